@@ -1,0 +1,165 @@
+//! The text forms of an ID: 19 characters in four dashed groups, and 20 hex digits.
+//!
+//! | form | example | written by | read by |
+//! | --- | --- | --- | --- |
+//! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
+//! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
+//! | hex | `683e7994bee2acec856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
+
+mod decode;
+mod diagnose;
+mod digits;
+mod encode;
+mod text;
+
+use core::fmt;
+use core::str::FromStr;
+
+pub use text::IdText;
+
+use crate::error::ParseError;
+use crate::id::MessageId;
+use crate::layout::HEX_LEN;
+
+impl MessageId {
+    /// Reads the text form: 19 characters, upper case, dashes in place.
+    ///
+    /// A `const fn`, so that a literal can be checked when it is compiled: [`message_id!`](crate::message_id).
+    ///
+    /// # Errors
+    /// Anything else, such as lower case, a missing dash, the letters I and O, the digits 0 and 1, or white space.
+    pub const fn parse(text: &str) -> Result<Self, ParseError> {
+        Self::parse_bytes(text.as_bytes())
+    }
+
+    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    ///
+    /// # Errors
+    /// Anything but the text form, as for [`parse`](Self::parse).
+    pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
+        match decode::strict(text) {
+            Some(value) => Ok(Self::from_value(value)),
+            None => Err(diagnose::strict(text)),
+        }
+    }
+
+    /// Reads what a person types or pastes: either case, any of the three dashes left out, white space around it.
+    ///
+    /// ```
+    /// use imid::MessageId;
+    ///
+    /// let id = MessageId::parse_lenient(" f3z9mb7y-wcqht3dd\n")?;
+    /// assert_eq!(id.to_string(), "F3Z9-MB7Y-WCQH-T3DD");
+    /// # Ok::<(), imid::error::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Any other text, such as one with a dash or a space inside a group, or with 0, 1, I or O.
+    pub fn parse_lenient(text: &str) -> Result<Self, ParseError> {
+        let from_start = text.trim_start();
+        let offset = text.len() - from_start.len();
+        let trimmed = from_start.trim_end().as_bytes();
+        decode::lenient(trimmed).map(Self::from_value).ok_or_else(|| diagnose::lenient(trimmed, offset))
+    }
+
+    /// Reads the hex form: 20 hex digits in either case.
+    ///
+    /// # Errors
+    /// Any other text, such as one of 19 digits or with a leading `0x`.
+    pub fn from_hex(text: &str) -> Result<Self, ParseError> {
+        decode::hex(text.as_bytes()).map(Self::from_value).ok_or_else(|| diagnose::hex(text.as_bytes()))
+    }
+
+    /// The text form, on the stack.
+    ///
+    /// ```
+    /// use imid::MessageId;
+    ///
+    /// assert_eq!(MessageId::MIN.to_text().as_str(), "2222-2222-2222-2222");
+    /// ```
+    pub fn to_text(self) -> IdText {
+        IdText::new(self)
+    }
+
+    /// The ID with a value that a reader put together from digits that fill 80 bits.
+    const fn from_value(value: u128) -> Self {
+        match Self::from_u128(value) {
+            Ok(id) => id,
+            // PANIC: 16 digits of 5 bits and 20 of 4 are 80 bits each.
+            Err(_) => panic!("the digits fill 80 bits"),
+        }
+    }
+}
+
+/// The ID of a literal text, read when the program is compiled.
+///
+/// ```
+/// use imid::{MessageId, message_id};
+///
+/// const WELCOME: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+/// assert_eq!(WELCOME.spin(), 699);
+/// ```
+///
+/// Anything but the text form does not compile:
+///
+/// ```compile_fail
+/// let id = imid::message_id!("F3Z9-MB7Y-WCQH-T3D0");
+/// ```
+#[macro_export]
+macro_rules! message_id {
+    ($text:expr) => {
+        const {
+            match $crate::MessageId::parse($text) {
+                Ok(id) => id,
+                Err(_) => panic!(concat!("not a message ID: ", $text)),
+            }
+        }
+    };
+}
+
+/// The text form; width and alignment are honoured.
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.to_text(), f)
+    }
+}
+
+impl fmt::Debug for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MessageId({self})")
+    }
+}
+
+/// The text form, as [`MessageId::parse`] reads it.
+impl FromStr for MessageId {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Self::parse(text)
+    }
+}
+
+/// The text form, as [`MessageId::parse`] reads it.
+impl TryFrom<&str> for MessageId {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        Self::parse(text)
+    }
+}
+
+/// All 20 hex digits in lower case, leading zeros included; `{:#x}` puts `0x` before them.
+impl fmt::LowerHex for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = if f.alternate() { "0x" } else { "" };
+        write!(f, "{prefix}{:0HEX_LEN$x}", self.to_u128())
+    }
+}
+
+/// All 20 hex digits in upper case, leading zeros included; `{:#X}` puts `0x` before them.
+impl fmt::UpperHex for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = if f.alternate() { "0x" } else { "" };
+        write!(f, "{prefix}{:0HEX_LEN$X}", self.to_u128())
+    }
+}

@@ -1,0 +1,76 @@
+//! Text that is not what it should be.
+
+use core::ascii;
+use core::fmt;
+
+use thiserror::Error;
+
+/// A text is not an ID.
+///
+/// ```
+/// use imid::MessageId;
+///
+/// let error = "F3Z9-MB7Y-WC0H-T3DD".parse::<MessageId>().unwrap_err();
+/// assert_eq!(error.to_string(), "expected a digit 2-9 or A-Z without I and O, found '0' at 12");
+/// assert_eq!(error.position(), 12);
+/// assert_eq!(error.found(), Some(b'0'));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("expected {expected}, found {} at {position}", Found(*.found))]
+pub struct ParseError {
+    position: usize,
+    found: Option<u8>,
+    expected: Expected,
+}
+
+/// What the reader was waiting for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(crate) enum Expected {
+    #[error("a digit 2-9 or A-Z without I and O")]
+    Digit,
+    #[error("a hex digit")]
+    HexDigit,
+    #[error("'-'")]
+    Dash,
+    #[error("the end")]
+    End,
+}
+
+impl ParseError {
+    pub(crate) const fn new(expected: Expected, found: Option<u8>, position: usize) -> Self {
+        Self { position, found, expected }
+    }
+
+    /// The index of the first byte that does not fit, from 0; the text's length where it ends too early.
+    pub const fn position(self) -> usize {
+        self.position
+    }
+
+    /// The byte at that index; `None` where the text ends too early.
+    pub const fn found(self) -> Option<u8> {
+        self.found
+    }
+}
+
+/// A byte as an error shows it: quoted, escaped where it is not printable ASCII.
+struct Found(Option<u8>);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(byte) => write!(f, "'{}'", ascii::escape_default(byte)),
+            None => f.write_str("the end"),
+        }
+    }
+}
+
+/// A text is neither the name of a session type nor a code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("expected a code 0 to 15 or a name such as PRIVATE or GROUP")]
+pub struct ParseSessionTypeError(());
+
+impl ParseSessionTypeError {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+}

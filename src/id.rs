@@ -1,0 +1,224 @@
+//! The value: 80 bits that sort by time and name their session. Its text lives in [`codec`](crate::codec).
+
+use core::ops::{Bound, RangeBounds, RangeInclusive};
+use core::time::Duration;
+
+use crate::error::{Field, RangeError, TimeRangeError};
+use crate::layout::{self, ID_MAX, SESSION_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
+use crate::session::{Session, SessionHash, SessionType};
+
+/// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
+///
+/// Any 80-bit value is an ID. The order of IDs is the order of their integers, of their bytes and of their texts: by
+/// millisecond first, then in the order in which one generator made them.
+///
+/// ```
+/// use imid::{MessageId, Session, SessionType};
+///
+/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let id = MessageId::try_from_parts(1_763_665_800_000, 7, room)?;
+/// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
+/// assert_eq!(id.spin(), 7);
+/// assert!(id.is_in(room));
+/// assert_eq!(MessageId::from_bytes(id.to_bytes()), id);
+/// # Ok::<(), imid::error::RangeError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(u128);
+
+impl MessageId {
+    /// The least ID: 80 zeros, `2222-2222-2222-2222`.
+    pub const MIN: Self = Self(0);
+    /// The greatest ID: 80 ones, `ZZZZ-ZZZZ-ZZZZ-ZZZZ`.
+    pub const MAX: Self = Self(ID_MAX);
+    /// Length of the byte form: 10.
+    pub const BYTES: usize = layout::BYTES;
+    /// Length of the text form: 19.
+    pub const TEXT_LEN: usize = layout::TEXT_LEN;
+    /// Length of the hex form: 20.
+    pub const HEX_LEN: usize = layout::HEX_LEN;
+    /// The greatest timestamp, in unix milliseconds: 2109-05-15T07:35:11.103Z.
+    pub const TIMESTAMP_MAX: u64 = TIMESTAMP_MAX;
+    /// The greatest spin: 4,095.
+    pub const SPIN_MAX: u16 = SPIN_MAX;
+
+    /// The ID with this integer, 0 to 2⁸⁰ - 1.
+    ///
+    /// # Errors
+    /// A value of more than 80 bits, such as `1 << 80`.
+    pub const fn from_u128(value: u128) -> Result<Self, RangeError> {
+        if value > ID_MAX {
+            return Err(RangeError::new(Field::Id, value));
+        }
+        Ok(Self(value))
+    }
+
+    /// The integer, 0 to 2⁸⁰ - 1.
+    pub const fn to_u128(self) -> u128 {
+        self.0
+    }
+
+    /// The ID with these bytes, most significant first. Every value is an ID.
+    pub const fn from_bytes(bytes: [u8; layout::BYTES]) -> Self {
+        let [high @ .., a, b] = bytes;
+        // The low 16 bits stand alone: 80 bits are one 64-bit and one 16-bit load.
+        Self((u64::from_be_bytes(high) as u128) << u16::BITS | u16::from_be_bytes([a, b]) as u128)
+    }
+
+    /// The 10 bytes, most significant first, so that byte order is ID order.
+    pub const fn to_bytes(self) -> [u8; layout::BYTES] {
+        let [_, _, _, _, _, _, bytes @ ..] = self.0.to_be_bytes();
+        bytes
+    }
+
+    /// The ID with these parts: unix milliseconds up to [`TIMESTAMP_MAX`](Self::TIMESTAMP_MAX), a spin up to 4,095, and
+    /// a session.
+    ///
+    /// Made for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs distinct.
+    ///
+    /// # Errors
+    /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
+    pub const fn try_from_parts(timestamp_ms: u64, spin: u16, session: Session) -> Result<Self, RangeError> {
+        if timestamp_ms > TIMESTAMP_MAX {
+            return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
+        }
+        if spin > SPIN_MAX {
+            return Err(RangeError::new(Field::Spin, spin as u128));
+        }
+        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session))
+    }
+
+    /// The ID with this 54-bit stamp: timestamp above spin.
+    pub(crate) const fn from_stamp(stamp: u64, session: Session) -> Self {
+        debug_assert!(stamp <= STAMP_MAX);
+        Self((stamp as u128) << STAMP_SHIFT | session.bits() as u128)
+    }
+
+    /// Timestamp and spin as one number of 54 bits.
+    pub(crate) const fn stamp(self) -> u64 {
+        (self.0 >> STAMP_SHIFT) as u64
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z, 0 to 2⁴² - 1.
+    ///
+    /// From a generator it is the time of minting, up to the lead and the absorbed rollback ahead of the clock.
+    pub const fn timestamp_ms(self) -> u64 {
+        self.stamp() >> TIMESTAMP_SHIFT
+    }
+
+    /// The timestamp as the time since 1970-01-01T00:00:00Z.
+    pub const fn since_epoch(self) -> Duration {
+        Duration::from_millis(self.timestamp_ms())
+    }
+
+    /// The timestamp as a time of the system's clock.
+    #[cfg(feature = "std")]
+    pub fn time(self) -> std::time::SystemTime {
+        std::time::UNIX_EPOCH + self.since_epoch()
+    }
+
+    /// The counter within the millisecond, 0 to 4,095. Where it starts is the generator's choice.
+    pub const fn spin(self) -> u16 {
+        self.stamp() as u16 & SPIN_MAX
+    }
+
+    /// The type of the session.
+    pub const fn session_type(self) -> SessionType {
+        self.session().session_type()
+    }
+
+    /// The hash of the session's name: a hint, never proof (see [`SessionHash`]).
+    pub const fn session_hash(self) -> SessionHash {
+        self.session().hash()
+    }
+
+    /// The session: type and hash.
+    pub const fn session(self) -> Session {
+        Session::truncate(self.0 as u32)
+    }
+
+    /// Whether the ID can belong to this session: type and hash are equal.
+    ///
+    /// `false` is proof, `true` a hint: with 2,400 sessions of one type two of them share a hash with probability 1/2.
+    pub const fn is_in(self, session: Session) -> bool {
+        self.session().bits() == session.bits()
+    }
+
+    /// The least ID of a millisecond: every ID of that time or later is at least this one.
+    ///
+    /// # Errors
+    /// A timestamp of 2⁴² ms or more.
+    pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
+        Self::try_from_parts(timestamp_ms, 0, Session::truncate(0))
+    }
+
+    /// The greatest ID of a millisecond: every ID of that time or earlier is at most this one.
+    ///
+    /// # Errors
+    /// A timestamp of 2⁴² ms or more.
+    pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
+        Self::try_from_parts(timestamp_ms, SPIN_MAX, Session::truncate(SESSION_MAX))
+    }
+
+    /// The first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
+    ///
+    /// An ID's timestamp can be ahead of the clock that its message was received by: in ordinary use a millisecond,
+    /// under overload up to the generator's `max_lead`, after a clock step also by that step. Widen a range by so much
+    /// where a scan must miss no message by the wall clock.
+    ///
+    /// ```
+    /// use imid::MessageId;
+    ///
+    /// let hour = MessageId::range(1_763_665_200_000..1_763_668_800_000)?;
+    /// assert_eq!(hour.start().to_string(), "EPSF-4V3S-2222-2222");
+    /// assert_eq!(hour.end().to_string(), "EPSF-9M4M-ZZZZ-ZZZZ");
+    /// # Ok::<(), imid::error::TimeRangeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A bound past 2⁴² ms (2⁴² itself is welcome as an excluded end); a range that holds no millisecond, such as
+    /// `5..5`.
+    pub fn range(times: impl RangeBounds<u64>) -> Result<RangeInclusive<Self>, TimeRangeError> {
+        let from = match times.start_bound() {
+            Bound::Included(&ms) => ms,
+            Bound::Excluded(&ms) => ms.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let to = match times.end_bound() {
+            Bound::Included(&ms) => ms.saturating_add(1),
+            Bound::Excluded(&ms) => ms,
+            Bound::Unbounded => TIMESTAMP_MAX + 1,
+        };
+        let last = match to.checked_sub(1) {
+            Some(last) if from <= last => last,
+            _ => return Err(TimeRangeError::empty(from, to)),
+        };
+        Ok(Self::first_at(from)?..=Self::last_at(last)?)
+    }
+}
+
+impl TryFrom<u128> for MessageId {
+    type Error = RangeError;
+
+    fn try_from(value: u128) -> Result<Self, RangeError> {
+        Self::from_u128(value)
+    }
+}
+
+impl From<MessageId> for u128 {
+    fn from(id: MessageId) -> Self {
+        id.to_u128()
+    }
+}
+
+impl From<[u8; layout::BYTES]> for MessageId {
+    fn from(bytes: [u8; layout::BYTES]) -> Self {
+        Self::from_bytes(bytes)
+    }
+}
+
+impl From<MessageId> for [u8; layout::BYTES] {
+    fn from(id: MessageId) -> Self {
+        id.to_bytes()
+    }
+}
