@@ -1,0 +1,115 @@
+//! Where the milliseconds come from.
+
+#[cfg(feature = "std")]
+mod tick;
+
+use core::time::Duration;
+
+#[cfg(feature = "std")]
+pub use tick::TickClock;
+
+use crate::error::ClockError;
+use crate::sync::{AtomicU64, Ordering};
+
+/// A source of unix time in milliseconds. Shared by all threads that mint.
+///
+/// A clock may stand still, jump and step back: the generator keeps its promises all the same.
+pub trait Clock {
+    /// The present time: milliseconds since 1970-01-01T00:00:00Z, at best below 2⁴².
+    ///
+    /// # Errors
+    /// There is no time to read, or it lies before 1970. The generator itself refuses times past 2109.
+    fn now_ms(&self) -> Result<u64, ClockError>;
+
+    /// The present time from the real source, where [`now_ms`](Self::now_ms) answers from a copy of it.
+    ///
+    /// A generator asks this before it refuses anything, so that a stale copy never causes a refusal.
+    ///
+    /// # Errors
+    /// As for [`now_ms`](Self::now_ms).
+    fn refresh(&self) -> Result<u64, ClockError> {
+        self.now_ms()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for &C {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        (**self).now_ms()
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        (**self).refresh()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        (**self).now_ms()
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        (**self).refresh()
+    }
+}
+
+/// The system's wall clock. A [`Clock`] only with the feature `std`.
+///
+/// On `wasm32-unknown-unknown`, which has no clock, reading it is an error.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+#[cfg(feature = "std")]
+impl Clock for SystemClock {
+    #[inline]
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+        return Err(ClockError::unavailable());
+
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        match std::time::UNIX_EPOCH.elapsed() {
+            // 64-bit arithmetic: `as_millis` would divide 128 bits.
+            Ok(since) => Ok(since.as_secs() * 1_000 + u64::from(since.subsec_millis())),
+            Err(_) => Err(ClockError::before_1970()),
+        }
+    }
+}
+
+/// A clock that stands until it is told otherwise: for tests, replay and imports.
+///
+/// ```
+/// use core::time::Duration;
+/// use imid::clock::{Clock, ManualClock};
+///
+/// let clock = ManualClock::new(1_763_665_800_000);
+/// clock.advance(Duration::from_millis(5));
+/// assert_eq!(clock.now_ms(), Ok(1_763_665_800_005));
+/// ```
+#[derive(Debug)]
+pub struct ManualClock(AtomicU64);
+
+impl ManualClock {
+    /// A clock that stands at this time, in unix milliseconds.
+    pub const fn new(ms: u64) -> Self {
+        Self(AtomicU64::new(ms))
+    }
+
+    /// Sets the time, in unix milliseconds; it may step back.
+    pub fn set(&self, ms: u64) {
+        // ORDERING: the time is a hint; nothing else is published with it.
+        self.0.store(ms, Ordering::Relaxed);
+    }
+
+    /// Moves the time on by whole milliseconds; the rest of the duration is dropped.
+    pub fn advance(&self, by: Duration) {
+        let by = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        // ORDERING: as in `set`. Two threads that advance at once may count as one: a script has one writer.
+        self.0.store(self.0.load(Ordering::Relaxed).saturating_add(by), Ordering::Relaxed);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        Ok(self.0.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,73 @@
+//! Noticing that this process is a forked child.
+//!
+//! `fork` copies a generator with its state: parent and child would go on with the same stamps. An at-fork handler raises
+//! a process-wide counter in every child, and a generator compares it with the value that it started under. Not seen are
+//! a raw `clone` system call and a restored snapshot of a virtual machine: neither runs the handlers.
+
+#[cfg(all(unix, feature = "std"))]
+pub(crate) use handler::{epoch, watch};
+
+#[cfg(not(all(unix, feature = "std")))]
+mod unforked {
+    /// No fork can be seen here: always 1.
+    pub(crate) const fn epoch() -> u64 {
+        1
+    }
+
+    /// The same.
+    pub(crate) const fn watch() -> u64 {
+        1
+    }
+}
+
+#[cfg(not(all(unix, feature = "std")))]
+pub(crate) use unforked::{epoch, watch};
+
+#[cfg(all(unix, feature = "std"))]
+mod handler {
+    use core::ffi::c_int;
+    use std::sync::Once;
+
+    use crate::sync::{Ordering, ProcessWord};
+
+    /// 1 in the process that began, one more in each generation of children.
+    static EPOCH: ProcessWord = ProcessWord::new(1);
+
+    /// The present epoch, never 0.
+    #[inline]
+    pub(crate) fn epoch() -> u64 {
+        // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
+        EPOCH.load(Ordering::Relaxed)
+    }
+
+    /// Starts the watch, if it has not started yet, and returns the present epoch.
+    pub(crate) fn watch() -> u64 {
+        static WATCH: Once = Once::new();
+        WATCH.call_once(|| register(raise));
+        epoch()
+    }
+
+    extern "C" fn raise() {
+        // Nothing but an atomic: a handler may call only what is safe in a signal handler.
+        EPOCH.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Has the C library call `child` in every forked child.
+    #[expect(
+        unsafe_code,
+        reason = "std has no way to learn of a fork, and asking for the process ID costs a system call"
+    )]
+    fn register(child: extern "C" fn()) {
+        unsafe extern "C" {
+            /// POSIX.1-2001. Fails only for want of memory.
+            fn pthread_atfork(
+                prepare: Option<extern "C" fn()>,
+                parent: Option<extern "C" fn()>,
+                child: Option<extern "C" fn()>,
+            ) -> c_int;
+        }
+        // SAFETY: the signature is POSIX's, the handler lives as long as the process, and it only touches an atomic.
+        let failed = unsafe { pthread_atfork(None, None, Some(child)) };
+        assert_eq!(failed, 0, "out of memory for an at-fork handler");
+    }
+}

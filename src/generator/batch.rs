@@ -1,0 +1,78 @@
+//! Runs of IDs that were taken in one atomic step.
+
+use core::iter::FusedIterator;
+
+use super::stamp::Shape;
+use crate::id::MessageId;
+use crate::session::Session;
+
+/// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
+///
+/// They are all taken; those that are never read from it are lost, not issued again.
+#[derive(Clone, Debug)]
+#[must_use = "the IDs are taken and would be lost"]
+pub struct Batch {
+    next: u64,
+    end: u64,
+    shape: Shape,
+    session: Session,
+}
+
+impl Batch {
+    /// The run of compact stamps from `first` on.
+    pub(super) const fn new(first: u64, run: u64, shape: Shape, session: Session) -> Self {
+        Self { next: first, end: first + run, shape, session }
+    }
+
+    /// Writes the run into a slice of its length.
+    pub(super) fn write(self, ids: &mut [MessageId]) {
+        if self.shape.is_dense() {
+            // Without a lane consecutive stamps are consecutive in the ID too: one addition an ID.
+            let mut id = MessageId::from_stamp(self.next, self.session);
+            for slot in ids {
+                *slot = id;
+                id = id.next_stamp();
+            }
+        } else {
+            ids.iter_mut().zip(self).for_each(|(slot, id)| *slot = id);
+        }
+    }
+
+    const fn id(&self, compact: u64) -> MessageId {
+        MessageId::from_stamp(self.shape.expand(compact), self.session)
+    }
+}
+
+impl Iterator for Batch {
+    type Item = MessageId;
+
+    #[inline]
+    fn next(&mut self) -> Option<MessageId> {
+        if self.next == self.end {
+            return None;
+        }
+        let id = self.id(self.next);
+        self.next += 1;
+        Some(id)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        // A run came from a `usize`, so its rest fits one.
+        let left = (self.end - self.next) as usize;
+        (left, Some(left))
+    }
+}
+
+impl DoubleEndedIterator for Batch {
+    fn next_back(&mut self) -> Option<MessageId> {
+        if self.next == self.end {
+            return None;
+        }
+        self.end -= 1;
+        Some(self.id(self.end))
+    }
+}
+
+impl ExactSizeIterator for Batch {}
+
+impl FusedIterator for Batch {}

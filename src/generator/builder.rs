@@ -1,0 +1,206 @@
+//! Settings of a generator.
+
+use core::time::Duration;
+
+use super::Generator;
+use super::atomic::Core;
+use super::policy::{Policy, millis};
+use super::stamp::{Origin, Shape};
+use crate::clock::SystemClock;
+use crate::error::{BuildError, BuildKind};
+use crate::id::MessageId;
+use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
+
+/// Where the spin begins in a fresh millisecond.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Start {
+    /// At a mix of the millisecond and the generator's seed: hosts do not march in step, all spins wear alike, and shards
+    /// by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
+    #[default]
+    Seeded,
+    /// One past the last spin, masked: the free-running counter of RongCloud's article.
+    Rolling,
+    /// At 0, as the Snowflake family does. Two hosts then collide in nearly every millisecond that they share.
+    Zero,
+}
+
+/// Builds a [`Generator`]. Every setter is a `const fn`, so that a static generator can be built too.
+///
+/// ```
+/// use core::time::Duration;
+/// use imid::Generator;
+/// use imid::clock::SystemClock;
+///
+/// static IDS: Generator<SystemClock, 64> =
+///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes().build_static() {
+///         Ok(ids) => ids,
+///         Err(_) => panic!("settings fit"),
+///     };
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder<C, const STRIPES: usize> {
+    clock: C,
+    settings: Settings,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    start: Start,
+    seed: Option<u64>,
+    floor: Option<MessageId>,
+    lane: u16,
+    lane_bits: u32,
+    max_lead: Duration,
+    max_rollback: Duration,
+    max_skew: Duration,
+}
+
+impl Builder<SystemClock, 1> {
+    pub(super) const fn new() -> Self {
+        let settings = Settings {
+            start: Start::Seeded,
+            seed: None,
+            floor: None,
+            lane: 0,
+            lane_bits: 0,
+            max_lead: Duration::from_secs(1),
+            max_rollback: Duration::from_hours(1),
+            max_skew: Duration::from_secs(5),
+        };
+        Self { clock: SystemClock, settings }
+    }
+}
+
+impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
+    /// The clock to mint by, in place of the system's. Set once: a `const fn` cannot drop an earlier one.
+    pub const fn clock<C>(self, clock: C) -> Builder<C, STRIPES> {
+        Builder { clock, settings: self.settings }
+    }
+
+    /// The number of stripes, from 1; the number can also be left to inference. Set before the clock.
+    ///
+    /// Each session uses the one stripe that its hash selects. n stripes mint n × 4,096 IDs a millisecond, and threads that
+    /// serve different stripes do not contend; the order is then strict per session, no longer over all sessions. A stripe
+    /// takes 128 bytes.
+    pub const fn stripes<const MORE: usize>(self) -> Builder<SystemClock, MORE> {
+        Builder { clock: self.clock, settings: self.settings }
+    }
+}
+
+impl<C, const STRIPES: usize> Builder<C, STRIPES> {
+    /// Where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
+    pub const fn start(mut self, start: Start) -> Self {
+        self.settings.start = start;
+        self
+    }
+
+    /// The seed of [`Start::Seeded`]. Default: drawn by each process at first use.
+    ///
+    /// With a fixed seed and a scripted clock the IDs are repeatable; two hosts with one seed march in step, and so do
+    /// processes that fork before first use. Without the feature `std` there is nothing to draw from, and the seed must be
+    /// given.
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = Some(seed);
+        self
+    }
+
+    /// How far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
+    ///
+    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error.
+    /// [`Duration::MAX`] lifts the limit.
+    pub const fn max_lead(mut self, lead: Duration) -> Self {
+        self.settings.max_lead = lead;
+        self
+    }
+
+    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h.
+    ///
+    /// [`Duration::MAX`] lifts the limit.
+    pub const fn max_rollback(mut self, rollback: Duration) -> Self {
+        self.settings.max_rollback = rollback;
+        self
+    }
+
+    /// How far ahead of the clock an ID may be that [`Generator::observe`] takes over, in whole milliseconds. Default: 5 s.
+    pub const fn max_skew(mut self, skew: Duration) -> Self {
+        self.settings.max_skew = skew;
+        self
+    }
+
+    /// The greatest ID that the store knows: every new one comes in a later millisecond.
+    ///
+    /// Closes the hole that a restart leaves when the clock was set back meanwhile, for IDs that were stored. The ID counts
+    /// as a reading of the clock: if it is more than `max_rollback` ahead, the first call is an error.
+    pub const fn floor(mut self, id: MessageId) -> Self {
+        self.settings.floor = Some(id);
+        self
+    }
+
+    /// Fixes the top `bits` of the spin to `index`, for up to 2^`bits` hosts that write one session at the same time.
+    ///
+    /// IDs are unique while no two live hosts hold the same lane, and a lane's next holder starts past its last ID
+    /// ([`floor`](Self::floor)). Each lane mints 4096 / 2^`bits` IDs a millisecond and stripe. `bits` is 0 to 12, and
+    /// `index` below 2^`bits`. Default: no lane.
+    pub const fn lane(mut self, index: u16, bits: u32) -> Self {
+        self.settings.lane = index;
+        self.settings.lane_bits = bits;
+        self
+    }
+
+    /// The generator.
+    ///
+    /// # Errors
+    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as `lane(4, 2)`; without the feature `std`
+    /// seeded starts without a seed.
+    pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
+        Ok(Generator::from_parts(self.settings.core()?, self.clock))
+    }
+}
+
+impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
+    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only: a clock that may need to be
+    /// dropped cannot pass through a `const fn`.
+    ///
+    /// # Errors
+    /// As for [`build`](Self::build).
+    pub const fn build_static(self) -> Result<Generator<SystemClock, STRIPES>, BuildError> {
+        match self.settings.core() {
+            Ok(core) => Ok(Generator::from_parts(core, SystemClock)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Settings {
+    const fn core<const STRIPES: usize>(&self) -> Result<Core<STRIPES>, BuildError> {
+        if self.lane_bits > SPIN_BITS {
+            return Err(BuildError::new(BuildKind::LaneBits { found: self.lane_bits }));
+        }
+        let lanes = 1 << self.lane_bits;
+        if self.lane as u32 >= lanes {
+            return Err(BuildError::new(BuildKind::LaneIndex { lanes, found: self.lane }));
+        }
+        #[cfg(not(feature = "std"))]
+        if matches!(self.start, Start::Seeded) && self.seed.is_none() {
+            return Err(BuildError::new(BuildKind::Seed));
+        }
+        let shape = Shape::new(TIMESTAMP_MAX, self.lane_bits, self.lane as u64, SPIN_BITS - self.lane_bits);
+        let policy = Policy {
+            shape,
+            origin: match self.start {
+                Start::Seeded => Origin::Below(shape.capacity()),
+                Start::Rolling => Origin::Rolling,
+                Start::Zero => Origin::Below(1),
+            },
+            max_lead: millis(self.max_lead, TIMESTAMP_MAX),
+            max_rollback: millis(self.max_rollback, TIMESTAMP_MAX),
+            max_skew: millis(self.max_skew, TIMESTAMP_MAX),
+        };
+        let floor = match self.floor {
+            Some(id) => Some(id.timestamp_ms()),
+            None => None,
+        };
+        Ok(Core::new(policy, self.seed, floor))
+    }
+}

@@ -1,0 +1,254 @@
+//! Minting: distinct, ordered IDs without a machine ID.
+
+mod atomic;
+mod batch;
+mod builder;
+#[cfg(feature = "std")]
+mod default;
+mod policy;
+mod seed;
+mod stamp;
+
+use core::fmt;
+use core::time::Duration;
+
+pub use batch::Batch;
+pub use builder::{Builder, Start};
+#[cfg(feature = "std")]
+pub use default::generate;
+
+use self::atomic::Core;
+use crate::clock::{Clock, SystemClock};
+use crate::error::{ClockError, GenerateError, ObserveError};
+use crate::id::MessageId;
+use crate::session::Session;
+
+/// Mints the IDs of one process.
+///
+/// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
+/// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the clock
+/// does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more stripes
+/// **monotonic per session**.
+///
+/// | | one stripe | n stripes |
+/// | --- | --- | --- |
+/// | order | strict over all sessions | strict per session |
+/// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
+/// | contention | all threads share one word | threads of different stripes share none that they write |
+/// | clock steps back | absorbed up to `max_rollback`: goes on at full rate from the time it had reached; past it an error |
+/// | overload | borrows from the next milliseconds up to `max_lead`; past it an error with `retry_after` | the same per stripe |
+/// | restart | distinct as two hosts are; [`floor`](Builder::floor) puts new IDs after those in the store | the same |
+/// | fork | the child is a new host: own seed, starts in the millisecond after the last inherited stamp | the same |
+///
+/// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same millisecond,
+/// with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
+/// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
+///
+/// An ID's timestamp is never more than the absorbed rollback plus `max_lead` ahead of the clock. In ordinary use it is the
+/// clock's, or the millisecond after it where a seeded start ran over.
+///
+/// ```
+/// use imid::{Generator, Session, SessionType};
+///
+/// static IDS: Generator = Generator::new();
+///
+/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let first = IDS.generate(room)?;
+/// let second = IDS.generate(room)?;
+/// assert!(first < second && second.is_in(room));
+/// # Ok::<(), imid::error::GenerateError>(())
+/// ```
+pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
+    core: Core<STRIPES>,
+    clock: C,
+}
+
+#[cfg(feature = "std")]
+impl Generator {
+    /// A generator of one stripe by the system clock, with the default settings. It draws its seed at first use.
+    pub const fn new() -> Self {
+        Self::striped()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
+    /// A generator of n stripes by the system clock, with the default settings.
+    ///
+    /// ```
+    /// use imid::Generator;
+    /// use imid::clock::SystemClock;
+    ///
+    /// static IDS: Generator<SystemClock, 64> = Generator::striped();
+    /// ```
+    pub const fn striped() -> Self {
+        match Generator::builder().stripes().build_static() {
+            Ok(generator) => generator,
+            // PANIC: the default settings have no lane that could be wrong.
+            Err(_) => unreachable!(),
+        }
+    }
+}
+
+impl Generator {
+    /// Starts to build a generator with settings of your own.
+    pub const fn builder() -> Builder<SystemClock, 1> {
+        Builder::new()
+    }
+}
+
+impl<C, const STRIPES: usize> Generator<C, STRIPES> {
+    const fn from_parts(core: Core<STRIPES>, clock: C) -> Self {
+        Self { core, clock }
+    }
+
+    /// The clock that it mints by.
+    pub const fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can ever grant: `max_lead` milliseconds' worth,
+    /// less what the start of the spin takes.
+    pub const fn longest_run(&self) -> u64 {
+        self.core.policy().longest_run()
+    }
+}
+
+impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
+    /// Mints the next ID of a session. **Lock-free**; **never blocks**.
+    ///
+    /// # Errors
+    /// The clock has no usable time, or stands more than `max_rollback` behind its latest reading; the ID would be more than
+    /// `max_lead` ahead; the last stamp of 2109 is spent. The clock is read once more before any refusal, and
+    /// [`retry_after`](GenerateError::retry_after) says when to come back.
+    #[inline]
+    pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
+        let compact = self.core.take(session.hash().value(), 1, &self.clock)?;
+        Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
+    }
+
+    /// Mints the next ID of a session; where it must, sleeps for at most `timeout` in all. It never spins.
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
+    #[cfg(feature = "std")]
+    pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
+        let started = std::time::Instant::now();
+        loop {
+            let error = match self.generate(session) {
+                Ok(id) => return Ok(id),
+                Err(error) => error,
+            };
+            match error.retry_after() {
+                Some(wait) if wait <= timeout.saturating_sub(started.elapsed()) => std::thread::sleep(wait),
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
+    ///
+    /// ```
+    /// use imid::{Generator, Session, SessionType};
+    ///
+    /// let ids = Generator::new();
+    /// let room = Session::new(SessionType::GROUP, "room-42");
+    /// let batch: Vec<_> = ids.batch(room, 100)?.collect();
+    /// assert_eq!(batch.len(), 100);
+    /// assert!(batch.is_sorted());
+    /// # Ok::<(), imid::error::GenerateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate), the limits holding for the last ID of the run; and a run longer than
+    /// [`longest_run`](Self::longest_run), which would never fit.
+    #[inline]
+    pub fn batch(&self, session: Session, n: usize) -> Result<Batch, GenerateError> {
+        let (run, shape) = (n as u64, self.core.policy().shape);
+        if run == 0 {
+            return Ok(Batch::new(0, 0, shape, session));
+        }
+        self.core.policy().check_run(run)?;
+        let first = self.core.take(session.hash().value(), run, &self.clock)?;
+        Ok(Batch::new(first, run, shape, session))
+    }
+
+    /// [`batch`](Self::batch) into a slice: all of it, or nothing.
+    ///
+    /// # Errors
+    /// As for [`batch`](Self::batch); the slice is then as it was.
+    #[inline]
+    pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), GenerateError> {
+        self.batch(session, ids.len())?.write(ids);
+        Ok(())
+    }
+
+    /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
+    ///
+    /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads when
+    /// the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
+    ///
+    /// # Errors
+    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no usable time.
+    #[inline]
+    pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
+        self.core.observe(id.timestamp_ms(), &self.clock)
+    }
+
+    /// Takes the present clock for the truth, after a forward jump that was later corrected.
+    ///
+    /// Without it IDs stay at the time of the jump until the clock comes there. The stamps that lie ahead are given up and a
+    /// new seed is taken. **What it risks**: later IDs sort before those of the jump; when the clock comes to the
+    /// jump's time again, IDs of the same session and millisecond are equal with probability 1/4096 a pair. A thread that
+    /// mints at this very moment may carry the old time on: call it again then.
+    ///
+    /// # Errors
+    /// The clock has no usable time; nothing changes.
+    pub fn resync(&self) -> Result<(), ClockError> {
+        self.core.resync(&self.clock)
+    }
+
+    /// What an operator watches. Costs nothing on the path that mints.
+    pub fn stats(&self) -> Stats {
+        let last = self.core.last_tick();
+        let lead = last.zip(self.clock.now_ms().ok()).map_or(0, |(last, now)| last.saturating_sub(now));
+        Stats {
+            issued: self.core.issued(),
+            refused: self.core.refused(),
+            lead: Duration::from_millis(lead),
+            behind: Duration::from_millis(self.core.behind()),
+        }
+    }
+}
+
+impl<C: fmt::Debug, const STRIPES: usize> fmt::Debug for Generator<C, STRIPES> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("stripes", &STRIPES)
+            .field("clock", &self.clock)
+            .field("policy", self.core.policy())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "std")]
+impl Default for Generator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Counters of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How many IDs were issued, as a difference of stamps. A fork counts as the parent's history.
+    pub issued: u64,
+    /// How many calls were refused.
+    pub refused: u64,
+    /// How far the latest ID is ahead of the clock now; zero where it is not.
+    pub lead: Duration,
+    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back and
+    /// of observed IDs.
+    pub behind: Duration,
+}

@@ -1,0 +1,40 @@
+//! What the builder sets and nothing changes afterwards.
+
+use core::time::Duration;
+
+use super::stamp::{Origin, Shape};
+use crate::error::GenerateKind;
+
+/// The settings of a generator, with durations in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) shape: Shape,
+    pub(crate) origin: Origin,
+    pub(crate) max_lead: u64,
+    pub(crate) max_rollback: u64,
+    pub(crate) max_skew: u64,
+}
+
+impl Policy {
+    /// The longest run that fits an idle generator wherever its tick begins.
+    pub(crate) const fn longest_run(&self) -> u64 {
+        let ticks = if self.max_lead < self.shape.last_tick() { self.max_lead } else { self.shape.last_tick() };
+        // The last stamp of the last tick, from the latest start in the first one.
+        self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
+    }
+
+    /// Refuses a run that could never be granted.
+    pub(crate) const fn check_run(&self, run: u64) -> Result<(), GenerateKind> {
+        let max = self.longest_run();
+        if run > max {
+            return Err(GenerateKind::RunTooLong { max, found: run });
+        }
+        Ok(())
+    }
+}
+
+/// Whole milliseconds of a limit; what exceeds all of time is as good as no limit.
+pub(crate) const fn millis(limit: Duration, last_tick: u64) -> u64 {
+    let ms = limit.as_millis();
+    if ms > last_tick as u128 { last_tick } else { ms as u64 }
+}

@@ -1,0 +1,71 @@
+//! The atomics, from `core` or from loom's model checker. No other file names them.
+
+pub(crate) use core::sync::atomic::Ordering;
+
+/// A word of the whole process. Never modelled: loom starts each run afresh, and a static would outlive it.
+#[cfg(feature = "std")]
+pub(crate) use core::sync::atomic::AtomicU64 as ProcessWord;
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::AtomicU64;
+
+#[cfg(loom)]
+pub(crate) use modelled::AtomicU64;
+
+#[cfg(loom)]
+mod modelled {
+    use std::sync::OnceLock;
+
+    use loom::sync::atomic::AtomicU64 as Modelled;
+
+    use super::Ordering;
+
+    /// Loom's atomic behind a `const fn new`, which loom's own lacks: it is made when it is first touched.
+    ///
+    /// NOTE: the thread that builds a generator must touch it before it starts others, or loom takes the making for a
+    /// race. `Generator::stats` touches every word.
+    pub(crate) struct AtomicU64 {
+        initial: u64,
+        word: OnceLock<Modelled>,
+    }
+
+    impl AtomicU64 {
+        pub(crate) const fn new(initial: u64) -> Self {
+            Self { initial, word: OnceLock::new() }
+        }
+
+        fn word(&self) -> &Modelled {
+            self.word.get_or_init(|| Modelled::new(self.initial))
+        }
+
+        pub(crate) fn load(&self, order: Ordering) -> u64 {
+            self.word().load(order)
+        }
+
+        pub(crate) fn store(&self, value: u64, order: Ordering) {
+            self.word().store(value, order);
+        }
+
+        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+            self.word().swap(value, order)
+        }
+
+        pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+            self.word().fetch_add(value, order)
+        }
+
+        pub(crate) fn fetch_max(&self, value: u64, order: Ordering) -> u64 {
+            self.word().fetch_max(value, order)
+        }
+
+        pub(crate) fn compare_exchange(
+            &self,
+            current: u64,
+            new: u64,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u64, u64> {
+            self.word().compare_exchange(current, new, success, failure)
+        }
+    }
+}
