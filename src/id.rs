@@ -176,8 +176,8 @@ impl MessageId {
     /// use imid::MessageId;
     ///
     /// let hour = MessageId::range(1_763_665_200_000..1_763_668_800_000)?;
-    /// assert_eq!(hour.start().to_string(), "EPSF-4V3S-2222-2222");
-    /// assert_eq!(hour.end().to_string(), "EPSF-9M4M-ZZZZ-ZZZZ");
+    /// assert_eq!(hour.start().to_string(), "EUNC-KN92-2222-2222");
+    /// assert_eq!(hour.end().to_string(), "EUND-F55Z-ZZZZ-ZZZZ");
     /// # Ok::<(), imid::error::TimeRangeError>(())
     /// ```
     ///

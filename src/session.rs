@@ -240,7 +240,7 @@ impl Session {
     ///
     /// let room = Session::new(SessionType::GROUP, "room-42");
     /// let shards = NonZeroU32::new(8).expect("eight is not zero");
-    /// assert_eq!(room.shard(shards), 4);
+    /// assert_eq!(room.shard(shards), 0);
     /// ```
     pub const fn shard(self, shards: NonZeroU32) -> u32 {
         jump(self.0 as u64, shards.get())

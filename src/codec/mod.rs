@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
 //! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
-//! | hex | `683e7994bee2acec856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
+//! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 
 mod decode;
 mod diagnose;
@@ -97,7 +97,7 @@ impl MessageId {
 /// use imid::{MessageId, message_id};
 ///
 /// const WELCOME: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
-/// assert_eq!(WELCOME.spin(), 699);
+/// assert_eq!(WELCOME.spin(), 2219);
 /// ```
 ///
 /// Anything but the text form does not compile:
