@@ -1,46 +1,42 @@
 //! What is wrong with a text that a reader refused. Called on the cold path only, so it looks again from the start.
 
+use super::alphabet::{Alphabet, NO_DIGIT};
 use super::decode::{hex_digit, may_dash};
-use super::digits::{NO_DIGIT, VALUES};
 use super::encode::is_dash;
 use crate::error::{Expected, ParseError};
 use crate::layout::{DIGITS, HEX_LEN, TEXT_LEN};
 
-/// The first byte at which a text stops being strict.
+/// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
 #[cold]
-pub(super) const fn strict(text: &[u8]) -> ParseError {
+pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> ParseError {
+    let len = if dashed { TEXT_LEN } else { DIGITS };
     let mut at = 0;
-    while at < TEXT_LEN && at < text.len() {
-        if is_dash(at) && text[at] != b'-' || !is_dash(at) && VALUES[text[at] as usize] == NO_DIGIT {
-            break;
+    while at < len {
+        let dash = dashed && is_dash(at);
+        let fits = at < text.len() && if dash { text[at] == b'-' } else { alphabet.value(text[at]) != NO_DIGIT };
+        if !fits {
+            return error(if dash { Expected::Dash } else { alphabet.expected() }, text, at);
         }
         at += 1;
     }
-    let expected = if at == TEXT_LEN {
-        Expected::End
-    } else if is_dash(at) {
-        Expected::Dash
-    } else {
-        Expected::Digit
-    };
-    error(expected, text, at)
+    error(Expected::End, text, at)
 }
 
 /// The first byte at which a trimmed text stops being lenient; `offset` bytes were trimmed before it.
 #[cold]
-pub(super) fn lenient(text: &[u8], offset: usize) -> ParseError {
+pub(super) fn lenient(alphabet: &Alphabet, text: &[u8], offset: usize) -> ParseError {
     let (mut digits, mut dashed, mut at) = (0, false, 0);
     while let Some(byte) = text.get(at) {
         if *byte == b'-' && may_dash(digits) && !dashed {
             dashed = true;
-        } else if digits < DIGITS && VALUES[byte.to_ascii_uppercase() as usize] != NO_DIGIT {
+        } else if digits < DIGITS && alphabet.value_in_either_case(*byte) != NO_DIGIT {
             (digits, dashed) = (digits + 1, false);
         } else {
             break;
         }
         at += 1;
     }
-    let expected = if digits == DIGITS { Expected::End } else { Expected::Digit };
+    let expected = if digits == DIGITS { Expected::End } else { alphabet.expected() };
     ParseError::new(expected, text.get(at).copied(), offset + at)
 }
 

@@ -6,16 +6,19 @@
 //! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
 //! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 
+pub(crate) mod alphabet;
 mod decode;
 mod diagnose;
-mod digits;
 mod encode;
+pub(crate) mod form;
 mod text;
 
 use core::fmt;
 use core::str::FromStr;
 
 pub use text::IdText;
+
+use alphabet::STANDARD;
 
 use crate::error::ParseError;
 use crate::id::MessageId;
@@ -37,9 +40,9 @@ impl MessageId {
     /// # Errors
     /// Anything but the text form, as for [`parse`](Self::parse).
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        match decode::strict(text) {
+        match decode::dashed(&STANDARD, text) {
             Some(value) => Ok(Self::from_value(value)),
-            None => Err(diagnose::strict(text)),
+            None => Err(diagnose::strict(&STANDARD, true, text)),
         }
     }
 
@@ -56,10 +59,7 @@ impl MessageId {
     /// # Errors
     /// Any other text, such as one with a dash or a space inside a group, or with 0, 1, I or O.
     pub fn parse_lenient(text: &str) -> Result<Self, ParseError> {
-        let from_start = text.trim_start();
-        let offset = text.len() - from_start.len();
-        let trimmed = from_start.trim_end().as_bytes();
-        decode::lenient(trimmed).map(Self::from_value).ok_or_else(|| diagnose::lenient(trimmed, offset))
+        form::parse_lenient(&STANDARD, text)
     }
 
     /// Reads the hex form: 20 hex digits in either case.
@@ -82,7 +82,7 @@ impl MessageId {
     }
 
     /// The ID with a value that a reader put together from digits that fill 80 bits.
-    const fn from_value(value: u128) -> Self {
+    pub(crate) const fn from_value(value: u128) -> Self {
         match Self::from_u128(value) {
             Ok(id) => id,
             // PANIC: 16 digits of 5 bits and 20 of 4 are 80 bits each.

@@ -5,7 +5,8 @@ use core::ops::Deref;
 
 use arrayvec::ArrayString;
 
-use super::encode::encode;
+use super::alphabet::STANDARD;
+use super::encode::{dashed, digits};
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
@@ -16,7 +17,10 @@ pub struct IdText(ArrayString<TEXT_LEN>);
 impl IdText {
     pub(super) fn new(id: MessageId) -> Self {
         // PANIC: every byte is a digit or a dash, so ASCII.
-        Self(ArrayString::from_byte_string(&encode(id.to_u128())).expect("digits and dashes are ASCII"))
+        Self(
+            ArrayString::from_byte_string(&dashed(&digits(&STANDARD, id.to_u128())))
+                .expect("digits and dashes are ASCII"),
+        )
     }
 
     /// The text.
