@@ -46,6 +46,7 @@ impl MessageId {
     ///
     /// # Errors
     /// A value of more than 80 bits, such as `1 << 80`.
+    #[inline]
     pub const fn from_u128(value: u128) -> Result<Self, RangeError> {
         if value > ID_MAX {
             return Err(RangeError::new(Field::Id, value));
@@ -54,11 +55,13 @@ impl MessageId {
     }
 
     /// The integer, 0 to 2⁸⁰ - 1.
+    #[inline]
     pub const fn to_u128(self) -> u128 {
         self.0
     }
 
     /// The ID with these bytes, most significant first. Every value is an ID.
+    #[inline]
     pub const fn from_bytes(bytes: [u8; layout::BYTES]) -> Self {
         let [high @ .., a, b] = bytes;
         // The low 16 bits stand alone: 80 bits are one 64-bit and one 16-bit load.
@@ -66,6 +69,7 @@ impl MessageId {
     }
 
     /// The 10 bytes, most significant first, so that byte order is ID order.
+    #[inline]
     pub const fn to_bytes(self) -> [u8; layout::BYTES] {
         let [_, _, _, _, _, _, bytes @ ..] = self.0.to_be_bytes();
         bytes
@@ -78,6 +82,7 @@ impl MessageId {
     ///
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
+    #[inline]
     pub const fn try_from_parts(timestamp_ms: u64, spin: u16, session: Session) -> Result<Self, RangeError> {
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
@@ -89,6 +94,7 @@ impl MessageId {
     }
 
     /// The ID with this 54-bit stamp: timestamp above spin.
+    #[inline]
     pub(crate) const fn from_stamp(stamp: u64, session: Session) -> Self {
         debug_assert!(stamp <= STAMP_MAX);
         Self((stamp as u128) << STAMP_SHIFT | session.bits() as u128)
@@ -96,11 +102,13 @@ impl MessageId {
 
     /// The ID with the next stamp, for a run that is known to end before the last one.
     #[cfg(target_has_atomic = "64")]
+    #[inline]
     pub(crate) const fn next_stamp(self) -> Self {
         Self(self.0 + (1 << STAMP_SHIFT))
     }
 
     /// Timestamp and spin as one number of 54 bits.
+    #[inline]
     pub(crate) const fn stamp(self) -> u64 {
         (self.0 >> STAMP_SHIFT) as u64
     }
@@ -108,11 +116,13 @@ impl MessageId {
     /// Milliseconds since 1970-01-01T00:00:00Z, 0 to 2⁴² - 1.
     ///
     /// From a generator it is the time of minting, up to the lead and the absorbed rollback ahead of the clock.
+    #[inline]
     pub const fn timestamp_ms(self) -> u64 {
         self.stamp() >> TIMESTAMP_SHIFT
     }
 
     /// The timestamp as the time since 1970-01-01T00:00:00Z.
+    #[inline]
     pub const fn since_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
@@ -124,21 +134,25 @@ impl MessageId {
     }
 
     /// The counter within the millisecond, 0 to 4,095. Where it starts is the generator's choice.
+    #[inline]
     pub const fn spin(self) -> u16 {
         self.stamp() as u16 & SPIN_MAX
     }
 
     /// The type of the session.
+    #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session().session_type()
     }
 
     /// The hash of the session's name: a hint, never proof (see [`SessionHash`]).
+    #[inline]
     pub const fn session_hash(self) -> SessionHash {
         self.session().hash()
     }
 
     /// The session: type and hash.
+    #[inline]
     pub const fn session(self) -> Session {
         Session::truncate(self.0 as u32)
     }
@@ -146,6 +160,7 @@ impl MessageId {
     /// Whether the ID can belong to this session: type and hash are equal.
     ///
     /// `false` is proof, `true` a hint: with 2,400 sessions of one type two of them share a hash with probability 1/2.
+    #[inline]
     pub const fn is_in(self, session: Session) -> bool {
         self.session().bits() == session.bits()
     }

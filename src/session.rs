@@ -77,6 +77,7 @@ impl SessionType {
     }
 
     /// The code, 0 to 15.
+    #[inline]
     pub const fn code(self) -> u8 {
         self.0
     }
@@ -144,6 +145,7 @@ impl SessionHash {
     }
 
     /// The value, 0 to 4,194,303.
+    #[inline]
     pub const fn value(self) -> u32 {
         self.0
     }
@@ -209,21 +211,25 @@ impl Session {
     }
 
     /// The 26 bits, 0 to 67,108,863.
+    #[inline]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
     /// The low 26 bits of an ID.
+    #[inline]
     pub(crate) const fn truncate(bits: u32) -> Self {
         Self(bits & SESSION_MAX)
     }
 
     /// The type.
+    #[inline]
     pub const fn session_type(self) -> SessionType {
         SessionType((self.0 >> TYPE_SHIFT) as u8)
     }
 
     /// The hash.
+    #[inline]
     pub const fn hash(self) -> SessionHash {
         SessionHash(self.0 & HASH_MAX)
     }

@@ -1,5 +1,9 @@
 //! Where the milliseconds come from.
 
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+mod realtime;
+#[cfg(feature = "std")]
+mod system;
 #[cfg(feature = "std")]
 mod tick;
 
@@ -58,22 +62,6 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 /// On `wasm32-unknown-unknown`, which has no clock, reading it is an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
-
-#[cfg(feature = "std")]
-impl Clock for SystemClock {
-    #[inline]
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-        return Err(ClockError::unavailable());
-
-        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-        match std::time::UNIX_EPOCH.elapsed() {
-            // 64-bit arithmetic: `as_millis` would divide 128 bits.
-            Ok(since) => Ok(since.as_secs() * 1_000 + u64::from(since.subsec_millis())),
-            Err(_) => Err(ClockError::before_1970()),
-        }
-    }
-}
 
 /// A clock that stands until it is told otherwise: for tests, replay and imports.
 ///

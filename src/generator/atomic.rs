@@ -52,6 +52,7 @@ struct View {
 
 impl View {
     /// The time that was reached without a further reading.
+    #[inline]
     fn reached(self) -> u64 {
         self.latest.max(self.floor)
     }
@@ -100,6 +101,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         }
     }
 
+    #[inline]
     pub(crate) const fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -108,7 +110,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
     #[inline]
     pub(crate) fn take(&self, key: u32, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
         let stripe = &self.stripes[key as usize % STRIPES];
-        if let Ok(now) = clock.now_ms()
+        let reading = clock.now_ms().ok();
+        if let Some(now) = reading
             && self.is_awake()
         {
             let view = self.history.view();
@@ -117,12 +120,26 @@ impl<const STRIPES: usize> Core<STRIPES> {
             {
                 return Ok(first);
             }
-            if now > view.latest
-                && let Ok(at) = self.tick(now)
-                && let Some(first) = self.take_from(stripe, run, at)
-            {
-                return Ok(first);
-            }
+        }
+        self.take_out_of_line(stripe, run, clock, reading)
+    }
+
+    /// The same at the turn of a millisecond; for all else the clock is read anew.
+    #[inline(never)]
+    fn take_out_of_line(
+        &self,
+        stripe: &Stripe,
+        run: u64,
+        clock: &impl Clock,
+        reading: Option<u64>,
+    ) -> Result<u64, GenerateKind> {
+        if let Some(now) = reading
+            && self.is_awake()
+            && now > self.history.latest.load(Ordering::Relaxed)
+            && let Ok(at) = self.tick(now)
+            && let Some(first) = self.take_from(stripe, run, at)
+        {
+            return Ok(first);
         }
         self.take_anew(stripe, run, clock)
     }
@@ -191,7 +208,6 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     /// Takes over a reading that is later than all before it.
-    #[inline(never)]
     fn tick(&self, now: u64) -> Result<Reckoning, ClockError> {
         if now > self.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now));
@@ -291,9 +307,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.history.behind.store(0, Ordering::Relaxed);
         for stripe in &self.stripes {
             let free = stripe.free.load(Ordering::Relaxed);
-            let fresh = self.policy.shape.first_of(now) | self.fresh_start(now, free);
             // A stripe that is not ahead needs no correction, and keeps its order.
-            if free > fresh {
+            if free > self.policy.shape.first_of(now + 1) {
+                let fresh = self.policy.shape.first_of(now) | self.fresh_start(now, free);
                 let free = stripe.free.swap(fresh, Ordering::Relaxed);
                 stripe.skipped.fetch_add(fresh.wrapping_sub(free), Ordering::Relaxed);
             }

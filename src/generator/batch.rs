@@ -20,11 +20,13 @@ pub struct Batch {
 
 impl Batch {
     /// The run of compact stamps from `first` on.
+    #[inline]
     pub(super) const fn new(first: u64, run: u64, shape: Shape, session: Session) -> Self {
         Self { next: first, end: first + run, shape, session }
     }
 
     /// Writes the run into a slice of its length.
+    #[inline]
     pub(super) fn write(self, ids: &mut [MessageId]) {
         if self.shape.is_dense() {
             // Without a lane consecutive stamps are consecutive in the ID too: one addition an ID.
@@ -38,6 +40,7 @@ impl Batch {
         }
     }
 
+    #[inline]
     const fn id(&self, compact: u64) -> MessageId {
         MessageId::from_stamp(self.shape.expand(compact), self.session)
     }

@@ -17,6 +17,7 @@ pub(crate) struct Policy {
 
 impl Policy {
     /// The longest run that fits an idle generator wherever its tick begins.
+    #[inline]
     pub(crate) const fn longest_run(&self) -> u64 {
         let ticks = if self.max_lead < self.shape.last_tick() { self.max_lead } else { self.shape.last_tick() };
         // The last stamp of the last tick, from the latest start in the first one.
@@ -24,6 +25,7 @@ impl Policy {
     }
 
     /// Refuses a run that could never be granted.
+    #[inline]
     pub(crate) const fn check_run(&self, run: u64) -> Result<(), GenerateKind> {
         let max = self.longest_run();
         if run > max {

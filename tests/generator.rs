@@ -1,0 +1,410 @@
+//! What a generator does at each edge of its policy, one documented result a test.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use imid::clock::{Clock, ManualClock, SystemClock};
+use imid::error::ClockError;
+use imid::generator::Builder;
+use imid::{Generator, MessageId, Session, SessionType, Start};
+
+/// 2025-11-20T19:10:00Z.
+const T: u64 = 1_763_665_800_000;
+const HOUR: u64 = 3_600_000;
+
+fn room() -> Session {
+    Session::new(SessionType::GROUP, "room-42")
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn zero() -> Builder<SystemClock, 1> {
+    Generator::builder().start(Start::Zero)
+}
+
+/// The timestamp relative to [`T`], and the spin.
+fn at(id: MessageId) -> (i64, u16) {
+    (id.timestamp_ms().cast_signed() - T.cast_signed(), id.spin())
+}
+
+#[test]
+fn spins_count_up_within_a_millisecond_and_start_again_in_the_next() {
+    let clock = ManualClock::new(T);
+    let ids = zero().clock(&clock).build().unwrap();
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
+    clock.set(T + 1);
+    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
+}
+
+#[test]
+fn the_first_millisecond_of_1970_is_a_time_like_any_other() {
+    let ids = zero().clock(ManualClock::new(0)).build().unwrap();
+    assert_eq!(ids.generate(Session::default()).unwrap(), MessageId::MIN);
+}
+
+#[test]
+fn a_rolling_start_goes_on_from_the_last_spin_and_wraps() {
+    let clock = ManualClock::new(T);
+    let ids = Generator::builder().start(Start::Rolling).clock(&clock).build().unwrap();
+    ids.batch(room(), 4095).unwrap().for_each(drop);
+    clock.set(T + 5);
+    assert_eq!(at(ids.generate(room()).unwrap()), (5, 4095));
+    clock.set(T + 7);
+    assert_eq!(at(ids.generate(room()).unwrap()), (7, 0));
+}
+
+#[test]
+fn a_full_millisecond_borrows_from_the_next_up_to_exactly_the_lead() {
+    let clock = ManualClock::new(T);
+    let ids = zero().max_lead(ms(2)).clock(&clock).build().unwrap();
+    for expected in (0..3).flat_map(|tick| (0..4096).map(move |spin| (tick, spin))) {
+        assert_eq!(at(ids.generate(room()).unwrap()), expected);
+    }
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_overload());
+    assert_eq!(error.retry_after(), Some(ms(1)));
+    assert_eq!(error.to_string(), "expected a timestamp at most 2 ms ahead of the clock, found 3 ms");
+    clock.set(T + 1);
+    assert_eq!(at(ids.generate(room()).unwrap()), (3, 0));
+}
+
+#[test]
+fn a_rollback_of_exactly_the_limit_is_absorbed_and_one_past_it_is_an_error() {
+    let clock = ManualClock::new(T);
+    let ids = zero().clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+
+    clock.set(T - HOUR);
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
+
+    clock.set(T - HOUR - 1);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!(error.retry_after(), Some(ms(1)));
+    assert_eq!(error.to_string(), "expected a clock at most 3600000 ms behind its latest reading, found 3600001 ms");
+
+    clock.set(T - HOUR);
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 2), "the refused call changed nothing");
+}
+
+/// Full load for a minute, the clock stepping back 30 s at its start: 4,096 IDs each millisecond, none refused, before the
+/// clock has caught up, at that moment and after it.
+#[test]
+fn minting_goes_on_at_full_rate_through_a_rollback_of_30_s() {
+    let clock = ManualClock::new(T);
+    let ids = Generator::builder().clock(&clock).build().unwrap();
+    let mut batch = vec![MessageId::MIN; 4096];
+    let mut last = ids.generate(room()).unwrap();
+    for tick in 0..60_000 {
+        let now = T - 30_000 + tick;
+        clock.set(now);
+        ids.fill(room(), &mut batch).unwrap();
+        assert!(last < batch[0]);
+        last = batch[4095];
+        assert!(last.timestamp_ms() <= now + 30_000 + 1_000);
+    }
+}
+
+#[test]
+fn what_a_rollback_granted_is_given_back_as_the_clock_catches_up() {
+    let clock = ManualClock::new(T);
+    let ids = zero().max_lead(ms(0)).clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    clock.set(T - 10);
+    ids.generate(room()).unwrap();
+    assert_eq!(ids.stats().behind, ms(10));
+    clock.set(T + 1);
+    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
+    assert_eq!(ids.stats().behind, ms(0));
+    // The lead is the plain one again: this millisecond and no further.
+    ids.batch(room(), 1).unwrap().for_each(drop);
+    for _ in 2..4096 {
+        ids.generate(room()).unwrap();
+    }
+    assert!(ids.generate(room()).unwrap_err().is_overload());
+}
+
+#[test]
+fn a_clock_without_a_usable_time_is_an_error_and_no_reading() {
+    struct Scripted(Cell<Result<u64, ClockError>>);
+    impl Clock for Scripted {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            self.0.get()
+        }
+    }
+
+    let clock = Scripted(Cell::new(Err(ClockError::before_1970())));
+    let ids = zero().clock(&clock).build().unwrap();
+    let refused = |reading| {
+        clock.0.set(reading);
+        let error = ids.generate(room()).unwrap_err();
+        assert!(error.is_clock());
+        assert_eq!(error.retry_after(), None);
+        error.to_string()
+    };
+    assert_eq!(refused(Err(ClockError::before_1970())), "expected a time since 1970, found an earlier one");
+    assert_eq!(refused(Err(ClockError::unavailable())), "expected a clock, found none on this target");
+    assert_eq!(
+        refused(Ok(1 << 42)),
+        "expected a time of at most 4398046511103 ms (2109-05-15), found 4398046511104 ms"
+    );
+    assert!(refused(Ok(u64::MAX)).ends_with("found 18446744073709551615 ms"));
+
+    clock.0.set(Ok(T));
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
+}
+
+#[test]
+fn time_runs_out_after_the_last_stamp() {
+    let ids = zero().clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
+    let all = Session::from_bits((1 << 26) - 1).unwrap();
+    let last = ids.batch(all, 4096).unwrap().next_back().unwrap();
+    assert_eq!(last, MessageId::MAX);
+    let error = ids.generate(all).unwrap_err();
+    assert!(error.is_exhausted());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "expected a stamp before the last one of time, found none left");
+}
+
+/// A thread is paused between reading the clock and minting, while others mint two seconds' worth.
+#[test]
+fn a_stale_reading_is_read_again_before_anything_is_refused() {
+    struct Stale {
+        copy: Cell<u64>,
+        real: Cell<u64>,
+    }
+    impl Clock for Stale {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(self.copy.get())
+        }
+        fn refresh(&self) -> Result<u64, ClockError> {
+            Ok(self.real.get())
+        }
+    }
+
+    let clock = Stale { copy: Cell::new(T), real: Cell::new(T) };
+    let ids = zero().max_rollback(ms(100)).clock(&clock).build().unwrap();
+    for tick in 0..2_000 {
+        clock.copy.set(T + tick);
+        clock.real.set(T + tick);
+        ids.batch(room(), 4096).unwrap().for_each(drop);
+    }
+    // The copy stands 2 s behind: both limits are passed by it, neither by the real clock.
+    clock.copy.set(T);
+    assert_eq!(at(ids.generate(room()).unwrap()), (2_000, 0));
+    assert_eq!(ids.stats().behind, ms(0), "and no rollback is believed");
+    assert_eq!(ids.stats().refused, 0);
+}
+
+#[test]
+fn a_floor_puts_every_id_into_a_later_millisecond() {
+    let known = MessageId::try_from_parts(T + 500, 17, room()).unwrap();
+    let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
+    assert_eq!(at(ids.generate(room()).unwrap()), (501, 0));
+}
+
+#[test]
+fn a_floor_in_the_past_changes_nothing() {
+    let ids = zero().floor(MessageId::MIN).clock(ManualClock::new(T)).build().unwrap();
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
+}
+
+#[test]
+fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() {
+    let floor = |ahead| {
+        let known = MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+        zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
+    };
+    assert_eq!(at(floor(HOUR).unwrap()), (HOUR.cast_signed() + 1, 0));
+    assert!(floor(HOUR + 1).unwrap_err().is_rollback());
+}
+
+#[test]
+fn observed_ids_come_before_all_later_ones_of_every_stripe() {
+    let ids = zero().stripes::<8>().clock(ManualClock::new(T)).build().unwrap();
+    let seen = MessageId::try_from_parts(T + 3_000, 4095, room()).unwrap();
+    ids.observe(seen).unwrap();
+    for bits in 0..64 {
+        assert!(ids.generate(Session::from_bits(bits).unwrap()).unwrap() > seen);
+    }
+}
+
+#[test]
+fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
+    let ids = zero().max_rollback(ms(0)).clock(ManualClock::new(T)).build().unwrap();
+    let seen = |ahead| MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+    let error = ids.observe(seen(5_001)).unwrap_err();
+    assert!(error.is_skew());
+    assert_eq!(error.ahead(), Some(ms(5_001)));
+    assert_eq!(error.to_string(), "expected an ID at most 5000 ms ahead of the clock, found 5001 ms");
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
+
+    ids.observe(seen(5_000)).unwrap();
+    assert_eq!(at(ids.generate(room()).unwrap()), (5_001, 0), "though no rollback at all is allowed");
+}
+
+#[test]
+fn a_batch_is_a_run_and_agrees_with_its_fill() {
+    let build = || zero().lane(3, 2).clock(ManualClock::new(T)).build().unwrap();
+    let batch: Vec<_> = build().batch(room(), 3_000).unwrap().collect();
+    let mut filled = vec![MessageId::MIN; 3_000];
+    build().fill(room(), &mut filled).unwrap();
+    assert_eq!(batch, filled);
+    assert_eq!((at(batch[0]), at(batch[1023]), at(batch[1024])), ((0, 3 << 10), (0, 4095), (1, 3 << 10)));
+
+    let mut backwards: Vec<_> = build().batch(room(), 3_000).unwrap().rev().collect();
+    backwards.reverse();
+    assert_eq!(batch, backwards);
+    assert_eq!(build().batch(room(), 3_000).unwrap().len(), 3_000);
+    assert_eq!(build().batch(room(), 0).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_does_not_fit_takes_nothing() {
+    let ids = zero().max_lead(ms(1)).clock(ManualClock::new(T)).build().unwrap();
+    assert_eq!(ids.longest_run(), 8_192);
+    let error = ids.batch(room(), 8_193).unwrap_err();
+    assert!(error.is_run_too_long());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "expected a run of at most 8192 IDs, found 8193");
+
+    ids.generate(room()).unwrap();
+    let mut slice = vec![MessageId::MAX; 8_192];
+    let error = ids.fill(room(), &mut slice).unwrap_err();
+    assert!(error.is_overload());
+    assert_eq!(error.retry_after(), Some(ms(1)));
+    assert!(slice.iter().all(|id| *id == MessageId::MAX));
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
+}
+
+#[test]
+fn the_longest_run_fits_an_idle_generator_wherever_it_starts() {
+    for seed in 0..200 {
+        let ids = Generator::builder().seed(seed).max_lead(ms(3)).clock(ManualClock::new(T)).build().unwrap();
+        assert_eq!(ids.longest_run(), 3 * 4096 + 1);
+        assert_eq!(ids.batch(room(), 3 * 4096 + 1).unwrap().count(), 3 * 4096 + 1);
+    }
+}
+
+#[test]
+fn lanes_never_meet_under_overload() {
+    let mint = |index| {
+        let ids = zero().lane(index, 2).clock(ManualClock::new(T)).build().unwrap();
+        ids.batch(room(), 5_000).unwrap().collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = (0..4).flat_map(mint).collect();
+    assert!(all.iter().all(|id| (0..5).contains(&at(*id).0)));
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 20_000);
+}
+
+#[test]
+fn settings_that_do_not_fit_say_why() {
+    let wrong = |index, bits| Generator::builder().lane(index, bits).build().unwrap_err().to_string();
+    assert_eq!(wrong(0, 13), "expected a lane of at most 12 bits, the width of the spin, found 13 bits");
+    assert_eq!(wrong(0, u32::MAX), "expected a lane of at most 12 bits, the width of the spin, found 4294967295 bits");
+    assert_eq!(wrong(4, 2), "expected a lane index below 4, found 4");
+    assert_eq!(wrong(1, 0), "expected a lane index below 1, found 1");
+}
+
+#[test]
+fn resync_comes_back_from_a_jump_and_leaves_an_honest_generator_alone() {
+    let clock = ManualClock::new(T);
+    let ids = zero().clock(&clock).build().unwrap();
+    clock.set(T + 100 * HOUR);
+    ids.generate(room()).unwrap();
+    clock.set(T);
+    assert!(ids.generate(room()).unwrap_err().is_rollback());
+    ids.resync().unwrap();
+    let first = ids.generate(room()).unwrap();
+    assert_eq!(at(first), (0, 0));
+
+    ids.resync().unwrap();
+    assert!(ids.generate(room()).unwrap() > first, "nothing lay ahead, so the order holds");
+    assert_eq!(ids.stats().issued, 3);
+}
+
+#[test]
+fn lifted_limits_refuse_nothing_but_the_end_of_time() {
+    let clock = ManualClock::new(MessageId::TIMESTAMP_MAX);
+    let ids = zero().max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    clock.set(0);
+    assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), MessageId::TIMESTAMP_MAX);
+    ids.batch(room(), 4_094).unwrap().for_each(drop);
+    assert!(ids.generate(room()).unwrap_err().is_exhausted());
+}
+
+#[test]
+fn a_seed_makes_a_scripted_run_repeatable() {
+    let run = |seed| {
+        let clock = ManualClock::new(T);
+        let ids = Generator::builder().seed(seed).clock(&clock).build().unwrap();
+        let step = |by| {
+            clock.advance(ms(by));
+            ids.generate(room()).unwrap()
+        };
+        [0, 1, 0, 5, 70].map(step)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn two_generators_draw_different_seeds() {
+    let first = || Generator::builder().clock(ManualClock::new(T)).build().unwrap().generate(room()).unwrap();
+    // Eight equal spins by chance: 1 in 4096^7.
+    assert!((0..8).map(|_| first()).any(|id| id != first()));
+}
+
+#[test]
+fn generate_within_sleeps_through_an_overload_and_no_longer_than_it_may() {
+    let ids = zero().max_lead(ms(0)).build().unwrap();
+    // More than one millisecond holds, so some of the calls have to wait.
+    let minted: Vec<_> = (0..20_000).map(|_| ids.generate_within(room(), Duration::from_secs(5)).unwrap()).collect();
+    assert!(minted.is_sorted_by(|a, b| a < b));
+
+    let clock = ManualClock::new(T);
+    let ids = zero().max_lead(ms(0)).clock(&clock).build().unwrap();
+    ids.batch(room(), 4096).unwrap().for_each(drop);
+    clock.set(T - 500);
+    let started = Instant::now();
+    ids.batch(room(), 1).unwrap_err();
+    assert!(ids.generate_within(room(), Duration::ZERO).unwrap_err().is_overload());
+    assert!(started.elapsed() < Duration::from_secs(60), "nothing was waited for");
+}
+
+#[test]
+fn stats_count_what_was_issued_and_refused() {
+    let clock = ManualClock::new(T);
+    let ids = Generator::builder().max_lead(ms(10)).stripes::<4>().clock(&clock).build().unwrap();
+    for (tick, bits) in (0..100).zip((0..7).cycle()) {
+        clock.set(T + tick);
+        let session = Session::from_bits(bits).unwrap();
+        ids.generate(session).unwrap();
+        ids.batch(session, 10).unwrap().for_each(drop);
+    }
+    assert_eq!(ids.stats().issued, 1_100);
+    assert_eq!((ids.stats().refused, ids.stats().behind), (0, ms(0)));
+
+    while ids.generate(room()).is_ok() {}
+    assert_eq!(ids.stats().refused, 1);
+    assert_eq!(ids.stats().lead, ms(10));
+}
+
+#[test]
+fn the_default_generator_serves_all_threads() {
+    let mut ids = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| (0..500).map(|_| imid::generate(room()).unwrap()).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    ids.sort_unstable();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert_eq!(ids.len(), 2_000);
+}
