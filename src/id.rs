@@ -205,16 +205,16 @@ impl MessageId {
             Bound::Excluded(&ms) => ms.saturating_add(1),
             Bound::Unbounded => 0,
         };
-        let to = match times.end_bound() {
-            Bound::Included(&ms) => ms.saturating_add(1),
-            Bound::Excluded(&ms) => ms,
-            Bound::Unbounded => TIMESTAMP_MAX + 1,
+        let last = match times.end_bound() {
+            Bound::Included(&ms) => Some(ms),
+            Bound::Excluded(&ms) => ms.checked_sub(1),
+            Bound::Unbounded => Some(TIMESTAMP_MAX),
         };
-        let last = match to.checked_sub(1) {
-            Some(last) if from <= last => last,
-            _ => return Err(TimeRangeError::empty(from, to)),
-        };
-        Ok(Self::first_at(from)?..=Self::last_at(last)?)
+        let first = Self::first_at(from)?;
+        match last {
+            Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
+            _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
+        }
     }
 }
 

@@ -1,0 +1,191 @@
+//! Every error of values and texts: its words, where it points, and its size.
+
+use std::ops::Bound;
+
+use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::{MessageId, Session, SessionHash, SessionType};
+
+const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
+
+/// The error says these words, and its accessors say the same.
+fn says(error: ParseError, text: &str, expected: &str, found: Option<&str>, position: usize) {
+    let shown = found.map_or("the end".to_owned(), |found| format!("'{found}'"));
+    assert_eq!(error.to_string(), format!("expected {expected}, found {shown} at {position}"), "{text:?}");
+    assert_eq!(error.position(), position, "{text:?}");
+    assert_eq!(error.found(), text.as_bytes().get(position).copied(), "{text:?}");
+    assert_eq!(error.found().is_none(), found.is_none(), "{text:?}");
+}
+
+#[test]
+fn strict_parsing_names_the_first_byte_that_does_not_fit() {
+    for (text, expected, found, position) in [
+        ("", DIGIT, None, 0),
+        ("F", DIGIT, None, 1),
+        ("F3Z9", "'-'", None, 4),
+        ("F3Z9-", DIGIT, None, 5),
+        ("F3Z9-MB7Y-WCQH-T3D", DIGIT, None, 18),
+        ("F3Z9-MB7Y-WCQH-T3DD-", "the end", Some("-"), 19),
+        ("F3Z9-MB7Y-WCQH-T3DD2", "the end", Some("2"), 19),
+        ("F3Z9-MB7Y-WCQH-T3DD\n", "the end", Some("\\n"), 19),
+        (" F3Z9-MB7Y-WCQH-T3DD", DIGIT, Some(" "), 0),
+        ("F3Z9MB7YWCQHT3DD", "'-'", Some("M"), 4),
+        ("F3Z-9MB7Y-WCQH-T3DD", DIGIT, Some("-"), 3),
+        ("F3Z9_MB7Y_WCQH_T3DD", "'-'", Some("_"), 4),
+        ("F3Z9--MB7-WCQH-T3DD", DIGIT, Some("-"), 5),
+        ("f3z9-mb7y-wcqh-t3dd", DIGIT, Some("f"), 0),
+        ("F3Z9-MB7Y-WC0H-T3DD", DIGIT, Some("0"), 12),
+        ("F3Z9-MB7Y-WC1H-T3DD", DIGIT, Some("1"), 12),
+        ("F3Z9-MB7Y-WCIH-T3DD", DIGIT, Some("I"), 12),
+        ("F3Z9-MB7Y-WCOH-T3DD", DIGIT, Some("O"), 12),
+        ("F3Z9-MB7Y-WCQH-T3D'", DIGIT, Some("\\'"), 18),
+        ("F3Z9-MB7Y-WCQH-T3é", DIGIT, Some("\\xc3"), 17),
+        ("\0", DIGIT, Some("\\x00"), 0),
+        // Of two faults the first is told.
+        ("F3Z9-MB0Y-WC1H-T3DD-", DIGIT, Some("0"), 7),
+    ] {
+        says(MessageId::parse(text).unwrap_err(), text, expected, found, position);
+        assert_eq!(text.parse::<MessageId>(), MessageId::parse(text));
+        assert_eq!(MessageId::parse_bytes(text.as_bytes()), MessageId::parse(text));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_shown_escaped() {
+    let error = MessageId::parse_bytes(b"F3Z9-MB7Y-WCQH-T3D\xff").unwrap_err();
+    assert_eq!(error.to_string(), format!("expected {DIGIT}, found '\\xff' at 18"));
+    assert_eq!(error.found(), Some(0xff));
+}
+
+#[test]
+fn lenient_parsing_counts_from_the_start_of_what_was_given() {
+    for (text, expected, found, position) in [
+        ("", DIGIT, None, 0),
+        ("   ", DIGIT, None, 3),
+        ("\u{3000}f3z9", DIGIT, None, 7),
+        ("  f3z9-mb7y-wc0h-t3dd ", DIGIT, Some("0"), 14),
+        ("f3z9 mb7y wcqh t3dd", DIGIT, Some(" "), 4),
+        ("-f3z9mb7ywcqht3dd", DIGIT, Some("-"), 0),
+        ("f3z9--mb7y-wcqh-t3dd", DIGIT, Some("-"), 5),
+        ("f3-z9mb7y-wcqh-t3dd", DIGIT, Some("-"), 2),
+        ("f3z9mb7ywcqht3dd2", "the end", Some("2"), 16),
+        ("f3z9mb7ywcqht3dd-", "the end", Some("-"), 16),
+        ("f3z9mb7ywcqht3dd é", "the end", Some(" "), 16),
+        ("f3z9mb7ywcqht3d", DIGIT, None, 15),
+        ("f3z9mb7ywcqh-", DIGIT, None, 13),
+    ] {
+        says(MessageId::parse_lenient(text).unwrap_err(), text, expected, found, position);
+    }
+}
+
+#[test]
+fn a_text_that_ends_early_ends_before_the_white_space() {
+    let error = MessageId::parse_lenient(" f3z9\n").unwrap_err();
+    assert_eq!(error.to_string(), format!("expected {DIGIT}, found the end at 5"));
+    assert_eq!((error.position(), error.found()), (5, None));
+}
+
+#[test]
+fn hex_parsing_names_the_first_byte_that_does_not_fit() {
+    for (text, expected, found, position) in [
+        ("", "a hex digit", None, 0),
+        ("687e79a4bee2acfc856", "a hex digit", None, 19),
+        ("687e79a4bee2acfc856b0", "the end", Some("0"), 20),
+        ("0x7e79a4bee2acfc856b", "a hex digit", Some("x"), 1),
+        ("687e79a4bee2acfc856g", "a hex digit", Some("g"), 19),
+        ("687e79a4bee2acfc85é", "a hex digit", Some("\\xc3"), 18),
+    ] {
+        says(MessageId::from_hex(text).unwrap_err(), text, expected, found, position);
+    }
+}
+
+#[test]
+fn a_number_past_its_field_is_shown_with_the_greatest() {
+    let session = Session::default();
+    let cases = [
+        (
+            MessageId::from_u128(1 << 80).unwrap_err(),
+            "expected an ID of at most 1208925819614629174706175, found 1208925819614629174706176",
+        ),
+        (
+            MessageId::try_from(u128::MAX).unwrap_err(),
+            "expected an ID of at most 1208925819614629174706175, found 340282366920938463463374607431768211455",
+        ),
+        (
+            MessageId::try_from_parts(1 << 42, 0, session).unwrap_err(),
+            "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
+        ),
+        (
+            MessageId::first_at(u64::MAX).unwrap_err(),
+            "expected a timestamp of at most 4398046511103 ms, found 18446744073709551615",
+        ),
+        (
+            MessageId::last_at(1 << 42).unwrap_err(),
+            "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
+        ),
+        (MessageId::try_from_parts(0, 4_096, session).unwrap_err(), "expected a spin of at most 4095, found 4096"),
+        (SessionType::new(16).unwrap_err(), "expected a session type of at most 15, found 16"),
+        (SessionHash::new(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
+        (Session::from_bits(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
+    ];
+    for (error, words) in cases {
+        assert_eq!(error.to_string(), words);
+        assert_eq!(words.split(' ').next_back(), Some(error.found().to_string().as_str()));
+        assert!(words.contains(&format!("at most {}", error.max())));
+        assert!(error.found() > error.max());
+    }
+}
+
+#[test]
+fn a_range_of_times_says_why_it_has_no_ids() {
+    let words = |error: TimeRangeError| (error.to_string(), error.is_empty());
+    assert_eq!(
+        words(MessageId::range(5..5).unwrap_err()),
+        ("expected a range of at least 1 ms, found 5..5".to_owned(), true)
+    );
+    assert_eq!(
+        words(MessageId::range((Bound::Included(8), Bound::Excluded(5))).unwrap_err()),
+        ("expected a range of at least 1 ms, found 8..5".to_owned(), true)
+    );
+    assert_eq!(
+        words(MessageId::range(..=1 << 42).unwrap_err()),
+        ("expected a timestamp of at most 4398046511103 ms, found 4398046511104".to_owned(), false)
+    );
+    assert_eq!(
+        words(MessageId::range(1 << 43..).unwrap_err()),
+        ("expected a timestamp of at most 4398046511103 ms, found 8796093022208".to_owned(), false)
+    );
+    assert_eq!(
+        words(MessageId::range(..=u64::MAX).unwrap_err()),
+        ("expected a timestamp of at most 4398046511103 ms, found 18446744073709551615".to_owned(), false)
+    );
+}
+
+#[test]
+fn a_session_type_is_a_name_or_a_code() {
+    for text in ["", "GROUPS", "16", "-1", "+3", "3 ", "0x3", "256", "ultra-group"] {
+        let error: ParseSessionTypeError = text.parse::<SessionType>().unwrap_err();
+        assert_eq!(error.to_string(), "expected a code 0 to 15 or a name such as PRIVATE or GROUP", "{text:?}");
+    }
+}
+
+#[test]
+fn errors_are_small() {
+    // A result travels in registers or in a few words; none of them boxes or allocates.
+    assert_eq!(size_of::<ParseError>(), 16);
+    assert_eq!(size_of::<ParseSessionTypeError>(), 0);
+    assert_eq!(size_of::<RangeError>(), 32);
+    assert_eq!(size_of::<TimeRangeError>(), 32);
+}
+
+#[test]
+fn errors_have_no_hidden_source() {
+    fn alone(error: &dyn std::error::Error) -> bool {
+        error.source().is_none()
+    }
+    assert!(alone(&MessageId::parse("").unwrap_err()));
+    assert!(alone(&MessageId::from_u128(u128::MAX).unwrap_err()));
+    assert!(alone(&MessageId::range(5..5).unwrap_err()));
+    // The words of the range error are already those of the timestamp's.
+    assert!(alone(&MessageId::range(1 << 43..).unwrap_err()));
+    assert!(alone(&"".parse::<SessionType>().unwrap_err()));
+}

@@ -1,0 +1,305 @@
+//! One value, many forms: integer, bytes, text, hex and parts agree bit by bit and sort alike.
+
+use std::ops::Bound;
+
+use imid::{MessageId, Session, SessionHash, SessionType, message_id};
+use proptest::prelude::*;
+
+/// The fields as the format draws them: name, lowest bit, width.
+const FIELDS: [(&str, u32, u32); 4] = [("timestamp", 38, 42), ("spin", 26, 12), ("type", 22, 4), ("hash", 0, 22)];
+
+fn parts(id: MessageId) -> [u128; 4] {
+    [id.timestamp_ms().into(), id.spin().into(), id.session_type().code().into(), id.session_hash().value().into()]
+}
+
+fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
+    let kind = SessionType::new(code.try_into().unwrap()).unwrap();
+    let hash = SessionHash::new(hash.try_into().unwrap()).unwrap();
+    let session = Session::from_parts(kind, hash);
+    MessageId::try_from_parts(timestamp.try_into().unwrap(), spin.try_into().unwrap(), session).unwrap()
+}
+
+/// Every form of `value`, given as `bytes`, `text` and `fields`, is the same ID, and is printed by it.
+fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
+    let id = MessageId::from_u128(value).expect("80 bits");
+    assert_eq!(MessageId::from_bytes(bytes), id);
+    assert_eq!(MessageId::parse(text), Ok(id));
+    assert_eq!(MessageId::parse_lenient(&text.to_lowercase().replace('-', "")), Ok(id));
+    assert_eq!(MessageId::from_hex(&format!("{value:020x}")), Ok(id));
+    assert_eq!(from_parts(fields), id);
+
+    assert_eq!(id.to_u128(), value);
+    assert_eq!(id.to_bytes(), bytes);
+    assert_eq!(id.to_string(), text);
+    assert_eq!(id.to_text().as_str(), text);
+    assert_eq!(format!("{id:x}"), format!("{value:020x}"));
+    assert_eq!(format!("{id:X}"), format!("{value:020X}"));
+    assert_eq!(parts(id), fields);
+    assert_eq!(u128::from(id.session().bits()), value % (1 << 26));
+    assert_eq!(Session::from_bits(id.session().bits()), Ok(id.session()));
+}
+
+/// A text of one digit everywhere, but another one where `bit` stands.
+fn text_with(rest: char, bit: u32, digit: char) -> String {
+    let mut text: Vec<char> = format!("{rest}{rest}{rest}{rest}-").repeat(4).chars().take(19).collect();
+    let index = 15 - bit as usize / 5;
+    text[index + index / 4] = digit;
+    text.into_iter().collect()
+}
+
+#[test]
+fn each_bit_alone_arrives_in_every_form() {
+    for bit in 0..80 {
+        let mut bytes = [0; 10];
+        bytes[9 - bit as usize / 8] = 1 << (bit % 8);
+        let text = text_with('2', bit, ['3', '4', '6', 'A', 'J'][bit as usize % 5]);
+        let inside = |low, width| (low..low + width).contains(&bit);
+        let fields = FIELDS.map(|(_, low, width)| if inside(low, width) { 1 << (bit - low) } else { 0 });
+        all_forms_are(1 << bit, bytes, &text, fields);
+    }
+}
+
+#[test]
+fn each_bit_missing_is_missing_in_every_form() {
+    for bit in 0..80 {
+        let mut bytes = [0xff; 10];
+        bytes[9 - bit as usize / 8] ^= 1 << (bit % 8);
+        let text = text_with('Z', bit, ['Y', 'X', 'V', 'R', 'H'][bit as usize % 5]);
+        let fields = FIELDS.map(|(_, low, width)| {
+            let full = (1 << width) - 1;
+            if (low..low + width).contains(&bit) { full ^ 1 << (bit - low) } else { full }
+        });
+        all_forms_are(((1 << 80) - 1) ^ 1 << bit, bytes, &text, fields);
+    }
+}
+
+#[test]
+fn a_bit_past_the_eightieth_is_refused() {
+    for bit in 80..128 {
+        assert!(MessageId::from_u128(1 << bit).is_err(), "bit {bit}");
+        assert!(MessageId::try_from(u128::MAX >> (127 - bit)).is_err(), "{bit} ones and one more");
+    }
+}
+
+#[test]
+fn numbers_past_their_field_are_refused() {
+    let session = Session::default();
+    assert!(MessageId::try_from_parts((1 << 42) - 1, 4_095, session).is_ok());
+    assert!(MessageId::try_from_parts(1 << 42, 0, session).is_err());
+    assert!(MessageId::try_from_parts(u64::MAX, 0, session).is_err());
+    assert!(MessageId::try_from_parts(0, 4_096, session).is_err());
+    assert!(MessageId::try_from_parts(0, u16::MAX, session).is_err());
+}
+
+#[test]
+fn the_constants_are_the_ends_and_the_lengths() {
+    assert_eq!(MessageId::MIN.to_u128(), 0);
+    assert_eq!(MessageId::MAX.to_u128(), 1_208_925_819_614_629_174_706_175);
+    assert_eq!(MessageId::TIMESTAMP_MAX, 4_398_046_511_103);
+    assert_eq!(MessageId::SPIN_MAX, 4_095);
+    assert_eq!((MessageId::BYTES, MessageId::TEXT_LEN, MessageId::HEX_LEN), (10, 19, 20));
+    assert_eq!(MessageId::MAX.to_string().len(), MessageId::TEXT_LEN);
+    assert_eq!(size_of_val(&MessageId::MAX.to_bytes()), MessageId::BYTES);
+}
+
+#[test]
+fn conversions_by_from_are_the_named_ones() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    assert_eq!(u128::from(id), id.to_u128());
+    assert_eq!(<[u8; 10]>::from(id), id.to_bytes());
+    assert_eq!(MessageId::from(id.to_bytes()), id);
+    assert_eq!(MessageId::try_from("F3Z9-MB7Y-WCQH-T3DD"), Ok(id));
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn time_is_the_timestamp_after_1970() {
+    let last = MessageId::MAX.time().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+    assert_eq!(last.as_millis(), (1 << 42) - 1);
+    assert_eq!(MessageId::MIN.time(), std::time::UNIX_EPOCH);
+}
+
+#[test]
+fn printing_honours_width_and_alignment() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    assert_eq!(format!("[{id:21}]"), "[F3Z9-MB7Y-WCQH-T3DD  ]");
+    assert_eq!(format!("[{id:>21}]"), "[  F3Z9-MB7Y-WCQH-T3DD]");
+    assert_eq!(format!("[{id:*^21}]"), "[*F3Z9-MB7Y-WCQH-T3DD*]");
+    assert_eq!(format!("{id:?}"), "MessageId(F3Z9-MB7Y-WCQH-T3DD)");
+    assert_eq!(format!("{:?}", id.to_text()), "\"F3Z9-MB7Y-WCQH-T3DD\"");
+    assert_eq!(format!("{id:x} {id:#x}"), "687e79a4bee2acfc856b 0x687e79a4bee2acfc856b");
+    assert_eq!(format!("{id:X} {id:#X}"), "687E79A4BEE2ACFC856B 0x687E79A4BEE2ACFC856B");
+}
+
+/// Made when this file is compiled, or not at all.
+const LITERAL: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+const FROM_PARTS: MessageId = {
+    let Ok(kind) = SessionType::new(14) else { panic!("a code") };
+    let Ok(hash) = SessionHash::new(3_966_315) else { panic!("22 bits") };
+    let Ok(id) = MessageId::try_from_parts(1_732_037_865_755, 2_219, Session::from_parts(kind, hash)) else {
+        panic!("in range")
+    };
+    id
+};
+const FROM_INTEGER: u128 = match MessageId::from_u128(LITERAL.to_u128()) {
+    Ok(id) => MessageId::from_bytes(id.to_bytes()).to_u128(),
+    Err(_) => panic!("80 bits"),
+};
+
+#[test]
+fn ids_can_be_constants() {
+    assert_eq!(LITERAL.to_string(), "F3Z9-MB7Y-WCQH-T3DD");
+    assert_eq!(FROM_PARTS.to_string(), "EMAQ-2948-WCRV-T3DD");
+    assert_eq!(FROM_INTEGER, 0x687e_79a4_bee2_acfc_856b);
+    const { assert!(FROM_PARTS.is_in(FROM_PARTS.session()) && !FROM_PARTS.is_in(LITERAL.session())) };
+}
+
+#[test]
+fn lenient_parsing_takes_what_people_type() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    for text in [
+        "F3Z9-MB7Y-WCQH-T3DD",
+        "f3z9-mb7y-wcqh-t3dd",
+        "f3Z9-Mb7y-WcqH-t3Dd",
+        "F3Z9MB7YWCQHT3DD",
+        "f3z9mb7ywcqht3dd",
+        "f3z9-mb7ywcqh-t3dd",
+        "f3z9mb7y-wcqht3dd",
+        "  F3Z9-MB7Y-WCQH-T3DD",
+        "F3Z9-MB7Y-WCQH-T3DD\r\n",
+        "\t f3z9mb7ywcqht3dd \n",
+        "\u{3000}f3z9mb7ywcqht3dd\u{a0}",
+    ] {
+        assert_eq!(MessageId::parse_lenient(text), Ok(id), "{text:?}");
+    }
+}
+
+#[test]
+fn lenient_parsing_refuses_what_could_be_another_id() {
+    for text in [
+        "",
+        " ",
+        "-",
+        "F3Z9-MB7Y-WCQH-T3D",
+        "F3Z9-MB7Y-WCQH-T3DD2",
+        "F3Z9-MB7Y-WCQH-T3DD-",
+        "-F3Z9-MB7Y-WCQH-T3DD",
+        "F3Z9--MB7Y-WCQH-T3DD",
+        "F3-Z9MB-7Y-WCQH-T3DD",
+        "F3Z9 MB7Y WCQH T3DD",
+        "F3Z9_MB7Y_WCQH_T3DD",
+        "f3z9-mb7y-wcqh-t3d0",
+        "f3z9-mb7y-wcqh-t3d1",
+        "f3z9-mb7y-wcqh-t3di",
+        "f3z9-mb7y-wcqh-t3do",
+        "f3z9-mb7y-wcqh-t3dſ",
+        "F3Z9\u{2010}MB7Y\u{2010}WCQH\u{2010}T3DD",
+        "F3Z9-MB7Y-WCQH-T3DD F3Z9-MB7Y-WCQH-T3DD",
+    ] {
+        assert!(MessageId::parse_lenient(text).is_err(), "{text:?} was read");
+    }
+}
+
+#[test]
+fn hex_takes_either_case_and_no_prefix() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    for text in ["687e79a4bee2acfc856b", "687E79A4BEE2ACFC856B", "687e79A4bEE2acFC856b"] {
+        assert_eq!(MessageId::from_hex(text), Ok(id), "{text}");
+    }
+    for text in ["", "687e79a4bee2acfc856", "687e79a4bee2acfc856b0", "0x7e79a4bee2acfc856b", "+87e79a4bee2acfc856b"] {
+        assert!(MessageId::from_hex(text).is_err(), "{text} was read");
+    }
+}
+
+#[test]
+fn a_millisecond_lies_between_its_first_and_last_id() {
+    for ms in [0, 1, 1_763_665_800_000, (1 << 42) - 2, (1 << 42) - 1] {
+        let (first, last) = (MessageId::first_at(ms).unwrap(), MessageId::last_at(ms).unwrap());
+        assert_eq!(parts(first), [ms.into(), 0, 0, 0]);
+        assert_eq!(parts(last), [ms.into(), 4_095, 15, 4_194_303]);
+        if let Ok(next) = MessageId::first_at(ms + 1) {
+            assert_eq!(next.to_u128() - last.to_u128(), 1, "no ID lies between two milliseconds");
+        }
+    }
+    assert_eq!(MessageId::first_at(0), Ok(MessageId::MIN));
+    assert_eq!(MessageId::last_at(MessageId::TIMESTAMP_MAX), Ok(MessageId::MAX));
+    assert!(MessageId::first_at(1 << 42).is_err());
+    assert!(MessageId::last_at(1 << 42).is_err());
+}
+
+#[test]
+fn a_range_of_times_has_a_first_and_a_last_id() {
+    let at = |first, last| Ok(MessageId::first_at(first).unwrap()..=MessageId::last_at(last).unwrap());
+    let end = 1 << 42;
+    assert_eq!(MessageId::range(5..8), at(5, 7));
+    assert_eq!(MessageId::range(5..=8), at(5, 8));
+    assert_eq!(MessageId::range(5..6), at(5, 5));
+    assert_eq!(MessageId::range(..8), at(0, 7));
+    assert_eq!(MessageId::range(..=8), at(0, 8));
+    assert_eq!(MessageId::range(5..), at(5, end - 1));
+    assert_eq!(MessageId::range(..), Ok(MessageId::MIN..=MessageId::MAX));
+    assert_eq!(MessageId::range((Bound::Excluded(5), Bound::Included(8))), at(6, 8));
+    assert_eq!(MessageId::range(end - 1..end), at(end - 1, end - 1));
+}
+
+#[test]
+fn a_range_without_a_millisecond_is_an_error() {
+    #[expect(clippy::reversed_empty_ranges, reason = "they are the bad input")]
+    let empty = [MessageId::range(5..5), MessageId::range(8..5), MessageId::range(0..0), MessageId::range(8..=5)];
+    for range in empty {
+        assert!(range.unwrap_err().is_empty());
+    }
+    assert!(MessageId::range((Bound::Excluded(5), Bound::Excluded(6))).unwrap_err().is_empty());
+}
+
+#[test]
+fn a_range_past_the_last_millisecond_is_an_error() {
+    let end = 1 << 42;
+    for range in [
+        MessageId::range(0..=end),
+        MessageId::range(end..=end),
+        MessageId::range(end..end),
+        MessageId::range(end..),
+        MessageId::range(0..end + 2),
+        MessageId::range(0..u64::MAX),
+        MessageId::range(u64::MAX..=u64::MAX),
+        MessageId::range((Bound::Excluded(u64::MAX), Bound::Unbounded)),
+    ] {
+        assert!(!range.clone().unwrap_err().is_empty(), "{range:?}");
+    }
+}
+
+/// An 80-bit value: anywhere, or next to a power of two, where carries happen.
+fn value() -> impl Strategy<Value = u128> {
+    let near = (0_u32..=80, 0_u128..4).prop_map(|(bit, step)| ((1_u128 << bit) + step).saturating_sub(2));
+    prop_oneof![0_u128..1 << 80, near.prop_map(|value| value.min((1 << 80) - 1))]
+}
+
+proptest! {
+    #[test]
+    fn order_is_the_same_in_every_form(a in value(), b in value()) {
+        let order = a.cmp(&b);
+        let (a, b) = (MessageId::from_u128(a).unwrap(), MessageId::from_u128(b).unwrap());
+        prop_assert_eq!(a.cmp(&b), order);
+        prop_assert_eq!(a.to_bytes().cmp(&b.to_bytes()), order);
+        prop_assert_eq!(a.to_string().cmp(&b.to_string()), order);
+        prop_assert_eq!(a.to_text().cmp(&b.to_text()), order);
+        prop_assert_eq!(format!("{a:x}").cmp(&format!("{b:x}")), order);
+        prop_assert_eq!(parts(a).cmp(&parts(b)), order);
+    }
+
+    #[test]
+    fn the_next_value_is_greater_in_every_form(a in value()) {
+        prop_assume!(a < (1 << 80) - 1);
+        let (a, b) = (MessageId::from_u128(a).unwrap(), MessageId::from_u128(a + 1).unwrap());
+        prop_assert!(a < b && a.to_bytes() < b.to_bytes() && a.to_string() < b.to_string());
+    }
+
+    #[test]
+    fn a_range_holds_the_ids_of_its_times(a in value(), from in 0_u64..1 << 42, length in 1_u64..1 << 41) {
+        let to = (from + length).min(1 << 42);
+        let id = MessageId::from_u128(a).unwrap();
+        let range = MessageId::range(from..to).unwrap();
+        prop_assert_eq!(range.contains(&id), (from..to).contains(&id.timestamp_ms()));
+    }
+}

@@ -1,0 +1,216 @@
+//! Sessions: names and codes of types, hashes of names, private pairs, shards.
+
+use std::collections::HashSet;
+use std::num::NonZeroU32;
+
+use imid::{MessageId, Session, SessionHash, SessionType};
+use proptest::prelude::*;
+
+#[rustfmt::skip]
+const NAMES: [(u8, &str, SessionType); 12] = [
+    (1, "PRIVATE", SessionType::PRIVATE),
+    (2, "DISCUSSION", SessionType::DISCUSSION),
+    (3, "GROUP", SessionType::GROUP),
+    (4, "CHATROOM", SessionType::CHATROOM),
+    (5, "CUSTOMER_SERVICE", SessionType::CUSTOMER_SERVICE),
+    (6, "SYSTEM", SessionType::SYSTEM),
+    (7, "APP_PUBLIC_SERVICE", SessionType::APP_PUBLIC_SERVICE),
+    (8, "PUBLIC_SERVICE", SessionType::PUBLIC_SERVICE),
+    (9, "PUSH_SERVICE", SessionType::PUSH_SERVICE),
+    (10, "ULTRA_GROUP", SessionType::ULTRA_GROUP),
+    (11, "ENCRYPTED", SessionType::ENCRYPTED),
+    (12, "RTC", SessionType::RTC),
+];
+
+fn count(shards: u32) -> NonZeroU32 {
+    NonZeroU32::new(shards).expect("not zero")
+}
+
+fn shard(bits: u32, shards: u32) -> u32 {
+    Session::from_bits(bits).expect("26 bits").shard(count(shards))
+}
+
+/// `many` sessions of one type with different names.
+fn rooms(many: u32) -> impl Iterator<Item = Session> {
+    (0..many).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}")))
+}
+
+#[test]
+fn twelve_codes_have_a_name() {
+    for (code, name, constant) in NAMES {
+        assert_eq!(constant.code(), code);
+        assert_eq!(constant.name(), Some(name));
+        assert_eq!(constant.to_string(), name);
+        assert_eq!(SessionType::new(code), Ok(constant));
+        assert_eq!(name.parse(), Ok(constant));
+        assert_eq!(name.to_lowercase().parse(), Ok(constant));
+        assert_eq!(format!("{constant:?}"), format!("SessionType({name})"));
+    }
+    assert_eq!(SessionType::NAMED, NAMES.map(|(_, _, constant)| constant));
+}
+
+#[test]
+fn four_codes_are_free_and_print_as_numbers() {
+    for code in [0, 13, 14, 15] {
+        let free = SessionType::new(code).expect("a code");
+        assert_eq!(free.name(), None);
+        assert_eq!(free.to_string(), code.to_string());
+        assert_eq!(format!("[{free:>4}]"), format!("[{code:>4}]"));
+    }
+    assert_eq!(SessionType::default().code(), 0);
+    assert_eq!(SessionType::MAX.code(), 15);
+}
+
+#[test]
+fn every_code_is_read_and_no_other_number() {
+    for code in 0..=15 {
+        assert_eq!(code.to_string().parse(), SessionType::new(code).map_err(|_| unreachable!("a code")));
+    }
+    for code in 16..=u8::MAX {
+        assert!(code.to_string().parse::<SessionType>().is_err());
+        assert!(SessionType::new(code).is_err());
+    }
+}
+
+#[test]
+fn a_session_is_its_type_and_its_hash() {
+    let room = Session::new(SessionType::GROUP, "room-42");
+    assert_eq!(room.session_type(), SessionType::GROUP);
+    assert_eq!(room.hash(), SessionHash::of("room-42"));
+    assert_eq!(room.bits(), (3 << 22) + 3_966_315);
+    assert_eq!(Session::from_bits(room.bits()), Ok(room));
+    assert_eq!(Session::from_parts(room.session_type(), room.hash()), room);
+    assert_ne!(Session::new(SessionType::CHATROOM, "room-42"), room);
+    assert_eq!(format!("{room:?}"), "Session(GROUP, 3966315)");
+    assert_eq!(format!("{:?}", room.hash()), "SessionHash(3966315)");
+}
+
+#[test]
+fn an_id_is_in_its_session_and_in_no_other() {
+    let room = Session::new(SessionType::GROUP, "room-42");
+    let id = MessageId::try_from_parts(1_763_665_800_000, 7, room).expect("in range");
+    assert!(id.is_in(room));
+    assert!(!id.is_in(Session::new(SessionType::CHATROOM, "room-42")), "another type");
+    assert!(!id.is_in(Session::new(SessionType::GROUP, "room-43")), "another name");
+    for bit in 0..26 {
+        assert!(!id.is_in(Session::from_bits(room.bits() ^ 1 << bit).expect("26 bits")), "bit {bit}");
+    }
+}
+
+#[test]
+fn equal_hashes_are_a_hint_and_no_proof() {
+    // The documented birthday bound: among 2,400 names a shared hash is as likely as not, among 20,000 it is certain.
+    let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::hash).collect();
+    assert!((19_900..20_000).contains(&hashes.len()), "{}", hashes.len());
+}
+
+#[test]
+fn both_ends_of_a_pair_make_the_same_session() {
+    let pair = Session::pair("alice", "bob");
+    assert_eq!(pair, Session::pair("bob", "alice"));
+    assert_eq!(pair.session_type(), SessionType::PRIVATE);
+    assert_ne!(pair, Session::pair("alice", "carol"));
+    assert_ne!(pair, Session::new(SessionType::PRIVATE, "bob"), "not the addressed user alone");
+    assert_ne!(Session::pair("1001", "1002"), Session::pair("10011", "002"), "not the names put together");
+}
+
+/// Bucket of a key, published with independent implementations of the algorithm: the tests of the crates
+/// jump-consistent-hash 0.1.0 and jumphash 0.1.8, and the example of the Python package jump-consistent-hash 1.1.1.
+#[test]
+fn shards_are_the_published_ones() {
+    for (key, buckets, bucket) in [
+        (0, 1, 0),
+        (0, 60, 0),
+        (1, 1, 0),
+        (1, 6, 0),
+        (1, 7, 6),
+        (1, 17, 6),
+        (1, 18, 17),
+        (1, 60, 55),
+        (2, 60, 46),
+        (2, 100_001, 80_343),
+        (42, 57, 43),
+        (256, 1_024, 520),
+        (2_201, 100_001, 22_152),
+        (2_202, 100_001, 15_018),
+    ] {
+        assert_eq!(shard(key, buckets), bucket, "key {key} in {buckets} buckets");
+    }
+}
+
+#[test]
+fn a_shard_can_be_a_constant() {
+    const SHARD: u32 = match (Session::from_bits(256), NonZeroU32::new(1_024)) {
+        (Ok(session), Some(shards)) => session.shard(shards),
+        _ => panic!("in range"),
+    };
+    assert_eq!(SHARD, 520);
+}
+
+#[test]
+fn an_id_has_the_shard_of_its_session() {
+    let room = Session::new(SessionType::GROUP, "room-42");
+    let id = MessageId::try_from_parts(1_763_665_800_000, 7, room).expect("in range");
+    for shards in 1..100 {
+        assert_eq!(id.session().shard(count(shards)), room.shard(count(shards)));
+    }
+}
+
+#[test]
+fn shards_are_even() {
+    const SESSIONS: u32 = 100_000;
+    for shards in [2, 3, 8, 10, 64, 100] {
+        let mut sizes = vec![0_u32; shards as usize];
+        for room in rooms(SESSIONS) {
+            sizes[room.shard(count(shards)) as usize] += 1;
+        }
+        // Chi-squared with n - 1 degrees of freedom: mean n - 1, variance 2 (n - 1). Five deviations are certainty.
+        let mean = f64::from(SESSIONS) / f64::from(shards);
+        let chi: f64 = sizes.iter().map(|size| (f64::from(*size) - mean).powi(2) / mean).sum();
+        let freedom = f64::from(shards - 1);
+        assert!(chi < freedom + 5.0 * (2.0 * freedom).sqrt(), "{shards} shards: chi-squared {chi}");
+    }
+}
+
+#[test]
+fn one_more_shard_moves_its_share_and_only_to_itself() {
+    const SESSIONS: u32 = 100_000;
+    for shards in [1_u32, 2, 7, 8, 63, 99] {
+        let mut moved = 0;
+        for room in rooms(SESSIONS) {
+            let (before, after) = (room.shard(count(shards)), room.shard(count(shards + 1)));
+            if before != after {
+                assert_eq!(after, shards, "{room:?} moved between old shards");
+                moved += 1;
+            }
+        }
+        let share = f64::from(SESSIONS) / f64::from(shards + 1);
+        let off = (f64::from(moved) - share).abs();
+        assert!(off < 5.0 * share.sqrt(), "{moved} moved to the shard after {shards}, expected about {share}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn hashes_have_22_bits_and_depend_on_the_name_alone(name: String) {
+        let hash = SessionHash::of(&name);
+        prop_assert!(hash <= SessionHash::MAX);
+        prop_assert_eq!(SessionHash::new(hash.value()), Ok(hash));
+        prop_assert_eq!(Session::new(SessionType::RTC, &name).hash(), hash);
+    }
+
+    #[test]
+    fn pairs_have_no_order(a: String, b: String) {
+        prop_assert_eq!(Session::pair(&a, &b), Session::pair(&b, &a));
+    }
+
+    #[test]
+    fn shards_are_those_of_an_independent_library(
+        bits in 0_u32..1 << 26,
+        shards in prop_oneof![1_u32..100, 1..=u32::MAX, Just(u32::MAX)],
+    ) {
+        let bucket = shard(bits, shards);
+        prop_assert_eq!(bucket, jumpch::hash(bits.into(), shards));
+        prop_assert!(bucket < shards);
+    }
+}
