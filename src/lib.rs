@@ -1,4 +1,88 @@
-//! Message IDs for chat backends.
+//! Message IDs for chat backends: 80 bits that sort by time and name their conversation.
+//!
+//! A service **tags** each message with an ID, lets its store **order messages by the ID's text**, and **reads** the ID back
+//! into time, session type and session. It needs no machine ID, no coordinator and no network.
+//!
+//! ```
+//! use imid::{Generator, MessageId, Session, SessionType};
+//!
+//! let ids = Generator::new();
+//! let room = Session::new(SessionType::GROUP, "room-42");
+//! let id = ids.generate(room)?; // never blocks
+//! println!("{id}"); // F3ZC-7SWG-ECQH-T3DD
+//!
+//! let id: MessageId = "F3ZC-7SWG-ECQH-T3DD".parse()?;
+//! assert_eq!(id.timestamp_ms(), 1_795_204_812_345);
+//! assert_eq!(id.session_type(), SessionType::GROUP);
+//! assert!(id.is_in(room));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! # The 80 bits
+//!
+//! ```text
+//!  79                            38 37        26 25  22 21                  0
+//! +--------------------------------+------------+------+---------------------+
+//! |  timestamp: 42 bits, unix ms   |  spin: 12  | type |  session hash: 22   |
+//! +--------------------------------+------------+------+---------------------+
+//! ```
+//!
+//! Where:
+//! - **timestamp** counts milliseconds since 1970 and ends on 2109-05-15;
+//! - **spin** counts the IDs of a millisecond; it starts at a seeded place and carries into the next millisecond;
+//! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
+//! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
+//!
+//! Integer order, byte order and text order are the same. The text is 19 characters in four dashed groups, of digits without
+//! 0, 1, O and I. The format is fixed bit by bit in FORMAT.md.
+//!
+//! # What is guaranteed
+//!
+//! Order: one generator's IDs strictly increase, over all sessions with one stripe, per session with more. After
+//! [`observe`](Generator::observe) they also come after IDs from elsewhere.
+//!
+//! Uniqueness: inside one generator always. Across generators that share no state two IDs are equal only if they have the same
+//! millisecond, spin, type and hash:
+//!
+//! | deployment | guarantee |
+//! | --- | --- |
+//! | each session is minted by one process, chosen by [`Session::shard`] | **unique**, without coordination while serving, as long as all routers agree on the count and a new owner starts past its predecessor's last stamp ([`floor`](generator::Builder::floor)) |
+//! | each session is minted by one process, chosen by its *name* | two different sessions that share a hash on two hosts: 1/4096 per pair of messages in the same millisecond |
+//! | any host mints for any session | one session on many hosts: 1/4096 per pair of its messages in the same millisecond |
+//! | each host has its own [`lane`](generator::Builder::lane) | **unique**, as long as no two live hosts hold one lane and a lane's next holder starts past its last stamp |
+//!
+//! The session hash is a hint, never proof: with 2,400 sessions of one type two of them share a hash with probability 1/2.
+//!
+//! # When the clock steps back, or too much is asked
+//!
+//! | event | what happens |
+//! | --- | --- |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at once and at full rate, from the time it had reached |
+//! | it steps back further | an error that says by how much and when to come back |
+//! | a millisecond is full | the next ones are borrowed, up to `max_lead` (1 s) |
+//! | the lead is used up | an error that says when to come back; [`generate_within`](Generator::generate_within) sleeps instead |
+//! | the process forks | the child takes a new seed and starts after the last inherited stamp |
+//!
+//! # Choosing a generator
+//!
+//! | you want | take |
+//! | --- | --- |
+//! | no set-up | [`generate`] |
+//! | strict order over all sessions, 4,096 IDs/ms | [`Generator::new`] |
+//! | strict order per session, n × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
+//! | the cheapest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
+//! | many IDs of one session at once | [`batch`](Generator::batch), [`fill`](Generator::fill) |
+//! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
+//! | several hosts that write one session | [`lane`](generator::Builder::lane) |
+//! | imports with times of their own | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
+//!
+//! # Features
+//!
+//! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls, fork
+//!   detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's to give.
+//! - `cli`: the command-line tool `imid`.
+//!
+//! IDs and text work on every target, generators where there are 64-bit atomics. Rust 1.95 or later.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod layout;
