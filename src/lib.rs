@@ -83,7 +83,7 @@
 //! - `cli`: the command-line tool `imid`.
 //!
 //! IDs and text work on every target, generators where there are 64-bit atomics. Rust 1.95 or later.
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod layout;
 

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Every fuzz target builds and holds its law for some seconds: ci/fuzz.sh [SECONDS], 10 unless told.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-10}
+
+command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal
+cargo +nightly fuzz build
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+targets=$(cargo +nightly fuzz list)
+for target in $targets; do
+  # Hundreds of lines of progress, wanted only if the law does not hold.
+  cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  echo "$target: $(tail -n 1 "$log")"
+done
