@@ -1,4 +1,5 @@
 //! What a generator does at each edge of its policy, one documented result a test.
+#![cfg(feature = "std")]
 
 use std::cell::Cell;
 use std::time::Duration;

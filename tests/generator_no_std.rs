@@ -1,0 +1,28 @@
+//! A generator without the feature `std`: the caller gives clock and seed.
+#![cfg(not(feature = "std"))]
+
+use imid::clock::ManualClock;
+use imid::{Generator, Session, Start};
+
+#[test]
+fn seeded_starts_without_a_seed_are_an_error() {
+    let error = Generator::builder().clock(ManualClock::new(0)).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "expected a seed for seeded starts, found none: without the feature `std` the caller gives it"
+    );
+}
+
+#[test]
+fn other_starts_need_no_seed() {
+    for start in [Start::Rolling, Start::Zero] {
+        assert!(Generator::builder().start(start).clock(ManualClock::new(0)).build().is_ok());
+    }
+}
+
+#[test]
+fn a_given_seed_makes_distinct_ordered_ids() {
+    let ids = Generator::builder().seed(7).clock(ManualClock::new(1_763_665_800_000)).build().unwrap();
+    let minted: Vec<_> = (0..10_000).map(|_| ids.generate(Session::default()).unwrap()).collect();
+    assert!(minted.is_sorted_by(|a, b| a < b));
+}
