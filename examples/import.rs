@@ -1,0 +1,28 @@
+//! An import: old messages get IDs of their own times, strictly increasing in the order in which they come.
+
+use std::error::Error;
+use std::time::Duration;
+
+use imid::clock::ManualClock;
+use imid::{Generator, Session, SessionType};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let archive = [
+        (1_565_702_306_000, "gardening", "who has seeds?"),
+        (1_565_702_306_000, "gardening", "I do"),
+        // Stored late: its time lies before that of the line above, its ID comes after it.
+        (1_565_702_299_000, "cooking", "what is for dinner?"),
+        (1_565_702_340_000, "cooking", "soup"),
+    ];
+
+    let clock = ManualClock::new(0);
+    // A fixed seed makes the import repeatable; no limit holds where time is the archive's.
+    let ids =
+        Generator::builder().seed(42).max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build()?;
+    for (time_ms, topic, line) in archive {
+        clock.set(time_ms);
+        let id = ids.generate(Session::new(SessionType::GROUP, topic))?;
+        println!("{id}  {}  {topic}: {line}", id.timestamp_ms());
+    }
+    Ok(())
+}
