@@ -26,7 +26,6 @@ pub(crate) use unforked::{epoch, watch};
 #[cfg(all(unix, feature = "std"))]
 mod handler {
     use core::ffi::c_int;
-    use std::sync::Once;
 
     use crate::sync::{Ordering, ProcessWord};
 
@@ -40,10 +39,18 @@ mod handler {
         EPOCH.load(Ordering::Relaxed)
     }
 
+    /// 1 once the handler is registered.
+    static WATCHED: ProcessWord = ProcessWord::new(0);
+
     /// Starts the watch, if it has not started yet, and returns the present epoch.
+    ///
+    /// No `Once`: a child that is forked while another thread is inside it would wait for that thread for ever. Threads that
+    /// arrive together register twice, and a fork then counts twice, which is all the same to those who compare epochs.
     pub(crate) fn watch() -> u64 {
-        static WATCH: Once = Once::new();
-        WATCH.call_once(|| register(raise));
+        // ORDERING: nothing is published with it.
+        if WATCHED.load(Ordering::Relaxed) == 0 && register(raise) {
+            WATCHED.store(1, Ordering::Relaxed);
+        }
         epoch()
     }
 
@@ -52,14 +59,15 @@ mod handler {
         EPOCH.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Has the C library call `child` in every forked child.
+    /// Has the C library call `child` in every forked child. It can fail for want of memory; the next generator that wakes
+    /// tries again.
     #[expect(
         unsafe_code,
         reason = "std has no way to learn of a fork, and asking for the process ID costs a system call"
     )]
-    fn register(child: extern "C" fn()) {
+    fn register(child: extern "C" fn()) -> bool {
         unsafe extern "C" {
-            /// POSIX.1-2001. Fails only for want of memory.
+            /// POSIX.1-2001.
             fn pthread_atfork(
                 prepare: Option<extern "C" fn()>,
                 parent: Option<extern "C" fn()>,
@@ -67,7 +75,7 @@ mod handler {
             ) -> c_int;
         }
         // SAFETY: the signature is POSIX's, the handler lives as long as the process, and it only touches an atomic.
-        let failed = unsafe { pthread_atfork(None, None, Some(child)) };
-        assert_eq!(failed, 0, "out of memory for an at-fork handler");
+        let error = unsafe { pthread_atfork(None, None, Some(child)) };
+        error == 0
     }
 }

@@ -99,12 +99,13 @@ impl Face {
 
 impl Ticker {
     fn stop(&self) {
-        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if self.face.epoch != fork::epoch() {
-            // A child inherits the handle of a thread that it does not have. To join it would wait for ever.
-            core::mem::forget(running);
+            // A child inherits the handle of a thread that it does not have, perhaps under a lock that nobody will open.
+            // To join the one or to wait for the other would be for ever.
+            core::mem::forget(self.thread.try_lock().map(|mut running| running.take()));
             return;
         }
+        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = running {
             drop(stop);
             // The thread holds no lock and cannot panic; its end is all that matters here.
