@@ -114,3 +114,8 @@ pub use generator::generate;
 pub use generator::{Generator, Start};
 pub use id::MessageId;
 pub use session::{Session, SessionHash, SessionType};
+
+// The documents' examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../FORMAT.md")]
+mod format_md {}
