@@ -4,15 +4,21 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
-use imid::{IdText, MessageId, Session, SessionHash, SessionType};
+use imid::clock::{ManualClock, SystemClock};
+use imid::error::{
+    BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
+};
+use imid::generator::{Batch, Builder, Stats};
+use imid::{Generator, IdText, MessageId, Session, SessionHash, SessionType, Start};
 
-trait Plain: Copy + Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
-impl<T: Copy + Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Plain for T {}
+trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
+impl<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Shared for T {}
 
-fn is_a_value<T: Plain + Ord + Hash>() {}
+fn is_shared<T: Shared>() {}
 
-fn is_an_error<T: Plain + Eq + std::error::Error>() {}
+fn is_a_value<T: Shared + Copy + Ord + Hash>() {}
+
+fn is_an_error<T: Shared + Copy + Eq + std::error::Error>() {}
 
 #[test]
 fn values_are_plain() {
@@ -29,6 +35,24 @@ fn errors_are_plain() {
     is_an_error::<ParseSessionTypeError>();
     is_an_error::<RangeError>();
     is_an_error::<TimeRangeError>();
+    is_an_error::<ClockError>();
+    is_an_error::<BuildError>();
+    is_an_error::<GenerateError>();
+    is_an_error::<ObserveError>();
+}
+
+#[test]
+fn generators_and_their_parts_can_be_shared_between_threads() {
+    is_shared::<Generator>();
+    is_shared::<Generator<SystemClock, 64>>();
+    is_shared::<Generator<ManualClock>>();
+    is_shared::<Generator<&'static ManualClock, 2>>();
+    is_shared::<Builder<SystemClock, 1>>();
+    is_shared::<Batch>();
+    is_shared::<Stats>();
+    is_shared::<Start>();
+    #[cfg(feature = "std")]
+    is_shared::<imid::clock::TickClock>();
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! Every error of values and texts: its words, where it points, and its size.
+//! Every error of values and texts: its words, where it points, and its size; a generator's words are in its own tests.
 
 use std::ops::Bound;
 
-use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::error::{
+    BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
+};
 use imid::{MessageId, Session, SessionHash, SessionType};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
@@ -175,6 +177,10 @@ fn errors_are_small() {
     assert_eq!(size_of::<ParseSessionTypeError>(), 0);
     assert_eq!(size_of::<RangeError>(), 32);
     assert_eq!(size_of::<TimeRangeError>(), 32);
+    assert_eq!(size_of::<ClockError>(), 16);
+    assert_eq!(size_of::<BuildError>(), 8);
+    assert_eq!(size_of::<GenerateError>(), 24);
+    assert_eq!(size_of::<ObserveError>(), 24);
 }
 
 #[test]
