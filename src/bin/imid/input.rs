@@ -1,0 +1,191 @@
+//! Input in blocks of whole lines, so that a line costs no copy and the size of the input no memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use bstr::ByteSlice;
+
+use crate::report::{Stop, quote};
+
+/// How much is read at once. Fits the second-level cache with room for what is made of it.
+const BLOCK: usize = 1 << 18;
+
+/// The longest line that is read, in bytes with its end. A bound on memory, far above any message.
+const LINE_MAX: usize = 1 << 26;
+
+/// Lines of a file or of standard input.
+pub(crate) struct Input {
+    source: Box<dyn Read>,
+    name: String,
+    buffer: Vec<u8>,
+    /// What is left of the last reading: `start..end` of the buffer. No line feed stands before `searched`.
+    start: usize,
+    searched: usize,
+    end: usize,
+}
+
+/// A piece of the input.
+pub(crate) enum Block<'a> {
+    /// One or more whole lines, each with its line feed but perhaps the last of the input.
+    Lines(&'a [u8]),
+    /// A line of more than [`LINE_MAX`] bytes, which was passed over.
+    TooLong,
+}
+
+impl Input {
+    /// The lines of standard input.
+    pub(crate) fn stdin() -> Self {
+        Self::new(Box::new(io::stdin().lock()), "standard input".into())
+    }
+
+    /// The lines of a file; of standard input where there is none or it is called `-`.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdin()) };
+        let name = quote(&path.to_string_lossy());
+        let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
+        Ok(Self::new(Box::new(file), name))
+    }
+
+    fn new(source: Box<dyn Read>, name: String) -> Self {
+        Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
+    }
+
+    /// All whole lines that one reading gives; `None` at the end of the input.
+    ///
+    /// Waits only where no whole line is at hand, so that lines written slowly are answered one by one.
+    pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
+        loop {
+            if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
+                let lines = self.start..self.searched + at + 1;
+                (self.start, self.searched) = (lines.end, self.end);
+                return Ok(Some(Block::Lines(&self.buffer[lines])));
+            }
+            self.searched = self.end;
+            if self.end - self.start >= LINE_MAX {
+                self.pass_over()?;
+                return Ok(Some(Block::TooLong));
+            }
+            if self.read()? == 0 {
+                let rest = self.start..self.end;
+                self.start = self.end;
+                return Ok((!rest.is_empty()).then(|| Block::Lines(&self.buffer[rest])));
+            }
+        }
+    }
+
+    /// Drops what is at hand and reads on to the next line feed, or to the end.
+    fn pass_over(&mut self) -> Result<(), Stop> {
+        loop {
+            self.start = self.end;
+            let n = self.read()?;
+            let line_feed = self.buffer[..self.end].find_byte(b'\n');
+            if n == 0 || line_feed.is_some() {
+                self.start = line_feed.map_or(self.end, |at| at + 1);
+                self.searched = self.start;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads on behind what is left, into a larger buffer where that fills it. 0 at the end of the input.
+    fn read(&mut self) -> Result<usize, Stop> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        (self.start, self.searched) = (0, self.end);
+        if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(n) => {
+                    self.end += n;
+                    return Ok(n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Stop::Error(format!("cannot read {}: {error}", self.name))),
+            }
+        }
+    }
+}
+
+/// What stands in a line besides its end: `\n` or `\r\n`, or neither at the end of the input.
+pub(crate) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A line as text.
+pub(crate) fn utf8(line: &[u8]) -> Result<&str, String> {
+    str::from_utf8(line).map_err(|error| {
+        let at = error.valid_up_to();
+        format!("expected UTF-8, found byte 0x{:02x} at {at}", line[at])
+    })
+}
+
+/// What is wrong with a line that is too long.
+pub(crate) fn too_long() -> String {
+    format!("expected a line of at most {LINE_MAX} bytes, found a longer one")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one piece a reading, as a slow pipe does.
+    struct Pieces(Vec<Vec<u8>>);
+
+    impl Read for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some(mut piece) = (!self.0.is_empty()).then(|| self.0.remove(0)) else { return Ok(0) };
+            let n = piece.len().min(buffer.len());
+            buffer[..n].copy_from_slice(&piece[..n]);
+            if n < piece.len() {
+                self.0.insert(0, piece.split_off(n));
+            }
+            Ok(n)
+        }
+    }
+
+    /// The blocks of an input, a long line as `None`.
+    fn blocks(pieces: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
+        let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
+        let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());
+        let mut blocks = Vec::new();
+        while let Ok(Some(block)) = input.next() {
+            blocks.push(match block {
+                Block::Lines(lines) => Some(lines.to_vec()),
+                Block::TooLong => None,
+            });
+        }
+        blocks
+    }
+
+    fn lines(text: &[u8]) -> Option<Vec<u8>> {
+        Some(text.to_vec())
+    }
+
+    #[test]
+    fn blocks_hold_whole_lines_however_the_pieces_fall() {
+        assert_eq!(blocks(&[]), []);
+        assert_eq!(blocks(&[b"a\nb\nc"]), [lines(b"a\nb\n"), lines(b"c")]);
+        assert_eq!(blocks(&[b"a", b"b", b"\n", b"c\nd", b"\n"]), [lines(b"ab\n"), lines(b"c\n"), lines(b"d\n")]);
+        assert_eq!(blocks(&[b"\n\n"]), [lines(b"\n\n")]);
+    }
+
+    #[test]
+    fn a_line_larger_than_the_buffer_is_one_line() {
+        let long = vec![b'x'; 3 * BLOCK];
+        assert_eq!(blocks(&[&long, b"\n", b"y\n"]), [lines(&[&long, &b"\n"[..]].concat()), lines(b"y\n")]);
+    }
+
+    #[test]
+    fn a_line_past_the_limit_is_passed_over_and_the_next_ones_are_read() {
+        let fits = [vec![b'x'; LINE_MAX - 1], b"\n".to_vec()].concat();
+        let long = [vec![b'x'; LINE_MAX], b"\n".to_vec()].concat();
+        let found = blocks(&[&fits, &long, b"y\nz\n", &long[..LINE_MAX]]);
+        assert_eq!(found.len(), 4);
+        assert!(found[0] == lines(&fits) && found[1].is_none() && found[3].is_none());
+        assert_eq!(found[2], lines(b"y\nz\n"));
+    }
+}

@@ -1,0 +1,203 @@
+//! The members of a JSON object, and where in its line they stand: what is written back is cut from the line itself.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use serde::Deserializer as _;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::input::utf8;
+use crate::report::quote;
+
+/// Reads objects. Kept between lines for the memory that it has.
+#[derive(Default)]
+pub(crate) struct Reader {
+    members: Vec<Member>,
+}
+
+/// One member, as indices into the line. The key is in its quotes, escapes and all.
+struct Member {
+    key: Range<usize>,
+    value: Range<usize>,
+}
+
+/// A line that is one JSON object.
+pub(crate) struct Object<'a> {
+    line: &'a str,
+    members: &'a [Member],
+}
+
+impl Reader {
+    /// Reads a line, with or without its end.
+    pub(crate) fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Object<'a>, String> {
+        let line = utf8(line)?;
+        if !line.trim_start().starts_with('{') {
+            return Err(format!("expected a JSON object, found {}", quote(line.trim())));
+        }
+        self.members.clear();
+        // Without its end, lest the parser counts columns of a second line.
+        let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
+        json.deserialize_map(Spans { line, members: &mut self.members })
+            .and_then(|()| json.end())
+            .map_err(|error| without_line(&error))?;
+        Ok(Object { line, members: &self.members })
+    }
+}
+
+/// What the parser says, with the column alone: to it every line is the first.
+fn without_line(error: &serde_json::Error) -> String {
+    let (message, column) = (error.to_string(), error.column());
+    let place = format!(" at line {} column {column}", error.line());
+    format!("{} at column {column}", message.strip_suffix(&place).unwrap_or(&message))
+}
+
+/// Collects where the members stand.
+struct Spans<'a> {
+    line: &'a str,
+    members: &'a mut Vec<Member>,
+}
+
+impl Spans<'_> {
+    /// Where in the line a borrowed piece of it stands.
+    fn span(&self, piece: &RawValue) -> Range<usize> {
+        let piece = piece.get();
+        let start = piece.as_ptr().addr() - self.line.as_ptr().addr();
+        start..start + piece.len()
+    }
+}
+
+impl<'de> Visitor<'de> for Spans<'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            let member = Member { key: self.span(key), value: self.span(value) };
+            self.members.push(member);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The value of a field, as it stands in the line.
+    ///
+    /// A field that stands there twice has no one value: readers of JSON differ in which they take.
+    pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
+        let mut found = self.members.iter().filter(|member| self.is_called(member, name));
+        match (found.next(), found.next()) {
+            (Some(member), None) => Ok(&self.line[member.value.clone()]),
+            (Some(_), Some(_)) => Err(format!("field {} stands there more than once", quote(name))),
+            (None, _) => Err(format!("field {} is missing", quote(name))),
+        }
+    }
+
+    /// Whether there is a field of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|member| self.is_called(member, name))
+    }
+
+    fn is_called(&self, member: &Member, name: &str) -> bool {
+        let key = &self.line[member.key.clone()];
+        let plain = &key[1..key.len() - 1];
+        plain == name || plain.contains('\\') && serde_json::from_str(key).is_ok_and(|key: String| key == name)
+    }
+
+    /// Writes the line with one more member behind the last, and without those of the given name.
+    ///
+    /// Every other byte stays as it was. A member that goes takes with it the comma before it, or behind it if it was first.
+    pub(crate) fn write_with_last(&self, out: &mut impl Write, without: &str, last: &str) -> io::Result<()> {
+        // Everything before `written` has been written or left out.
+        let (mut written, mut end_of_kept) = (0, None);
+        for (index, member) in self.members.iter().enumerate() {
+            if !self.is_called(member, without) {
+                end_of_kept = Some(member.value.end);
+                continue;
+            }
+            let (cut_from, cut_to) = match end_of_kept {
+                Some(_) => (self.members[index - 1].value.end, member.value.end),
+                None => (member.key.start, self.members.get(index + 1).map_or(member.value.end, |next| next.key.start)),
+            };
+            out.write_all(&self.line.as_bytes()[written..cut_from])?;
+            written = cut_to;
+        }
+        // PANIC: the line has been read as an object.
+        let brace = || self.line.find('{').expect("an object has a brace");
+        let end = self.members.last().map_or_else(|| brace() + 1, |member| member.value.end);
+        out.write_all(&self.line.as_bytes()[written..end])?;
+        if end_of_kept.is_some() {
+            out.write_all(b",")?;
+        }
+        out.write_all(last.as_bytes())?;
+        out.write_all(&self.line.as_bytes()[end..])
+    }
+}
+
+/// The text of a string, or any other value as it stands in the line. `None` for a string that is no Unicode text.
+pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
+    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Some(plain.into()),
+        // Half a surrogate pair is an escape that JSON's grammar allows.
+        Some(_) => serde_json::from_str::<String>(value).ok().map(Cow::Owned),
+        None => Some(value.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tagged(line: &str) -> String {
+        let mut reader = Reader::default();
+        let mut out = Vec::new();
+        reader.read(line.as_bytes()).unwrap().write_with_last(&mut out, "id", r#""id":"new""#).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_new_member_stands_behind_the_last_and_nothing_else_moves() {
+        assert_eq!(tagged("{}"), r#"{"id":"new"}"#);
+        assert_eq!(tagged(" { } \r\n"), " {\"id\":\"new\" } \r\n");
+        assert_eq!(tagged(r#"{ "a" : 1 }"#), r#"{ "a" : 1,"id":"new" }"#);
+        assert_eq!(tagged(r#"{"a":{"id":1},"b":["id"]}"#), r#"{"a":{"id":1},"b":["id"],"id":"new"}"#);
+        assert_eq!(
+            tagged("\t{\"é\\u00e9\":1e400,\"\\\"\":\"{}\"}"),
+            "\t{\"é\\u00e9\":1e400,\"\\\"\":\"{}\",\"id\":\"new\"}"
+        );
+    }
+
+    #[test]
+    fn old_members_go_with_one_comma_each() {
+        assert_eq!(tagged(r#"{ "id" : 1 }"#), r#"{ "id":"new" }"#);
+        assert_eq!(tagged(r#"{"id":1, "a":2}"#), r#"{"a":2,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"a":1 , "id":2 , "b":3}"#), r#"{"a":1 , "b":3,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"a":1 , "id":2 }"#), r#"{"a":1,"id":"new" }"#);
+        assert_eq!(tagged(r#"{"id":1,"id":2, "a":3,"id":4,"\u0069d":5,"b":6,"id":7}"#), r#"{"a":3,"b":6,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"id":1,"id":{"a":2}}"#), r#"{"id":"new"}"#);
+    }
+
+    #[test]
+    fn a_field_is_found_by_what_its_key_says() {
+        let mut reader = Reader::default();
+        let object = reader.read(br#"{"\u0074opic":1,"a":{"b":2},"c":3,"\u0063":4,"d":"\ud800"}"#).unwrap();
+        assert_eq!(object.value("topic"), Ok("1"));
+        assert_eq!(object.value("b"), Err(r#"field "b" is missing"#.into()));
+        assert_eq!(object.value("c"), Err(r#"field "c" stands there more than once"#.into()));
+        assert_eq!(object.value("d").map(text), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_object_is_an_error_that_names_the_column() {
+        let error = |line: &[u8]| Reader::default().read(line).err().unwrap();
+        assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
+        assert_eq!(error(b"{\"a\":1\r\n"), "EOF while parsing an object at column 6");
+        assert_eq!(error(br#"{"a":1} {}"#), "trailing characters at column 9");
+        assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
+    }
+}
