@@ -1,1 +1,72 @@
-fn main() {}
+//! The command-line tool, run as a user runs it.
+
+mod bounds;
+mod check;
+mod inspect;
+mod new;
+mod pipes;
+mod real;
+mod tag;
+
+use assert_cmd::Command;
+use imid::MessageId;
+
+/// What a run left behind: exit status, standard output, standard error.
+struct Ran {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+/// Runs `imid` with arguments, separated by spaces, and with input.
+fn imid(args: &str, input: impl Into<Vec<u8>>) -> Ran {
+    imid_args(&args.split_whitespace().collect::<Vec<_>>(), input)
+}
+
+fn imid_args(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
+    let output = command().args(args).write_stdin(input).output().expect("imid starts");
+    let text = |bytes| String::from_utf8(bytes).expect("imid prints UTF-8");
+    Ran {
+        status: output.status.code().expect("imid ends by itself"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// The tool, in surroundings that do not change what it prints.
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_imid"));
+    command.env("TZ", "UTC").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
+    command
+}
+
+impl Ran {
+    /// The output of a run in which nothing was wrong.
+    fn ok(self) -> String {
+        assert_eq!((self.status, self.err.as_str()), (0, ""), "{}", self.out);
+        self.out
+    }
+
+    /// The error of a run that wrote nothing before it; one line.
+    fn error(self, status: i32) -> String {
+        assert_eq!((self.status, self.out.as_str()), (status, ""), "{}", self.err);
+        let error = self.err.strip_prefix("error: ").expect("an error is called one");
+        error.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+fn ids(text: &str) -> Vec<MessageId> {
+    text.lines().map(|line| line.parse().expect("a line is an ID")).collect()
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in ["new", "inspect", "tag", "range", "check", "shard"] {
+        let help = imid(&format!("{command} --help"), "").ok();
+        assert!(help.contains("Examples:\n  imid "), "{help}");
+    }
+    let help = imid("--help", "").ok();
+    assert!(help.contains("Exit status:"));
+    assert_eq!(imid("", "").status, 2);
+    assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
+}

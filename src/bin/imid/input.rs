@@ -147,45 +147,41 @@ mod tests {
         }
     }
 
-    /// The blocks of an input, a long line as `None`.
-    fn blocks(pieces: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
+    /// Reads the pieces, and expects these blocks; a line that is too long is `None`.
+    fn assert_blocks(pieces: &[&[u8]], expected: &[Option<&[u8]>]) {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
         let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());
-        let mut blocks = Vec::new();
-        while let Ok(Some(block)) = input.next() {
-            blocks.push(match block {
-                Block::Lines(lines) => Some(lines.to_vec()),
-                Block::TooLong => None,
-            });
+        for (index, expected) in expected.iter().enumerate() {
+            let block = match input.next() {
+                Ok(Some(Block::Lines(lines))) => Some(lines),
+                Ok(Some(Block::TooLong)) => None,
+                _ => panic!("block {index} is missing"),
+            };
+            // Not `assert_eq`: some blocks are too long to print.
+            assert!(block == *expected, "block {index}");
         }
-        blocks
-    }
-
-    fn lines(text: &[u8]) -> Option<Vec<u8>> {
-        Some(text.to_vec())
+        assert!(input.next().is_ok_and(|block| block.is_none()));
     }
 
     #[test]
     fn blocks_hold_whole_lines_however_the_pieces_fall() {
-        assert_eq!(blocks(&[]), []);
-        assert_eq!(blocks(&[b"a\nb\nc"]), [lines(b"a\nb\n"), lines(b"c")]);
-        assert_eq!(blocks(&[b"a", b"b", b"\n", b"c\nd", b"\n"]), [lines(b"ab\n"), lines(b"c\n"), lines(b"d\n")]);
-        assert_eq!(blocks(&[b"\n\n"]), [lines(b"\n\n")]);
+        assert_blocks(&[], &[]);
+        assert_blocks(&[b"a\nb\nc"], &[Some(b"a\nb\n"), Some(b"c")]);
+        assert_blocks(&[b"a", b"b", b"\n", b"c\nd", b"\n"], &[Some(b"ab\n"), Some(b"c\n"), Some(b"d\n")]);
+        assert_blocks(&[b"\n\n"], &[Some(b"\n\n")]);
     }
 
     #[test]
     fn a_line_larger_than_the_buffer_is_one_line() {
-        let long = vec![b'x'; 3 * BLOCK];
-        assert_eq!(blocks(&[&long, b"\n", b"y\n"]), [lines(&[&long, &b"\n"[..]].concat()), lines(b"y\n")]);
+        let long = [vec![b'x'; 3 * BLOCK], b"\n".to_vec()].concat();
+        assert_blocks(&[&long, b"y\n"], &[Some(&long), Some(b"y\n")]);
     }
 
     #[test]
     fn a_line_past_the_limit_is_passed_over_and_the_next_ones_are_read() {
         let fits = [vec![b'x'; LINE_MAX - 1], b"\n".to_vec()].concat();
         let long = [vec![b'x'; LINE_MAX], b"\n".to_vec()].concat();
-        let found = blocks(&[&fits, &long, b"y\nz\n", &long[..LINE_MAX]]);
-        assert_eq!(found.len(), 4);
-        assert!(found[0] == lines(&fits) && found[1].is_none() && found[3].is_none());
-        assert_eq!(found[2], lines(b"y\nz\n"));
+        let unfinished = &long[..LINE_MAX];
+        assert_blocks(&[&fits, &long, b"y\nz\n", unfinished], &[Some(&fits), None, Some(b"y\nz\n"), None]);
     }
 }

@@ -106,7 +106,9 @@ impl<'a> Object<'a> {
     fn is_called(&self, member: &Member, name: &str) -> bool {
         let key = &self.line[member.key.clone()];
         let plain = &key[1..key.len() - 1];
-        plain == name || plain.contains('\\') && serde_json::from_str(key).is_ok_and(|key: String| key == name)
+        // An escape is longer than what it stands for.
+        let is_escaped = || plain.len() > name.len() && plain.contains('\\');
+        plain == name || is_escaped() && serde_json::from_str(key).is_ok_and(|key: String| key == name)
     }
 
     /// Writes the line with one more member behind the last, and without those of the given name.

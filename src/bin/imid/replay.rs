@@ -77,6 +77,8 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
 
     const NOON: u64 = 1_763_640_000_000;
@@ -91,7 +93,7 @@ mod tests {
         let mut replay = replay(None, None);
         let session = Session::default();
         // Forward, back, and far more than a millisecond holds.
-        let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain([90; 10_000]).chain([91, 92, 93, 1_000]);
+        let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain(iter::repeat_n(90, 10_000)).chain([91, 92, 93, 1_000]);
         let (mut last, mut moved, mut largest) = (None, 0, 0);
         for (line, ms) in times.enumerate() {
             let id = replay.mint(session, NOON + ms, line as u64 + 1).unwrap();

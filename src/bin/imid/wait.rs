@@ -21,3 +21,40 @@ pub(crate) fn patiently<T>(mut mint: impl FnMut() -> Result<T, GenerateError>) -
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use imid::clock::ManualClock;
+    use imid::{Generator, Session};
+
+    use super::*;
+
+    #[test]
+    fn a_refused_call_is_repeated_after_the_wait_that_it_asks_for() {
+        let clock = ManualClock::new(1_763_640_000_000);
+        let ids = Generator::builder().clock(&clock).max_rollback(Duration::ZERO).build().unwrap();
+        ids.generate(Session::default()).unwrap();
+        clock.set(1_763_640_000_000 - 20);
+        let (started, mut calls) = (Instant::now(), 0);
+        let id = patiently(|| {
+            calls += 1;
+            let minted = ids.generate(Session::default());
+            clock.advance(Duration::from_millis(20));
+            minted
+        });
+        assert!(id.is_ok());
+        assert_eq!(calls, 2);
+        assert!(started.elapsed() >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_wait_of_hours_is_an_error_at_once() {
+        let clock = ManualClock::new(1_763_640_000_000);
+        let ids = Generator::builder().clock(&clock).max_rollback(Duration::ZERO).build().unwrap();
+        ids.generate(Session::default()).unwrap();
+        clock.set(1_763_640_000_000 - 61_000);
+        assert!(patiently(|| ids.generate(Session::default())).is_err_and(GenerateError::is_rollback));
+    }
+}

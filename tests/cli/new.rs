@@ -1,0 +1,53 @@
+use imid::{Session, SessionType};
+
+use crate::{ids, imid, imid_args};
+
+#[test]
+fn one_id_of_type_0_and_the_empty_name_is_the_default() {
+    let ids = ids(&imid("new", "").ok());
+    assert_eq!(ids.len(), 1);
+    assert!(ids[0].is_in(Session::new(SessionType::default(), "")));
+}
+
+#[test]
+fn a_type_is_a_code_or_a_name_in_any_case() {
+    for text in ["3", "group", "GROUP", "Group"] {
+        let ids = ids(&imid(&format!("new --session room-42 --type {text}"), "").ok());
+        assert!(ids[0].is_in(Session::new(SessionType::GROUP, "room-42")), "{text}");
+    }
+}
+
+#[test]
+fn a_peer_makes_a_private_pair_whichever_comes_first() {
+    let pair = Session::pair("alice", "bob");
+    for args in ["--session alice --peer bob", "--session bob --peer alice --type private"] {
+        assert!(ids(&imid(&format!("new {args}"), "").ok())[0].is_in(pair), "{args}");
+    }
+    let error = imid("new --type group --session alice --peer bob", "").error(2);
+    assert_eq!(error, "a session with a peer is of type PRIVATE, found GROUP");
+    assert_eq!(imid("new --peer bob", "").status, 2);
+}
+
+#[test]
+fn many_ids_increase_strictly() {
+    let ids = ids(&imid("new -n 10000", "").ok());
+    assert_eq!(ids.len(), 10_000);
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert_eq!(imid("new -n 0", "").ok(), "");
+}
+
+#[test]
+fn json_says_what_inspect_says() {
+    let json = imid("new --json -n 3 --type rtc", "").ok();
+    let texts: Vec<_> = json.lines().map(|line| line[7..26].to_owned()).collect();
+    assert_eq!(imid(&format!("inspect --json {}", texts.join(" ")), "").ok(), json);
+}
+
+#[test]
+fn a_wrong_type_is_an_error_that_lists_the_right_ones() {
+    for wrong in ["16", "-1", "+3", "grup", ""] {
+        let error = imid_args(&["new", "--type", wrong], "").error(2);
+        assert!(error.contains("expected a code 0 to 15 or one of PRIVATE, DISCUSSION, GROUP,"), "{error}");
+        assert!(error.ends_with(&format!("found {wrong:?}")), "{error}");
+    }
+}

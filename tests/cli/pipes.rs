@@ -1,0 +1,90 @@
+//! Pipes: readers that go away, writers that are slow, input without end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+
+use crate::imid;
+
+fn start(args: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_imid"))
+        .args(args.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("imid starts")
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let mut child = start("new -n 100000000");
+    let mut first = [0; 20];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn each_line_is_answered_before_the_next_is_waited_for() {
+    for (args, line) in [("tag --session-field s", "{\"s\":1}\n"), ("inspect --json", "2222-2222-2222-2222\n")] {
+        let mut child = start(args);
+        let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        for _ in 0..3 {
+            input.write_all(line.as_bytes()).unwrap();
+            let mut answer = String::new();
+            output.read_line(&mut answer).unwrap();
+            assert!(answer.ends_with("}\n"), "{args}: {answer}");
+        }
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+        println!("skipped: there is no /dev/full");
+        return;
+    };
+    let ended = Command::new(env!("CARGO_BIN_EXE_imid")).arg("new").stdout(full).output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(err.starts_with("error: cannot write to standard output: "), "{err}");
+}
+
+#[test]
+fn a_line_past_the_limit_is_one_bad_line() {
+    let long = [vec![b'x'; (1 << 26) + 5], b"\n{\"s\":1}\n".to_vec()].concat();
+    let run = imid("tag --session-field s --keep-going", long);
+    assert_eq!((run.status, run.out.lines().count()), (1, 1));
+    assert_eq!(run.err, "error: line 1: expected a line of at most 67108864 bytes, found a longer one\n");
+}
+
+/// The most memory that a run has held, in KiB, after it has read `lines` lines and before it ends.
+#[cfg(target_os = "linux")]
+fn peak_memory(args: &str, lines: usize) -> u64 {
+    let mut child = start(args);
+    let mut input = child.stdin.take().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()).unwrap());
+    let block = "{\"s\":\"a name\",\"text\":\"what was said, at some length\",\"t\":1763640000000}\n".repeat(1_000);
+    for _ in 0..lines / 1_000 {
+        input.write_all(block.as_bytes()).unwrap();
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    drop(input);
+    child.wait().unwrap();
+    reader.join().unwrap();
+    peak
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_the_input() {
+    for args in ["tag --session-field s --time-field t", "check --id-field s"] {
+        let (few, many) = (peak_memory(args, 20_000), peak_memory(args, 400_000));
+        assert!(many < few + 2_048, "{args}: {few} KiB for 20,000 lines, {many} KiB for 400,000");
+    }
+}
