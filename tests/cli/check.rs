@@ -95,7 +95,7 @@ fn only_the_first_troubles_are_told() {
     assert_eq!(run.status, 1);
     assert_eq!(summary(&run)["invalid"], 1_000);
     assert_eq!(run.err.lines().count(), 11);
-    assert!(run.err.ends_with("line 10: \"x\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'x' at 0\nfurther ones are counted below\n"));
+    assert!(run.err.ends_with("line 10: \"x\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'x' at 0\nfurther ones are only counted\n"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Pipes: readers that go away, writers that are slow, input without end.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -40,16 +41,29 @@ fn each_line_is_answered_before_the_next_is_waited_for() {
     }
 }
 
+/// A place that takes no byte, where the system has one.
+fn full() -> Option<File> {
+    let full = File::options().write(true).open("/dev/full").ok();
+    if full.is_none() {
+        println!("skipped: there is no /dev/full");
+    }
+    full
+}
+
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
-        println!("skipped: there is no /dev/full");
-        return;
-    };
+    let Some(full) = full() else { return };
     let ended = Command::new(env!("CARGO_BIN_EXE_imid")).arg("new").stdout(full).output().unwrap();
     let err = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1));
     assert!(err.starts_with("error: cannot write to standard output: "), "{err}");
+}
+
+#[test]
+fn errors_that_cannot_be_written_leave_the_exit_status() {
+    let Some(full) = full() else { return };
+    let status = Command::new(env!("CARGO_BIN_EXE_imid")).args(["inspect", "x"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(1));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_later_run_goes_on_after_the_one_before() {
 fn a_shift_past_the_limit_is_a_bad_line_that_pushes_no_other() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let strict = tag("--max-shift 3124 --keep-going");
-    let expected = "error: line 6: expected a time at most 3124 ms earlier than line 5, found 3125 ms\n\
+    let expected = "error: line 6: expected to move the ID forward by at most 3124 ms, found 3125 ms, to the time of line 5\n\
                     tagged 10 lines; none was moved forward\n";
     assert_eq!((strict.status, strict.err.as_str()), (1, expected));
     // The other lines have the IDs that they have without the bad one.

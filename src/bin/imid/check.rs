@@ -97,7 +97,7 @@ impl Troubles<'_> {
         self.told += 1;
         match self.told {
             ..=Self::MAX_TOLD => self.report.error(what()),
-            told if told == Self::MAX_TOLD + 1 => self.report.note("further ones are counted below"),
+            told if told == Self::MAX_TOLD + 1 => self.report.note("further ones are only counted"),
             _ => self.told = Self::MAX_TOLD + 2,
         }
     }

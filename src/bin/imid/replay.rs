@@ -53,10 +53,10 @@ impl Replay {
         let shift = self.earliest.saturating_sub(unix_ms);
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
             let cause = match self.latest_line {
-                0 => "the last ID of the former run".into(),
-                line => format!("line {line}"),
+                0 => "the end of the former run".into(),
+                line => format!("the time of line {line}"),
             };
-            return Err(format!("expected a time at most {max} ms earlier than {cause}, found {shift} ms"));
+            return Err(format!("expected to move the ID forward by at most {max} ms, found {shift} ms, to {cause}"));
         }
         self.generator.clock().set(unix_ms);
         let id = self.generator.generate(session).map_err(|error| error.to_string())?;
@@ -113,7 +113,7 @@ mod tests {
             replay.mint(session, NOON, 1).unwrap();
         }
         let error = refusing.mint(session, NOON - 11, 2).unwrap_err();
-        assert_eq!(error, "expected a time at most 10 ms earlier than line 1, found 11 ms");
+        assert_eq!(error, "expected to move the ID forward by at most 10 ms, found 11 ms, to the time of line 1");
         assert_eq!(refusing.mint(session, NOON - 10, 3), plain.mint(session, NOON - 10, 3));
         assert_eq!(refusing.shifts().largest_ms, 10);
     }
@@ -123,7 +123,7 @@ mod tests {
         let after = MessageId::last_at(NOON).unwrap();
         let mut replay = replay(Some(after), Some(1));
         let error = replay.mint(Session::default(), NOON - 1, 1).unwrap_err();
-        assert_eq!(error, "expected a time at most 1 ms earlier than the last ID of the former run, found 2 ms");
+        assert_eq!(error, "expected to move the ID forward by at most 1 ms, found 2 ms, to the end of the former run");
         let id = replay.mint(Session::default(), NOON, 2).unwrap();
         assert!(id > after);
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));

@@ -1,7 +1,7 @@
 //! What goes wrong, and where it is told: one line on standard error for each.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
@@ -56,7 +56,7 @@ impl Report {
     /// Tells an error; the exit status will say so too.
     pub(crate) fn error(&mut self, message: impl Display) {
         self.errors = true;
-        self.bar.suspend(|| anstream::eprintln!("{ERROR}error:{ERROR:#} {message}"));
+        self.note(format_args!("{ERROR}error:{ERROR:#} {message}"));
     }
 
     /// Lets the exit status say that something is wrong, which the output has told.
@@ -66,7 +66,8 @@ impl Report {
 
     /// Tells what is no error.
     pub(crate) fn note(&self, message: impl Display) {
-        self.bar.suspend(|| anstream::eprintln!("{message}"));
+        // Where standard error takes nothing, the exit status still tells. `eprintln` would panic.
+        let _ = self.bar.suspend(|| writeln!(anstream::stderr(), "{message}"));
     }
 
     pub(crate) fn has_errors(&self) -> bool {
