@@ -153,6 +153,8 @@ pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn tagged(line: &str) -> String {
@@ -201,5 +203,28 @@ mod tests {
         assert_eq!(error(b"{\"a\":1\r\n"), "EOF while parsing an object at column 6");
         assert_eq!(error(br#"{"a":1} {}"#), "trailing characters at column 9");
         assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
+    }
+
+    /// A member as its key, its value and the spaces before, between and after.
+    fn member() -> impl Strategy<Value = (&'static str, &'static str, [&'static str; 4])> {
+        let key = prop::sample::select(vec!["id", r"\u0069d", "i", "id ", r#"\"id\""#, ""]);
+        let value = prop::sample::select(vec!["1e400", r#""id""#, r#"{"id" : [ 1,{} ]}"#, r#""\"},\\""#, "null"]);
+        (key, value, prop::array::uniform4(prop::sample::select(vec!["", " ", "\t ", "\r"])))
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_members_are_the_others_keep_their_order_and_text(members in prop::collection::vec(member(), 0..8)) {
+            let texts = members.iter().map(|(key, value, [a, b, c, d])| format!("{a}\"{key}\"{b}:{c}{value}{d}"));
+            let tagged = tagged(&format!("{{{}}}", texts.collect::<Vec<_>>().join(",")));
+            let others = members.iter().filter(|(key, ..)| !["id", r"\u0069d"].contains(key));
+            let expected = others.map(|(key, value, _)| (format!("\"{key}\""), (*value).to_owned()));
+            let expected: Vec<_> = expected.chain([("\"id\"".into(), "\"new\"".into())]).collect();
+            let mut reader = Reader::default();
+            let object = reader.read(tagged.as_bytes()).unwrap();
+            let text = |span: &Range<usize>| object.line[span.clone()].to_owned();
+            let found: Vec<_> = object.members.iter().map(|member| (text(&member.key), text(&member.value))).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }
