@@ -1,0 +1,307 @@
+//! A script played on a generator and its model together.
+
+use core::time::Duration;
+use std::collections::HashMap;
+
+use imid::clock::{Clock, ManualClock};
+use imid::error::GenerateError;
+use imid::generator::Batch;
+use imid::{Generator, MessageId, Session, Start};
+
+use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};
+use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
+
+/// Where a set seed starts each millisecond, as generators without a history show it.
+struct Starts {
+    settings: Settings,
+    found: HashMap<u64, u64>,
+}
+
+impl Starts {
+    fn at(&mut self, ms: u64) -> Option<u64> {
+        if self.settings.seed.is_none() || ms > LAST_MS {
+            return None;
+        }
+        let fresh = || {
+            let settings = Settings { floor: None, ..self.settings.clone() };
+            let id = build::<_, 1>(&settings, ManualClock::new(ms)).generate(Session::default()).unwrap();
+            assert_eq!(id.timestamp_ms(), ms);
+            u64::from(id.spin()) % self.settings.capacity()
+        };
+        Some(*self.found.entry(ms).or_insert_with(fresh))
+    }
+}
+
+/// A call that was refused and may come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Refusal {
+    /// The time of the clock that the wait ends at.
+    until: u64,
+    rollback: bool,
+}
+
+/// A generator under test, its model, and what its callers have seen.
+pub(super) struct Play<'a, const STRIPES: usize> {
+    settings: Settings,
+    exact: bool,
+    clock: &'a ScriptedClock,
+    ids: Generator<&'a ScriptedClock, STRIPES>,
+    model: Model,
+    starts: Starts,
+    /// The last ID of each session, and of all.
+    last: HashMap<Session, MessageId>,
+    last_of_all: Option<MessageId>,
+    /// The greatest ID that was observed.
+    observed: Option<MessageId>,
+    /// The greatest time that was read or observed, and the furthest that the clock stood behind it.
+    reached: u64,
+    furthest: u64,
+    issued: u64,
+    refused: u64,
+}
+
+fn ms(limit: Option<u64>) -> Duration {
+    limit.map_or(Duration::MAX, Duration::from_millis)
+}
+
+fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Generator<C, STRIPES> {
+    let mut builder = Generator::builder()
+        .stripes::<STRIPES>()
+        .clock(clock)
+        .start(match settings.start {
+            Beginning::Seeded => Start::Seeded,
+            Beginning::Rolling => Start::Rolling,
+            Beginning::Zero => Start::Zero,
+        })
+        .lane(settings.lane, settings.lane_bits)
+        .max_lead(ms(settings.max_lead))
+        .max_rollback(ms(settings.max_rollback))
+        .max_skew(ms(settings.max_skew));
+    if let Some(seed) = settings.seed {
+        builder = builder.seed(seed);
+    }
+    if let Some(floor) = settings.floor {
+        builder = builder.floor(MessageId::last_at(floor).unwrap());
+    }
+    builder.build().unwrap()
+}
+
+impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
+    /// `exact` demands of every `retry_after` what the model does not: that the call then succeeds.
+    pub(super) fn new(settings: Settings, clock: &'a ScriptedClock, exact: bool) -> Self {
+        let ids = build(&settings, clock);
+        assert_eq!(ids.longest_run(), settings.longest_run());
+        Self {
+            exact,
+            clock,
+            ids,
+            model: Model::new(settings.clone(), STRIPES),
+            starts: Starts { settings: settings.clone(), found: HashMap::new() },
+            last: HashMap::new(),
+            last_of_all: None,
+            observed: settings.floor.map(|ms| MessageId::last_at(ms).unwrap()),
+            reached: settings.floor.map_or(0, |ms| ms + 1),
+            furthest: 0,
+            issued: 0,
+            refused: 0,
+            settings,
+        }
+    }
+
+    fn reading(&self) -> Option<u64> {
+        match self.clock.0.get() {
+            Face::Time(ms) => Some(ms),
+            Face::Before1970 | Face::Absent => None,
+        }
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        let shown = self.reading().unwrap_or(1_000_000_000_000);
+        match step {
+            Step::Forward(by) => self.clock.0.set(Face::Time(shown.saturating_add(by))),
+            Step::Back(by) => self.clock.0.set(Face::Time(shown.saturating_sub(by))),
+            Step::Show(face) => self.clock.0.set(face),
+            Step::Mint(session, run, comeback) => {
+                let (run, fill) = match run {
+                    Run::One => (None, false),
+                    Run::Of { ms, more, fill } => (Some(ms * self.settings.capacity() + more), fill),
+                    Run::Longest(more) => (Some(self.settings.longest_run().saturating_add_signed(more)), false),
+                };
+                let refusal = self.mint(session, run, fill);
+                if let Some(refusal) = refusal {
+                    self.come_back(session, run, refusal, comeback);
+                }
+            }
+            Step::Observe { ahead, spin } => {
+                self.observe(self.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS), spin);
+            }
+            Step::Resync => self.resync(),
+        }
+    }
+
+    /// A `run` of `None` is a call of `generate`.
+    fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
+        let session = sessions()[session];
+        let stripe = session.hash().value() as usize % STRIPES;
+        let length = run.unwrap_or(1);
+        if length == 0 {
+            assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);
+            return None;
+        }
+        let seen = match run {
+            None => self.ids.generate(session).map(|id| (id, id)),
+            Some(length) if fill && length < 100_000 => self.fill(session, length as usize),
+            Some(length) => self.ids.batch(session, length as usize).map(|batch| ends(batch, length)),
+        };
+        let reading = self.reading();
+        let verdict = self.model.mint(reading, stripe, length, |ms| self.starts.at(ms));
+        self.note(reading, verdict);
+
+        match (verdict, seen) {
+            (Verdict::Mint(first), Ok((from, to))) => {
+                assert_eq!(self.place(from), first, "of a run of {length}");
+                assert_eq!(self.place(to), first + (length - 1));
+                self.minted(session, from, to, length);
+            }
+            (Verdict::MintIn(ms), Ok((from, to))) => {
+                assert_eq!(from.timestamp_ms(), ms);
+                let first = self.place(from);
+                assert_eq!(self.place(to), first + (length - 1));
+                self.model.minted(stripe, first, length);
+                self.minted(session, from, to, length);
+            }
+            // The unknown start may leave no room before the end of time.
+            (Verdict::MintIn(ms), Err(error)) if error.is_exhausted() => {
+                let capacity = self.settings.capacity();
+                assert!((ms + 1) * capacity + length - 1 > (LAST_MS + 1) * capacity);
+                return self.refused(&error, None);
+            }
+            (Verdict::RunTooLong, Err(error)) if error.is_run_too_long() => assert_eq!(error.retry_after(), None),
+            (Verdict::NoTime, Err(error)) if error.is_clock() => return self.refused(&error, None),
+            (Verdict::Exhausted, Err(error)) if error.is_exhausted() => return self.refused(&error, None),
+            (Verdict::Rollback(wait), Err(error)) if error.is_rollback() => return self.refused(&error, Some(wait)),
+            (Verdict::Overload(wait), Err(error)) if error.is_overload() => return self.refused(&error, Some(wait)),
+            (expected, found) => panic!("a run of {length}: expected {expected:?}, found {found:?}"),
+        }
+        None
+    }
+
+    /// Keeps how far the readings were taken back, but for those that the model refuses.
+    fn note(&mut self, reading: Option<u64>, verdict: Verdict) {
+        let taken =
+            matches!(verdict, Verdict::Mint(_) | Verdict::MintIn(_) | Verdict::Overload(_) | Verdict::Exhausted);
+        if let Some(now) = reading
+            && taken
+        {
+            self.reached = self.reached.max(now);
+            self.furthest = self.furthest.max(self.reached - now);
+        }
+    }
+
+    fn fill(&self, session: Session, length: usize) -> Result<(MessageId, MessageId), GenerateError> {
+        let mut ids = vec![MessageId::MIN; length];
+        let filled = self.ids.fill(session, &mut ids);
+        if filled.is_err() {
+            assert!(ids.iter().all(|id| *id == MessageId::MIN), "a refused fill leaves the slice as it was");
+        }
+        assert!(filled.is_err() || ids.is_sorted_by(|a, b| a < b));
+        filled.map(|()| (ids[0], ids[length - 1]))
+    }
+
+    fn refused(&mut self, error: &GenerateError, wait: Option<u64>) -> Option<Refusal> {
+        assert_eq!(error.retry_after(), wait.map(Duration::from_millis), "{error}");
+        self.refused += 1;
+        let (now, wait) = (self.reading()?, wait?);
+        Some(Refusal { until: now + wait, rollback: error.is_rollback() })
+    }
+
+    /// Milliseconds times capacity plus counter; the lane must be ours.
+    fn place(&self, id: MessageId) -> u64 {
+        let capacity = self.settings.capacity();
+        let spin = u64::from(id.spin());
+        assert_eq!(spin / capacity, u64::from(self.settings.lane), "{id}: another host's lane");
+        id.timestamp_ms() * capacity + spin % capacity
+    }
+
+    /// What holds whatever the model says.
+    fn minted(&mut self, session: Session, from: MessageId, to: MessageId, length: u64) {
+        let now = self.reading().expect("nothing is minted without a time");
+        self.issued += length;
+
+        assert!(from.is_in(session) && to.is_in(session));
+        assert!(self.last.get(&session).is_none_or(|last| *last < from), "not after the session's last");
+        assert!(STRIPES > 1 || self.last_of_all.is_none_or(|last| last < from), "not after the last of all");
+        assert!(self.observed.is_none_or(|observed| observed < from), "not after what was observed");
+        assert!(from.timestamp_ms() >= now, "older than the clock");
+        let lead = self.settings.max_lead.unwrap_or(LAST_MS);
+        assert!(to.timestamp_ms() <= now + self.furthest + lead, "further ahead than the limits allow");
+        self.last.insert(session, to);
+        self.last_of_all = Some(to);
+    }
+
+    /// `retry_after` is exact: refused until then, and then no more.
+    fn come_back(&mut self, session: usize, run: Option<u64>, refusal: Refusal, comeback: Return) {
+        // While stamps lead the clock for other reasons than overload, a wait can be too short.
+        let inexact = !self.exact && self.model.is_behind();
+        if matches!(comeback, Return::Never) || refusal.until > LAST_MS || inexact {
+            return;
+        }
+        if matches!(comeback, Return::Early) {
+            self.clock.0.set(Face::Time(refusal.until - 1));
+            assert_eq!(self.mint(session, run, false), Some(refusal), "refused until the wait is over");
+        }
+        self.clock.0.set(Face::Time(refusal.until));
+        let again = self.mint(session, run, false);
+        // Where the clock was too far back, there may be an overload as well.
+        assert!(again.is_none_or(|again| refusal.rollback && !again.rollback), "refused after the wait");
+    }
+
+    fn observe(&mut self, time: u64, spin: u16) {
+        let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
+        let seen = self.ids.observe(id);
+        match (self.model.observe(self.reading(), time), seen) {
+            (Observation::Taken, Ok(())) => {
+                self.observed = self.observed.max(Some(id));
+                self.reached = self.reached.max(time + 1);
+            }
+            (Observation::NoTime, Err(error)) => assert!(!error.is_skew()),
+            (Observation::TooFarAhead(ahead), Err(error)) => {
+                assert_eq!(error.ahead(), Some(Duration::from_millis(ahead)));
+            }
+            (expected, found) => panic!("expected {expected:?}, found {found:?}"),
+        }
+    }
+
+    /// Nothing is promised across it.
+    fn resync(&mut self) {
+        let done = self.ids.resync();
+        assert_eq!(done.is_ok(), self.model.resync(self.reading()), "{done:?}");
+        if done.is_ok() {
+            self.starts.settings.seed = None;
+            self.last.clear();
+            (self.last_of_all, self.observed) = (None, None);
+            (self.reached, self.furthest) = (self.reading().unwrap_or(0), 0);
+            // The new seed is unknown. One ID of each session shows where the stripes stand.
+            for session in 0..sessions().len() {
+                self.mint(session, None, false);
+            }
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        let stats = self.ids.stats();
+        assert_eq!((stats.issued, stats.refused), (self.issued, self.refused));
+    }
+}
+
+/// The first and the last ID of a batch; each between, where there are not too many.
+fn ends(mut batch: Batch, length: u64) -> (MessageId, MessageId) {
+    assert_eq!(batch.len() as u64, length);
+    if length > 100_000 {
+        let first = batch.next().unwrap();
+        return (first, batch.next_back().unwrap());
+    }
+    let ids: Vec<_> = batch.collect();
+    assert!(ids.len() as u64 == length && ids.is_sorted_by(|a, b| a < b));
+    (ids[0], ids[ids.len() - 1])
+}
