@@ -1,0 +1,262 @@
+//! The faults. Each runs in a process of its own, on one peer.
+
+use std::any::Any;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork};
+use tempfile::NamedTempFile;
+
+use crate::clock::FakeClock;
+use crate::outcome::{End, Outcome, duplicates};
+use crate::peers::{Mint, Peer};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// The clock steps back 20 ms, across the start of a second.
+    Back20Ms,
+    /// The clock steps back 30 s, into a time in which IDs were minted.
+    Back30S,
+    /// A fork; parent and child mint [`FORKED`] IDs each, as fast as they can.
+    Fork,
+    /// The same at [`PACE`] IDs per millisecond each.
+    ForkPaced,
+    /// Two seconds of calls as fast as they return.
+    Overload,
+}
+
+/// IDs that the parent and the child of a fork mint each.
+const FORKED: usize = 20_000;
+/// IDs per millisecond of the fork at a modest rate.
+const PACE: u32 = 20;
+/// How long a forked child may take: the slowest peer that works needs 0.8 s.
+const FORK_LIMIT: Duration = Duration::from_secs(5);
+/// How long IDs are minted before a step, and how far into the past the long step's first part reaches.
+const RUN: Duration = Duration::from_millis(200);
+/// When a generator that refuses is given up.
+const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
+
+impl Case {
+    pub const ALL: [(Self, &str); 5] = [
+        (Self::Back20Ms, "clock back 20 ms"),
+        (Self::Back30S, "clock back 30 s"),
+        (Self::Fork, "fork, full speed"),
+        (Self::ForkPaced, "fork, 20 IDs per ms"),
+        (Self::Overload, "overload, 2 s"),
+    ];
+
+    /// How often the case is run: a fork's duplicates depend on how far the two processes keep in step.
+    pub const fn runs(self) -> usize {
+        if matches!(self, Self::Fork | Self::ForkPaced) { 5 } else { 1 }
+    }
+
+    pub const fn moves_the_clock(self) -> bool {
+        matches!(self, Self::Back20Ms | Self::Back30S)
+    }
+
+    /// When the process that runs the case has hung: past the time for which any peer blocks or is waited for.
+    pub const fn limit(self) -> Duration {
+        Duration::from_secs(if self.moves_the_clock() { 60 } else { 20 })
+    }
+
+    pub fn run(self, peer: &Peer) -> Outcome {
+        match self {
+            Self::Back20Ms => back_20_ms(peer),
+            Self::Back30S => back_30_s(peer),
+            Self::Fork => forked(peer, None),
+            Self::ForkPaced => forked(peer, Some(PACE)),
+            Self::Overload => overload(peer),
+        }
+    }
+}
+
+/// The step crosses the start of a second, so that generators that count in seconds see it, too.
+fn back_20_ms(peer: &Peer) -> Outcome {
+    let clock = FakeClock::from_env();
+    let mut mint = (peer.make)();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
+    // The run before the step is to begin 190 ms before a second: not the next one, which may be nearer than that.
+    thread::sleep(Duration::from_millis(u64::from(1_810 - now.subsec_millis())));
+    let ids = mint_for(&mut mint, RUN);
+    clock.set_offset(-0.020);
+    after_step(peer, &mut mint, ids)
+}
+
+/// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
+/// clock starts 29.8 s in the past, comes to the present after 0.2 s of minting, and steps back 30 s when 0.1 s more
+/// have passed: to where the next 0.1 s have been minted in.
+fn back_30_s(peer: &Peer) -> Outcome {
+    let clock = FakeClock::from_env();
+    clock.set_offset(-29.8);
+    let mut mint = (peer.make)();
+    let mut ids = mint_for(&mut mint, RUN);
+    clock.set_offset(0.0);
+    ids.extend(mint_for(&mut mint, RUN / 2));
+    clock.set_offset(-30.0);
+    after_step(peer, &mut mint, ids)
+}
+
+/// IDs for a while, before the fault: an error here is the harness's.
+fn mint_for(mint: &mut Mint, time: Duration) -> Vec<u128> {
+    let start = Instant::now();
+    let mut ids = Vec::new();
+    while start.elapsed() < time {
+        ids.push(mint().expect("a generator that works before the fault"));
+    }
+    ids
+}
+
+/// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
+fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>) -> Outcome {
+    let fault = ids.len();
+    let start = Instant::now();
+    let mut outcome = Outcome::default();
+    let mut first = None;
+    while first.is_none_or(|first: Instant| first.elapsed() < RUN) && start.elapsed() < REFUSAL_LIMIT {
+        let call = Instant::now();
+        match catch_unwind(AssertUnwindSafe(&mut *mint)) {
+            Ok(Ok(id)) => {
+                ids.push(id);
+                first.get_or_insert_with(Instant::now);
+            }
+            Ok(Err(_)) => {
+                outcome.errors += 1;
+                thread::sleep(Duration::from_millis(1));
+            }
+            Err(panic) => {
+                outcome.end = Some(End::Panic(message(panic.as_ref())));
+                break;
+            }
+        }
+        outcome.longest_call = outcome.longest_call.max(call.elapsed());
+    }
+    outcome.outage = first.unwrap_or_else(Instant::now) - start;
+    outcome.ahead = ids.last().map_or(Duration::ZERO, |&id| ahead(peer, id));
+    outcome.count(&ids, fault);
+    outcome
+}
+
+/// How far an ID's time is ahead of the clock; zero where it is not.
+fn ahead(peer: &Peer, id: u128) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
+    Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// Parent and child of one fork mint at the same time, from a generator that was in use before it.
+fn forked(peer: &Peer, pace: Option<u32>) -> Outcome {
+    let mut mint = (peer.make)();
+    let mut ids: Vec<_> = (0..100).map(|_| mint().expect("a generator that works before the fault")).collect();
+    let fault = ids.len();
+    let file = NamedTempFile::new().expect("a temporary file");
+    // Far enough away for both to be there: the monotonic clock is the same in both processes.
+    let start = Instant::now() + Duration::from_millis(50);
+    match fork_now() {
+        ForkResult::Child => {
+            let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut mint, pace)));
+            let code = i32::from(minted.is_err());
+            let bytes: Vec<u8> = minted.unwrap_or_default().into_iter().flat_map(u128::to_le_bytes).collect();
+            fs::write(file.path(), bytes).expect("the file that brings the IDs back");
+            exit_child(code)
+        }
+        ForkResult::Parent { child } => {
+            let mut outcome = Outcome::default();
+            ids.extend(mint_from(start, &mut mint, pace));
+            outcome.end = wait_for(child, start + FORK_LIMIT);
+            let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
+            let (theirs, _) = bytes.as_chunks();
+            // The order is each process's own: only the parent's is looked at.
+            outcome.count(&ids, fault);
+            ids.extend(theirs.iter().map(|&id| u128::from_le_bytes(id)));
+            outcome.minted = ids.len();
+            outcome.duplicates = duplicates(&ids);
+            outcome
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "the fault itself")]
+fn fork_now() -> ForkResult {
+    // SAFETY: the child calls the peer, the allocator (which glibc keeps usable over a fork) and a file, and leaves by
+    // `_exit`. A peer that deadlocks there is what this case is to find; the parent ends it.
+    unsafe { fork() }.expect("a process to spare")
+}
+
+/// Ends the child without the parent's exit handlers.
+#[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
+fn exit_child(code: i32) -> ! {
+    // SAFETY: any code is valid, and nothing of this process is needed any more.
+    unsafe { nix::libc::_exit(code) }
+}
+
+/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
+fn mint_from(start: Instant, mint: &mut Mint, pace: Option<u32>) -> Vec<u128> {
+    let mut ids = Vec::with_capacity(FORKED);
+    let mut due = start;
+    while ids.len() < FORKED {
+        while Instant::now() < due {
+            std::hint::spin_loop();
+        }
+        for _ in 0..pace.unwrap_or(FORKED as u32) {
+            // A refusal is answered as its generator's documents say: by another try.
+            match mint() {
+                Ok(id) => ids.push(id),
+                Err(_) => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+        due += Duration::from_millis(1);
+    }
+    ids
+}
+
+/// Waits for a forked child, and ends it if it is not done in time.
+fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
+    loop {
+        match waitpid(child, Some(WaitPidFlag::WNOHANG)).expect("a child of this process") {
+            WaitStatus::StillAlive if Instant::now() < deadline => thread::sleep(Duration::from_millis(1)),
+            WaitStatus::StillAlive => {
+                kill(child, Signal::SIGKILL).expect("a child of this process");
+                waitpid(child, None).expect("a child of this process");
+                return Some(End::ChildHang(FORK_LIMIT));
+            }
+            WaitStatus::Exited(_, 0) => return None,
+            _ => return Some(End::ChildPanic),
+        }
+    }
+}
+
+/// The limits as each library ships them. Calls are timed by sixteens, since a reading of the clock costs as much as one
+/// of them.
+fn overload(peer: &Peer) -> Outcome {
+    let time = Duration::from_secs(2);
+    let mut mint = (peer.make)();
+    let mut outcome = Outcome::default();
+    let mut last = 0;
+    let start = Instant::now();
+    let mut call = start;
+    while call - start < time {
+        for _ in 0..16 {
+            match mint() {
+                Ok(id) => {
+                    last = id;
+                    outcome.minted += 1;
+                }
+                Err(_) => outcome.errors += 1,
+            }
+        }
+        let end = Instant::now();
+        outcome.longest_call = outcome.longest_call.max(end - call);
+        call = end;
+    }
+    outcome.measured = Some(start.elapsed());
+    outcome.ahead = ahead(peer, last);
+    outcome
+}

@@ -1,0 +1,59 @@
+//! The wall clock of this process, moved by libfaketime.
+//!
+//! libfaketime is loaded before libc, answers `clock_gettime(CLOCK_REALTIME)` in its place, and reads the offset from
+//! a file at every call. The peers run unmodified and see what they would see on a host whose clock is set back:
+//! `SystemTime` moves, `Instant` does not.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Instant, SystemTime};
+
+use tempfile::NamedTempFile;
+
+/// The variable by which libfaketime and the process that runs a case find the offset.
+const OFFSET_FILE: &str = "FAKETIME_TIMESTAMP_FILE";
+
+/// Lets `command` run under libfaketime, which reads its offset from the file at `offset`.
+pub fn under_faketime(command: &mut Command, library: &Path, offset: &Path) {
+    command
+        .env("LD_PRELOAD", library)
+        .env(OFFSET_FILE, offset)
+        .env("FAKETIME_NO_CACHE", "1")
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+}
+
+/// The moved clock, seen from the process that runs under it.
+pub struct FakeClock {
+    file: PathBuf,
+}
+
+impl FakeClock {
+    pub fn from_env() -> Self {
+        Self { file: std::env::var_os(OFFSET_FILE).expect("a process that runs under libfaketime").into() }
+    }
+
+    /// Puts the wall clock this many seconds after the true time, and checks that it went there.
+    ///
+    /// The file is replaced and not written to, so that no thread reads half an offset.
+    pub fn set_offset(&self, seconds: f64) {
+        let folder = self.file.parent().expect("a file in a folder");
+        let mut file = NamedTempFile::new_in(folder).expect("a folder that can be written to");
+        write!(file, "{seconds:+.3}").expect("a file that can be written to");
+        let (wall, steady) = (SystemTime::now(), Instant::now());
+        let before = self.offset();
+        file.persist(&self.file).expect("a rename within one folder");
+        let expected = wall + steady.elapsed();
+        let step = seconds - before;
+        let moved = match SystemTime::now().duration_since(expected) {
+            Ok(ahead) => ahead.as_secs_f64(),
+            Err(behind) => -behind.duration().as_secs_f64(),
+        };
+        assert!((moved - step).abs() < 0.005, "expected the clock to step by {step} s, found a step of {moved} s");
+    }
+
+    fn offset(&self) -> f64 {
+        let text = std::fs::read_to_string(&self.file).expect("the file of the offset");
+        text.trim().parse().expect("an offset in seconds")
+    }
+}

@@ -1,0 +1,299 @@
+//! What one ID costs, beside the peers, in one file and one run: `cargo bench --bench generate`.
+//!
+//! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
+//! built here with the same compiler and the same profile, and is measured in turn by the same loop.
+//!
+//! - **Limits.** A layout with 12 bits of sequence gives out 4,096 IDs per millisecond, 244 ns each, and then waits,
+//!   fails, or carries into the next millisecond. `generate` and `batch` measure the work and not that wait: each
+//!   generator that would wait or fail gets a wider sequence (`snowflake_me`, `ferroid`: 22 bits, which no thread can
+//!   use up), and one that carries needs nothing (`snowid`, shown with 12 and with 16 bits). `sustained` measures
+//!   the opposite: the limits as each library ships them, waits included, over wall time.
+//! - **No failure inside a measured loop.** Each call is unwrapped, so a refusal ends the run. `ferroid` answers a lost
+//!   race and a full sequence by the same `Pending`, which its own `next_id` retries; [`spin`] counts only the retries
+//!   that asked to wait, and [`assert_no_waits`] ends the run if there were any to speak of.
+//! - **Every result is used**: it goes through `black_box`, and ours takes its session from there, too.
+//! - **Two threads** leave a spinning barrier together, and the time is the wall time from the first start to the last
+//!   end, for two IDs: one from each thread.
+#![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
+
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use ferroid::define_snowflake_id;
+use ferroid::generator::AtomicSnowflakeGenerator;
+use ferroid::id::{SnowflakeId, SnowflakeTwitterId};
+use ferroid::time::{MonotonicClock, TWITTER_EPOCH, TimeSource};
+use snowflake_me::Snowflake;
+use snowid::{SnowID, SnowIDConfig};
+
+/// The threads of the contended cases.
+const THREADS: usize = 2;
+/// The IDs of a batch.
+const BATCH: usize = 64;
+
+define_snowflake_id!(
+    /// 16 bits of sequence: 65,536 IDs per millisecond, 15.3 ns each.
+    Ferroid16, u64, reserved: 1, timestamp: 41, machine_id: 6, sequence: 16
+);
+define_snowflake_id!(
+    /// 22 bits of sequence, out of reach; the time lasts 24 days, which a run does.
+    Ferroid22, u64, reserved: 1, timestamp: 31, machine_id: 10, sequence: 22
+);
+
+type Ferroid<Id> = AtomicSnowflakeGenerator<Id, MonotonicClock>;
+
+fn ferroid<Id: SnowflakeId<Ty = u64>>(epoch: Duration) -> Ferroid<Id> {
+    AtomicSnowflakeGenerator::new(1, MonotonicClock::with_epoch(epoch))
+}
+
+/// An epoch for [`Ferroid22`] and for `snowflake_me`'s 31 bits of time.
+fn a_second_ago() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970") - Duration::from_secs(1)
+}
+
+/// 22 bits of sequence in place of 12, for 31 bits of time in place of 41.
+fn wide_snowflake_me() -> Snowflake {
+    Snowflake::builder()
+        .machine_id(&|| Ok(1))
+        .data_center_id(&|| Ok(1))
+        .start_time(a_second_ago().as_millis() as i64)
+        .bit_len_time(31)
+        .bit_len_sequence(22)
+        .finalize()
+        .expect("31 + 22 + 5 + 5 bits")
+}
+
+/// 12 bits of sequence, as `snowid` has them by default.
+fn snowid_12() -> SnowID {
+    SnowID::new(1).expect("node 1 of 1024")
+}
+
+/// 16 bits of sequence, the most that `snowid` allows.
+fn snowid_16() -> SnowID {
+    let config = SnowIDConfig::builder().node_bits(6).expect("6 to 16 node bits").build();
+    SnowID::with_config(1, config).expect("node 1 of 64")
+}
+
+/// Calls on which a generator asked to wait for the clock, all threads.
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// `ferroid`'s retry: 0 is a lost race, anything else a wait for the clock.
+fn spin(wait: u64) {
+    if wait > 0 {
+        WAITS.fetch_add(1, Ordering::Relaxed);
+    }
+    std::hint::spin_loop();
+}
+
+/// Ends the run where the limits of a layout were measured instead of its work.
+///
+/// Some waits are no limit: a thread that was suspended between its clock reading and its exchange is told to wait,
+/// and finds a newer reading at its next try.
+fn assert_no_waits(minted: u64) {
+    let waits = WAITS.swap(0, Ordering::Relaxed);
+    assert!(waits * 100 <= minted.max(10_000), "{waits} waits for {minted} IDs: the sequence is too narrow for this machine");
+}
+
+/// Time for `iters` calls on each of [`THREADS`] threads, from the first start to the last end.
+///
+/// `worker` is called once on each thread, before the start, and returns what that thread repeats.
+fn race<F: FnMut()>(iters: u64, worker: impl Fn(usize) -> F + Sync) -> Duration {
+    let ready = AtomicUsize::new(0);
+    let run = |thread| {
+        let mut mint = worker(thread);
+        ready.fetch_add(1, Ordering::SeqCst);
+        // Spinning, since a futex would wake the threads one after the other.
+        while ready.load(Ordering::SeqCst) < THREADS {
+            std::hint::spin_loop();
+        }
+        let start = Instant::now();
+        for _ in 0..iters {
+            mint();
+        }
+        (start, Instant::now())
+    };
+    let spans: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || run(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread that mints")).collect()
+    });
+    let start = spans.iter().map(|span| span.0).min().expect("two threads");
+    let end = spans.iter().map(|span| span.1).max().expect("two threads");
+    end - start
+}
+
+/// What the parts of a generator cost on this machine: the floor under every figure below.
+fn floor(c: &mut Criterion) {
+    let mut group = c.benchmark_group("floor/one-thread");
+    group.bench_function("system-time", |b| b.iter(SystemTime::now));
+    group.bench_function("system-time-ms", |b| {
+        b.iter(|| SystemTime::now().duration_since(UNIX_EPOCH).map(|now| now.as_millis() as u64));
+    });
+    let ticker: MonotonicClock = MonotonicClock::with_epoch(TWITTER_EPOCH);
+    group.bench_function("ferroid-ticker", |b| b.iter(|| TimeSource::<u64>::current_millis(&ticker)));
+    let word = AtomicU64::new(0);
+    group.bench_function("compare-exchange", |b| {
+        b.iter(|| {
+            let last = word.load(Ordering::Relaxed);
+            word.compare_exchange(last, last + 1, Ordering::Relaxed, Ordering::Relaxed)
+        });
+    });
+    group.bench_function("fetch-add", |b| b.iter(|| word.fetch_add(1, Ordering::Relaxed)));
+    #[cfg(target_arch = "x86_64")]
+    group.bench_function("rdtsc", |b| b.iter(rdtsc));
+    group.finish();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "the intrinsic has no safe form")]
+fn rdtsc() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction, and Linux leaves it open to user programs.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+fn one_thread(c: &mut Criterion) {
+    let mut group = c.benchmark_group("generate/one-thread");
+    group.throughput(Throughput::Elements(1));
+
+    let ids = snowid_12();
+    group.bench_function("snowid", |b| b.iter(|| ids.generate()));
+    let ids = snowid_16();
+    group.bench_function("snowid-16-bit", |b| b.iter(|| ids.generate()));
+    let ids = ferroid::<Ferroid22>(a_second_ago());
+    group.bench_function("ferroid-22-bit", |b| {
+        b.iter_custom(|iters| {
+            let start = Instant::now();
+            for _ in 0..iters {
+                black_box(ids.next_id(spin));
+            }
+            let time = start.elapsed();
+            assert_no_waits(iters);
+            time
+        });
+    });
+    let ids = wide_snowflake_me();
+    group.bench_function("snowflake_me-22-bit", |b| b.iter(|| ids.next_id().expect("sequence left")));
+    group.bench_function("fast-uuid-v7", |b| b.iter(fast_uuid_v7::gen_id_u128));
+    let mut ids = fast_uuid_v7::SequentialGenerator::new();
+    group.bench_function("fast-uuid-v7-sequential", |b| b.iter(|| ids.next_id()));
+    group.bench_function("uuid", |b| b.iter(uuid::Uuid::now_v7));
+    group.bench_function("ulid", |b| b.iter(ulid::Ulid::generate));
+    let mut ids = ulid::Generator::new();
+    group.bench_function("ulid-monotonic", |b| b.iter(|| ids.generate().expect("80 bits to count in")));
+    group.bench_function("scru128", |b| b.iter(scru128::new));
+    let ids = uhlc::HLC::default();
+    group.bench_function("uhlc", |b| b.iter(|| ids.new_timestamp()));
+    group.finish();
+}
+
+/// One shared generator, two threads; the time is for two IDs, one from each.
+fn two_threads(c: &mut Criterion) {
+    let mut group = c.benchmark_group("generate/two-threads");
+    group.throughput(Throughput::Elements(THREADS as u64));
+
+    shared(&mut group, "snowid", snowid_12(), |ids| _ = black_box(ids.generate()));
+    shared(&mut group, "snowid-16-bit", snowid_16(), |ids| _ = black_box(ids.generate()));
+    shared(&mut group, "ferroid-22-bit", ferroid::<Ferroid22>(a_second_ago()), |ids| _ = black_box(ids.next_id(spin)));
+    shared(&mut group, "snowflake_me-22-bit", wide_snowflake_me(), |ids| {
+        black_box(ids.next_id().expect("sequence left"));
+    });
+    // A generator per thread, inside the library: nothing is shared, nothing is ordered across threads.
+    shared(&mut group, "fast-uuid-v7", (), |()| _ = black_box(fast_uuid_v7::gen_id_u128()));
+    shared(&mut group, "uuid", (), |()| _ = black_box(uuid::Uuid::now_v7()));
+    shared(&mut group, "ulid", (), |()| _ = black_box(ulid::Ulid::generate()));
+    shared(&mut group, "ulid-monotonic", Mutex::new(ulid::Generator::new()), |ids| {
+        black_box(ids.lock().expect("no panic").generate().expect("80 bits to count in"));
+    });
+    shared(&mut group, "scru128", (), |()| _ = black_box(scru128::new()));
+    shared(&mut group, "uhlc", uhlc::HLC::default(), |ids| _ = black_box(ids.new_timestamp()));
+    group.finish();
+}
+
+/// Benches `mint` on one generator that all threads share.
+fn shared<G: Sync>(group: &mut BenchmarkGroup<WallTime>, name: &str, ids: G, mint: impl Fn(&G) + Sync) {
+    group.bench_function(name, |b| {
+        b.iter_custom(|iters| {
+            let time = race(iters, |_| || mint(&ids));
+            assert_no_waits(iters * THREADS as u64);
+            time
+        });
+    });
+}
+
+/// [`BATCH`] IDs in one call; the throughput counts IDs.
+fn batch(c: &mut Criterion) {
+    let mut group = c.benchmark_group("batch-64/one-thread");
+    group.throughput(Throughput::Elements(BATCH as u64));
+
+    let ids = wide_snowflake_me();
+    group.bench_function("snowflake_me-22-bit", |b| b.iter(|| ids.next_ids(BATCH).expect("sequence left")));
+    // The same without the allocation of a vector.
+    let mut out = Vec::with_capacity(BATCH);
+    group.bench_function("snowflake_me-22-bit-into", |b| {
+        b.iter(|| {
+            out.clear();
+            ids.next_ids_into(BATCH, &mut out).expect("sequence left");
+            black_box(out.as_slice());
+        });
+    });
+    let mut out = [0; BATCH];
+    let ids = snowid_12();
+    group.bench_function("snowid", |b| {
+        b.iter(|| {
+            ids.generate_batch(&mut out);
+            black_box(&out);
+        });
+    });
+    let ids = snowid_16();
+    group.bench_function("snowid-16-bit", |b| {
+        b.iter(|| {
+            ids.generate_batch(&mut out);
+            black_box(&out);
+        });
+    });
+    group.finish();
+}
+
+/// IDs per second of wall time with the limits in place, the waits included.
+fn sustained(c: &mut Criterion) {
+    let mut group = c.benchmark_group("sustained/one-thread");
+    group.throughput(Throughput::Elements(1));
+
+    // Refuses where the sequence is full, and the caller asks again.
+    let ids = snowid_12();
+    group.bench_function("snowid-try", |b| {
+        b.iter(|| {
+            loop {
+                match ids.try_generate() {
+                    Ok(id) => break id,
+                    Err(_) => std::hint::spin_loop(),
+                }
+            }
+        });
+    });
+    // Never refuses: its time runs ahead of the clock for as long as the load lasts.
+    group.bench_function("snowid", |b| b.iter(|| ids.generate()));
+    let ids = Snowflake::builder().machine_id(&|| Ok(1)).data_center_id(&|| Ok(1)).finalize().expect("the default");
+    group.bench_function("snowflake_me", |b| b.iter(|| ids.next_id().expect("no time-out is set")));
+    let ids = ferroid::<SnowflakeTwitterId>(TWITTER_EPOCH);
+    group.bench_function("ferroid-twitter", |b| b.iter(|| ids.next_id(|_| thread::yield_now())));
+    let ids = ferroid::<Ferroid16>(TWITTER_EPOCH);
+    group.bench_function("ferroid-16-bit", |b| b.iter(|| ids.next_id(|_| thread::yield_now())));
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    // About 2 s for each result, so that a whole run fits into two minutes.
+    config = Criterion::default()
+        .sample_size(50)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_millis(1_500))
+        .nresamples(10_000);
+    targets = floor, one_thread, two_threads, batch, sustained
+}
+criterion_main!(benches);
