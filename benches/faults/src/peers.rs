@@ -2,13 +2,16 @@
 //!
 //! Where the width of the sequence is a choice it is 12 bits, as in the layout that these libraries descend from.
 //! Two generators that hand out plain random bits within a millisecond (`ulid`, `fast-uuid-v7`) are shown beside their
-//! monotonic forms.
+//! monotonic forms. Ours has all default limits; its rows differ in what a user chooses: the clock, the stripes, and
+//! whether parent and child of a fork write the same session.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use ferroid::generator::AtomicSnowflakeGenerator;
 use ferroid::id::SnowflakeTwitterId;
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH};
+use imid::clock::{Clock, SystemClock, TickClock};
+use imid::{Generator, Session};
 
 /// Mints one ID: its bits as an integer that sorts as the ID does, or the generator's own error.
 pub type Mint = Box<dyn FnMut() -> Result<u128, String>>;
@@ -46,7 +49,48 @@ fn infallible(mut mint: impl FnMut() -> u128 + 'static) -> Mint {
     Box::new(move || Ok(mint()))
 }
 
+/// Our generator; `session` is asked for each ID.
+fn ours<C, const N: usize>(ids: Generator<C, N>, mut session: impl FnMut() -> u32 + 'static) -> Mint
+where
+    C: Clock + 'static,
+{
+    Box::new(move || {
+        let session = Session::from_bits(session()).expect("26 bits");
+        ids.generate(session).map(Into::into).map_err(|error| error.to_string())
+    })
+}
+
+/// The time of one of our IDs.
+const fn first_42_of_80(id: u128) -> u64 {
+    (id >> 38) as u64
+}
+
 pub const PEERS: &[Peer] = &[
+    Peer { name: "imid", make: || ours(Generator::new(), || 0), unix_ms: first_42_of_80 },
+    Peer {
+        name: "imid, tick clock",
+        make: || {
+            let clock = TickClock::start().expect("a thread to spare");
+            ours(Generator::builder().clock(clock).build().expect("no lane"), || 0)
+        },
+        unix_ms: first_42_of_80,
+    },
+    Peer {
+        name: "imid, 64 stripes",
+        make: || {
+            let mut turn = (0..64).cycle();
+            ours(Generator::<SystemClock, 64>::striped(), move || turn.next().expect("a cycle"))
+        },
+        unix_ms: first_42_of_80,
+    },
+    Peer {
+        name: "imid, a session for each process",
+        make: || {
+            let parent = std::process::id();
+            ours(Generator::new(), move || u32::from(std::process::id() != parent))
+        },
+        unix_ms: first_42_of_80,
+    },
     Peer {
         name: "snowid",
         make: || {
