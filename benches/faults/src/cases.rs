@@ -32,11 +32,14 @@ pub enum Case {
 /// IDs that the parent and the child of a fork mint each.
 const FORKED: usize = 20_000;
 /// IDs per millisecond of the fork at a modest rate.
-const PACE: u32 = 20;
+const PACE: usize = 20;
 /// How long a forked child may take: the slowest peer that works needs 0.8 s.
 const FORK_LIMIT: Duration = Duration::from_secs(5);
 /// How long IDs are minted before a step, and how far into the past the long step's first part reaches.
 const RUN: Duration = Duration::from_millis(200);
+/// The time between two IDs around a step: a rate that every layout can sustain, and about what libfaketime leaves of
+/// the rate of those that read the clock each time.
+const SPACING: Duration = Duration::from_micros(10);
 /// When a generator that refuses is given up.
 const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
 
@@ -81,9 +84,9 @@ fn back_20_ms(peer: &Peer) -> Outcome {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     // The run before the step is to begin 190 ms before a second: not the next one, which may be nearer than that.
     thread::sleep(Duration::from_millis(u64::from(1_810 - now.subsec_millis())));
+    let step = clock.prepare(-0.020);
     let ids = mint_for(&mut mint, RUN);
-    clock.set_offset(-0.020);
-    after_step(peer, &mut mint, ids)
+    after_step(peer, &mut mint, ids, step.take())
 }
 
 /// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
@@ -91,13 +94,13 @@ fn back_20_ms(peer: &Peer) -> Outcome {
 /// have passed: to where the next 0.1 s have been minted in.
 fn back_30_s(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
-    clock.set_offset(-29.8);
+    clock.prepare(-29.8).take();
     let mut mint = (peer.make)();
     let mut ids = mint_for(&mut mint, RUN);
-    clock.set_offset(0.0);
+    clock.prepare(0.0).take();
+    let step = clock.prepare(-30.0);
     ids.extend(mint_for(&mut mint, RUN / 2));
-    clock.set_offset(-30.0);
-    after_step(peer, &mut mint, ids)
+    after_step(peer, &mut mint, ids, step.take())
 }
 
 /// IDs for a while, before the fault: an error here is the harness's.
@@ -105,15 +108,22 @@ fn mint_for(mint: &mut Mint, time: Duration) -> Vec<u128> {
     let start = Instant::now();
     let mut ids = Vec::new();
     while start.elapsed() < time {
+        let call = Instant::now();
         ids.push(mint().expect("a generator that works before the fault"));
+        rest(call);
     }
     ids
 }
 
+/// Holds the rate at one ID per [`SPACING`].
+fn rest(since: Instant) {
+    while since.elapsed() < SPACING {
+        std::hint::spin_loop();
+    }
+}
+
 /// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
-fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>) -> Outcome {
-    let fault = ids.len();
-    let start = Instant::now();
+fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>, start: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     let mut first = None;
     while first.is_none_or(|first: Instant| first.elapsed() < RUN) && start.elapsed() < REFUSAL_LIMIT {
@@ -133,10 +143,11 @@ fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>) -> Outcome {
             }
         }
         outcome.longest_call = outcome.longest_call.max(call.elapsed());
+        rest(call);
     }
     outcome.outage = first.unwrap_or_else(Instant::now) - start;
     outcome.ahead = ids.last().map_or(Duration::ZERO, |&id| ahead(peer, id));
-    outcome.count(&ids, fault);
+    outcome.count(&ids, peer.rises);
     outcome
 }
 
@@ -152,10 +163,9 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Parent and child of one fork mint at the same time, from a generator that was in use before it.
-fn forked(peer: &Peer, pace: Option<u32>) -> Outcome {
+fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
     let mut mint = (peer.make)();
     let mut ids: Vec<_> = (0..100).map(|_| mint().expect("a generator that works before the fault")).collect();
-    let fault = ids.len();
     let file = NamedTempFile::new().expect("a temporary file");
     // Far enough away for both to be there: the monotonic clock is the same in both processes.
     let start = Instant::now() + Duration::from_millis(50);
@@ -174,10 +184,11 @@ fn forked(peer: &Peer, pace: Option<u32>) -> Outcome {
             let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
             let (theirs, _) = bytes.as_chunks();
             // The order is each process's own: only the parent's is looked at.
-            outcome.count(&ids, fault);
+            outcome.count(&ids, peer.rises);
             ids.extend(theirs.iter().map(|&id| u128::from_le_bytes(id)));
             outcome.minted = ids.len();
             outcome.duplicates = duplicates(&ids);
+            outcome.at_least = outcome.duplicates;
             outcome
         }
     }
@@ -198,15 +209,16 @@ fn exit_child(code: i32) -> ! {
 }
 
 /// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
-fn mint_from(start: Instant, mint: &mut Mint, pace: Option<u32>) -> Vec<u128> {
+fn mint_from(start: Instant, mint: &mut Mint, pace: Option<usize>) -> Vec<u128> {
+    let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
     let mut due = start;
     while ids.len() < FORKED {
         while Instant::now() < due {
             std::hint::spin_loop();
         }
-        for _ in 0..pace.unwrap_or(FORKED as u32) {
-            // A refusal is answered as its generator's documents say: by another try.
+        let goal = FORKED.min(ids.len() + burst);
+        while ids.len() < goal {
             match mint() {
                 Ok(id) => ids.push(id),
                 Err(_) => thread::sleep(Duration::from_millis(1)),

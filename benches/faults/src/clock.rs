@@ -33,27 +33,41 @@ impl FakeClock {
         Self { file: std::env::var_os(OFFSET_FILE).expect("a process that runs under libfaketime").into() }
     }
 
-    /// Puts the wall clock this many seconds after the true time, and checks that it went there.
+    /// Writes down where the wall clock is to go next: this many seconds after the true time.
     ///
-    /// The file is replaced and not written to, so that no thread reads half an offset.
-    pub fn set_offset(&self, seconds: f64) {
+    /// The file of the offset is replaced and not written to, so that no thread reads half an offset; and the new file is
+    /// made beforehand, so that the step takes no time.
+    pub fn prepare(&self, seconds: f64) -> Step<'_> {
         let folder = self.file.parent().expect("a file in a folder");
         let mut file = NamedTempFile::new_in(folder).expect("a folder that can be written to");
         write!(file, "{seconds:+.3}").expect("a file that can be written to");
-        let (wall, steady) = (SystemTime::now(), Instant::now());
-        let before = self.offset();
-        file.persist(&self.file).expect("a rename within one folder");
-        let expected = wall + steady.elapsed();
-        let step = seconds - before;
-        let moved = match SystemTime::now().duration_since(expected) {
-            Ok(ahead) => ahead.as_secs_f64(),
-            Err(behind) => -behind.duration().as_secs_f64(),
-        };
-        assert!((moved - step).abs() < 0.005, "expected the clock to step by {step} s, found a step of {moved} s");
+        Step { clock: self, file, by: seconds - self.offset() }
     }
 
     fn offset(&self) -> f64 {
         let text = std::fs::read_to_string(&self.file).expect("the file of the offset");
         text.trim().parse().expect("an offset in seconds")
+    }
+}
+
+/// A step of the clock that is yet to be taken.
+pub struct Step<'a> {
+    clock: &'a FakeClock,
+    file: NamedTempFile,
+    by: f64,
+}
+
+impl Step<'_> {
+    /// Takes the step, checks that the clock went there, and returns when.
+    pub fn take(self) -> Instant {
+        let (wall, steady) = (SystemTime::now(), Instant::now());
+        self.file.persist(&self.clock.file).expect("a rename within one folder");
+        let expected = wall + steady.elapsed();
+        let moved = match SystemTime::now().duration_since(expected) {
+            Ok(ahead) => ahead.as_secs_f64(),
+            Err(behind) => -behind.duration().as_secs_f64(),
+        };
+        assert!((moved - self.by).abs() < 0.005, "expected a step of {} s, found one of {moved} s", self.by);
+        steady
     }
 }

@@ -17,10 +17,10 @@ pub struct Outcome {
     pub minted: usize,
     /// IDs that were minted before: `minted` less the distinct ones.
     pub duplicates: usize,
-    /// Whether IDs rose strictly before the fault.
-    pub rose_before: bool,
-    /// Whether they rose strictly across it, too.
-    pub rose: bool,
+    /// The fewest duplicates of several runs, of which this is the one with the most.
+    pub at_least: usize,
+    /// Whether an ID was not greater than the one before, against the generator's word.
+    pub fell: bool,
     /// From the fault to the first ID after it.
     pub outage: Duration,
     /// The longest single call after the fault.
@@ -48,13 +48,21 @@ pub enum End {
 }
 
 impl Outcome {
-    /// Counts the duplicates of `ids` and looks at their order; the fault came before `ids[fault]`.
-    pub fn count(&mut self, ids: &[u128], fault: usize) {
-        let rises = |ids: &[u128]| ids.is_sorted_by(|a, b| a < b);
+    /// Counts the duplicates of `ids`, and looks at their order where it is promised.
+    pub fn count(&mut self, ids: &[u128], rises: bool) {
         self.minted = ids.len();
         self.duplicates = duplicates(ids);
-        self.rose_before = rises(&ids[..fault]);
-        self.rose = rises(ids);
+        self.at_least = self.duplicates;
+        self.fell = rises && !ids.is_sorted_by(|a, b| a < b);
+    }
+
+    /// The outcome of several runs of one case: the one with the most duplicates, and the fewest of them all.
+    pub fn worst(runs: impl IntoIterator<Item = Self>) -> Self {
+        let worst = |a: Self, b: Self| {
+            let at_least = a.at_least.min(b.at_least);
+            Self { at_least, ..if b.duplicates > a.duplicates { b } else { a } }
+        };
+        runs.into_iter().reduce(worst).expect("one run or more")
     }
 }
 
@@ -74,14 +82,16 @@ impl fmt::Display for Outcome {
             Some(End::ChildHang(after)) => words.push(format!("child hangs (not done in {} s)", after.as_secs())),
             None => {}
         }
-        if self.duplicates > 0 {
+        if self.at_least < self.duplicates {
+            words.push(format!("**{} to {} duplicates**", self.at_least, self.duplicates));
+        } else if self.duplicates > 0 {
             words.push(format!("**{} duplicates**", self.duplicates));
         }
-        if self.rose_before && !self.rose {
+        if self.fell {
             words.push("order lost".to_owned());
         }
         if let Some(measured) = self.measured {
-            words.push(format!("{:.1} M/s", self.minted as f64 / measured.as_secs_f64() / 1e6));
+            words.push(format!("{:.2} M/s", self.minted as f64 / measured.as_secs_f64() / 1e6));
         }
         if self.errors > 0 && self.outage > AT_ONCE {
             words.push(format!("refuses for {}", Seconds(self.outage)));
@@ -110,5 +120,47 @@ impl fmt::Display for Seconds {
         } else {
             write!(f, "{:.1} s", self.0.as_secs_f64())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_and_a_fall_are_counted() {
+        let mut outcome = Outcome::default();
+        outcome.count(&[1, 2, 3, 2, 3], true);
+        assert_eq!((outcome.minted, outcome.duplicates, outcome.fell), (5, 2, true));
+        assert_eq!(outcome.to_string(), "**2 duplicates**, order lost");
+        outcome.count(&[2, 1], false);
+        assert_eq!(outcome.to_string(), "ok");
+    }
+
+    #[test]
+    fn an_equal_neighbour_is_a_fall() {
+        let mut outcome = Outcome::default();
+        outcome.count(&[1, 1], true);
+        assert!(outcome.fell);
+    }
+
+    #[test]
+    fn the_worst_of_several_runs_keeps_the_fewest_duplicates() {
+        let runs = [3, 0, 7].map(|duplicates| Outcome { duplicates, at_least: duplicates, ..Outcome::default() });
+        assert_eq!(Outcome::worst(runs).to_string(), "**0 to 7 duplicates**");
+    }
+
+    #[test]
+    fn a_cell_names_the_end_the_wait_and_the_lead() {
+        let outcome = Outcome {
+            outage: Duration::from_millis(29_980),
+            longest_call: Duration::from_millis(19),
+            ahead: Duration::from_millis(250),
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.to_string(), "blocks 19 ms, time 250 ms ahead");
+        assert_eq!(Outcome { errors: 1, ..outcome }.to_string(), "refuses for 30.0 s, time 250 ms ahead");
+        let hung = Outcome { end: Some(End::Hang(Duration::from_mins(1))), ..Outcome::default() };
+        assert_eq!(hung.to_string(), "hangs (no ID in 60 s)");
     }
 }

@@ -20,6 +20,8 @@ pub struct Peer {
     pub name: &'static str,
     /// A new generator; called once, in the process that runs the case.
     pub make: fn() -> Mint,
+    /// Whether its documents say that each ID is greater than the one before.
+    pub rises: bool,
     /// The time in an ID, in milliseconds since 1970.
     pub unix_ms: fn(u128) -> u64,
 }
@@ -66,13 +68,14 @@ const fn first_42_of_80(id: u128) -> u64 {
 }
 
 pub const PEERS: &[Peer] = &[
-    Peer { name: "imid", make: || ours(Generator::new(), || 0), unix_ms: first_42_of_80 },
+    Peer { name: "imid", make: || ours(Generator::new(), || 0), rises: true, unix_ms: first_42_of_80 },
     Peer {
         name: "imid, tick clock",
         make: || {
             let clock = TickClock::start().expect("a thread to spare");
             ours(Generator::builder().clock(clock).build().expect("no lane"), || 0)
         },
+        rises: true,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -81,6 +84,7 @@ pub const PEERS: &[Peer] = &[
             let mut turn = (0..64).cycle();
             ours(Generator::<SystemClock, 64>::striped(), move || turn.next().expect("a cycle"))
         },
+        rises: false,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -89,6 +93,7 @@ pub const PEERS: &[Peer] = &[
             let parent = std::process::id();
             ours(Generator::new(), move || u32::from(std::process::id() != parent))
         },
+        rises: true,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -97,6 +102,7 @@ pub const PEERS: &[Peer] = &[
             let ids = snowid::SnowID::new(1).expect("node 1 of 1024");
             infallible(move || ids.generate().into())
         },
+        rises: true,
         unix_ms: |id| above_22(id, SNOWID_MS),
     },
     Peer {
@@ -106,6 +112,7 @@ pub const PEERS: &[Peer] = &[
             let ids = builder.finalize().expect("the default layout");
             Box::new(move || ids.next_id().map(|id| id.as_u64().into()).map_err(|error| error.to_string()))
         },
+        rises: true,
         unix_ms: |id| above_22(id, SNOWFLAKE_ME_MS),
     },
     Peer {
@@ -115,6 +122,7 @@ pub const PEERS: &[Peer] = &[
             let ids = AtomicSnowflakeGenerator::<SnowflakeTwitterId, _>::new(1, clock);
             infallible(move || ids.next_id(|_| std::thread::yield_now()).to_raw().into())
         },
+        rises: true,
         unix_ms: |id| above_22(id, TWITTER_MS),
     },
     Peer {
@@ -123,6 +131,7 @@ pub const PEERS: &[Peer] = &[
             let ids = snowflaked::sync::Generator::new(1);
             infallible(move || ids.generate::<u64>().into())
         },
+        rises: true,
         unix_ms: |id| above_22(id, 0),
     },
     Peer {
@@ -131,6 +140,7 @@ pub const PEERS: &[Peer] = &[
             let mut ids = snowflake::SnowflakeIdGenerator::new(1, 1);
             infallible(move || ids.real_time_generate() as u128)
         },
+        rises: true,
         unix_ms: |id| above_22(id, 0),
     },
     Peer {
@@ -139,6 +149,7 @@ pub const PEERS: &[Peer] = &[
             let ids = sonyflake::Sonyflake::builder().machine_id(&|| Ok(1)).finalize().expect("the default epoch");
             Box::new(move || ids.next_id().map(|id| id.to_u64().into()).map_err(|error| error.to_string()))
         },
+        rises: true,
         unix_ms: |id| (id >> 24) as u64 * 10 + SONYFLAKE_MS,
     },
     Peer {
@@ -148,6 +159,7 @@ pub const PEERS: &[Peer] = &[
             let ids = idgen_rs::FastIdGenerator::new(&options);
             infallible(move || ids.next_id().into())
         },
+        rises: true,
         unix_ms: |id| above_22(id, IDGEN_MS),
     },
     Peer {
@@ -158,6 +170,7 @@ pub const PEERS: &[Peer] = &[
             ids.init(options).expect("10 + 12 bits");
             infallible(move || ids.next_id() as u128)
         },
+        rises: true,
         unix_ms: |id| above_22(id, IDGEN_MS),
     },
     Peer {
@@ -169,28 +182,36 @@ pub const PEERS: &[Peer] = &[
                 u128::from_be_bytes(bytes)
             })
         },
+        rises: true,
         unix_ms: |id| (id >> 64) as u64 * 1000,
     },
-    Peer { name: "uuid now_v7", make: || infallible(|| uuid::Uuid::now_v7().as_u128()), unix_ms: first_48 },
-    Peer { name: "fast-uuid-v7", make: || infallible(fast_uuid_v7::gen_id_u128), unix_ms: first_48 },
+    Peer {
+        name: "uuid now_v7",
+        make: || infallible(|| uuid::Uuid::now_v7().as_u128()),
+        rises: true,
+        unix_ms: first_48,
+    },
+    Peer { name: "fast-uuid-v7", make: || infallible(fast_uuid_v7::gen_id_u128), rises: false, unix_ms: first_48 },
     Peer {
         name: "fast-uuid-v7, sequential",
         make: || {
             let mut ids = fast_uuid_v7::SequentialGenerator::new();
             infallible(move || ids.next_id())
         },
+        rises: true,
         unix_ms: first_48,
     },
-    Peer { name: "ulid", make: || infallible(|| ulid::Ulid::generate().0), unix_ms: first_48 },
+    Peer { name: "ulid", make: || infallible(|| ulid::Ulid::generate().0), rises: false, unix_ms: first_48 },
     Peer {
         name: "ulid, monotonic",
         make: || {
             let mut ids = ulid::Generator::new();
             Box::new(move || ids.generate().map(|id| id.0).map_err(|_| "the random part is full".to_owned()))
         },
+        rises: true,
         unix_ms: first_48,
     },
-    Peer { name: "scru128", make: || infallible(|| scru128::new().to_u128()), unix_ms: first_48 },
+    Peer { name: "scru128", make: || infallible(|| scru128::new().to_u128()), rises: true, unix_ms: first_48 },
     Peer {
         name: "uhlc",
         // The clock's own ID is one for all of its timestamps: without it, they stay as distinct as they are.
@@ -198,6 +219,7 @@ pub const PEERS: &[Peer] = &[
             let clock = uhlc::HLC::default();
             infallible(move || clock.new_timestamp().get_time().as_u64().into())
         },
+        rises: true,
         unix_ms: |id| {
             let time = uhlc::NTP64(id as u64).to_system_time();
             time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
