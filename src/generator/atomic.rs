@@ -57,10 +57,10 @@ impl View {
         self.latest.max(self.floor)
     }
 
-    /// Whether a reading brings nothing new: the clock has not moved on, nor is it further behind than is known.
+    /// Whether a reading brings nothing new: the clock has not moved on, nor is it further back than is allowed or known.
     #[inline]
-    fn covers(self, now: u64) -> bool {
-        now <= self.latest && self.reached() - now <= self.behind
+    fn covers(self, now: u64, policy: &Policy) -> bool {
+        now <= self.latest && self.latest - now <= policy.max_rollback && self.reached() - now <= self.behind
     }
 
     #[inline]
@@ -115,7 +115,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             && self.is_awake()
         {
             let view = self.history.view();
-            if view.covers(now)
+            if view.covers(now, &self.policy)
                 && let Some(first) = self.take_from(stripe, run, view.reckon(now, &self.policy))
             {
                 return Ok(first);
@@ -202,9 +202,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if rollback > self.policy.max_rollback {
             return Err(GenerateKind::Rollback { max: self.policy.max_rollback, found: rollback });
         }
-        let behind = view.reached() - now;
-        let behind = self.history.behind.fetch_max(behind, Ordering::Relaxed).max(behind);
-        Ok(View { behind, ..view }.reckon(now, &self.policy))
+        Ok(self.fall_behind(view, now).reckon(now, &self.policy))
+    }
+
+    /// Remembers how far a reading is behind the time that was reached, if that is further than before.
+    fn fall_behind(&self, view: View, now: u64) -> View {
+        let gap = view.reached().saturating_sub(now);
+        let behind =
+            if gap > view.behind { self.history.behind.fetch_max(gap, Ordering::Relaxed) } else { view.behind };
+        View { behind: behind.max(gap), ..view }
     }
 
     /// Takes over a reading that is later than all before it.
@@ -217,16 +223,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if view.behind > 0 {
             view.behind = self.settle(view, now);
         }
-        Ok(view.reckon(now, &self.policy))
+        Ok(self.fall_behind(view, now).reckon(now, &self.policy))
     }
 
-    /// Lowers `behind`, now that the clock is past its earlier readings, to what the stamps issued meanwhile still need.
+    /// Lowers `behind`, now that the clock is past its earlier readings, to what is left until it is past the stamps issued
+    /// meanwhile as well.
     ///
     /// Under full load the lead that was granted during a rollback lasts; dropping it at once would refuse every call until
-    /// the clock has caught up with the stamps as well.
+    /// the clock has caught up with the stamps.
     fn settle(&self, view: View, now: u64) -> u64 {
-        let issued = self.last_tick().unwrap_or(0).max(view.floor);
-        let needed = issued.saturating_sub(now).min(view.behind);
+        let unissued = self.last_tick().map_or(0, |last| last + 1);
+        let needed = unissued.max(view.floor).saturating_sub(now).min(view.behind);
         // A failed exchange means that another thread has settled, or that the clock stepped back again: the next tick
         // looks at it.
         let exchange = self.history.behind.compare_exchange(view.behind, needed, Ordering::Relaxed, Ordering::Relaxed);

@@ -146,11 +146,12 @@ impl Model {
         self.free[stripe] = first + run;
     }
 
-    /// The clock is past its earlier readings: what is left is what the stamps issued, or a floor, still need.
+    /// The clock is past its earlier readings: what is left is the way to the first whole millisecond without a stamp, or to
+    /// a floor.
     fn settle(&mut self, now: u64) {
         let capacity = self.settings.capacity();
-        let issued = self.free.iter().max().map_or(0, |free| free.saturating_sub(1) / capacity);
-        self.behind = self.behind.min(issued.max(self.floor).saturating_sub(now));
+        let unissued = self.free.iter().max().map_or(0, |free| free.div_ceil(capacity));
+        self.behind = self.behind.min(unissued.max(self.floor).saturating_sub(now));
     }
 
     pub(super) fn observe(&mut self, reading: Option<u64>, ms: u64) -> Observation {
@@ -164,11 +165,6 @@ impl Model {
         }
         self.floor = self.floor.max(ms + 1);
         Observation::Taken
-    }
-
-    /// Whether stamps may still lead the clock by more than the overload limit.
-    pub(super) fn is_behind(&self) -> bool {
-        self.behind > 0
     }
 
     pub(super) fn resync(&mut self, reading: Option<u64>) -> bool {

@@ -43,7 +43,6 @@ struct Refusal {
 /// A generator under test, its model, and what its callers have seen.
 pub(super) struct Play<'a, const STRIPES: usize> {
     settings: Settings,
-    exact: bool,
     clock: &'a ScriptedClock,
     ids: Generator<&'a ScriptedClock, STRIPES>,
     model: Model,
@@ -87,12 +86,10 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
 }
 
 impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
-    /// `exact` demands of every `retry_after` what the model does not: that the call then succeeds.
-    pub(super) fn new(settings: Settings, clock: &'a ScriptedClock, exact: bool) -> Self {
+    pub(super) fn new(settings: Settings, clock: &'a ScriptedClock) -> Self {
         let ids = build(&settings, clock);
         assert_eq!(ids.longest_run(), settings.longest_run());
         Self {
-            exact,
             clock,
             ids,
             model: Model::new(settings.clone(), STRIPES),
@@ -241,9 +238,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
 
     /// `retry_after` is exact: refused until then, and then no more.
     fn come_back(&mut self, session: usize, run: Option<u64>, refusal: Refusal, comeback: Return) {
-        // While stamps lead the clock for other reasons than overload, a wait can be too short.
-        let inexact = !self.exact && self.model.is_behind();
-        if matches!(comeback, Return::Never) || refusal.until > LAST_MS || inexact {
+        if matches!(comeback, Return::Never) || refusal.until > LAST_MS {
             return;
         }
         if matches!(comeback, Return::Early) {
