@@ -44,7 +44,10 @@ fn crlf_blank_lines_and_json_lines_are_welcome() {
 
 #[test]
 fn no_ids_are_no_error() {
-    let expected = r#"{"lines":0,"valid":0,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"first_time":null,"last_time":null}"#;
+    let expected = concat!(
+        r#"{"lines":0,"valid":0,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
+        r#""first_time":null,"last_time":null}"#
+    );
     assert_eq!(imid("check --json", "").ok(), format!("{expected}\n"));
 }
 
@@ -95,7 +98,8 @@ fn only_the_first_troubles_are_told() {
     assert_eq!(run.status, 1);
     assert_eq!(summary(&run)["invalid"], 1_000);
     assert_eq!(run.err.lines().count(), 11);
-    assert!(run.err.ends_with("line 10: \"x\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'x' at 0\nfurther ones are only counted\n"));
+    assert!(run.err.contains("line 10: \"x\" is no ID") && !run.err.contains("line 11:"), "{}", run.err);
+    assert!(run.err.ends_with("\nfurther ones are only counted\n"));
 }
 
 #[test]

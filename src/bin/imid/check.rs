@@ -16,12 +16,12 @@ use crate::report::{Report, Stop, quote};
 
 /// Check a list of IDs: valid, strictly increasing, distinct
 ///
-/// One ID per line in its strict form, or JSON lines with the ID in a field; CRLF and blank lines are welcome. The first
-/// troubles are told on standard error with their lines, and all of them are counted.
+/// One ID per line in its strict form, or JSON lines with the ID in a field; CRLF and blank lines are welcome. The
+/// first troubles are told on standard error with their lines, and all of them are counted.
 ///
-/// In sorted input equal IDs are neighbours. Where the input is not sorted, the summary says that duplicates were not ruled
-/// out; --unsorted finds them, with a sort that spills to temporary files ($TMPDIR) and so never takes more than 100 MB of
-/// memory. With --unsorted a line that is lower than the one before it is nothing wrong.
+/// In sorted input equal IDs are neighbours. Where the input is not sorted, the summary says that duplicates were not
+/// ruled out; --unsorted finds them, with a sort that spills to temporary files ($TMPDIR) and so never takes more than
+/// 100 MB of memory. With --unsorted a line that is lower than the one before it is nothing wrong.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +30,9 @@ Examples:
   imid check --unsorted --id-field message_id export.jsonl
   imid new -n 1000 | imid check
 
-Exit status: 0 where nothing is wrong, 1 where a line is invalid, equal to or lower than the line before, or a duplicate.")]
+Exit status:
+  0  nothing is wrong
+  1  a line is invalid, equal to or lower than the one before it, or a duplicate")]
 pub(crate) struct Args {
     /// File to read; standard input where there is none or it is called -
     #[arg(value_name = "FILE")]

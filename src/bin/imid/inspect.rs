@@ -17,7 +17,8 @@ use crate::{drawing, parts};
 
 /// Read IDs: time, spin, session type and session hash
 ///
-/// Takes what a person pastes: either case, with or without dashes. Without arguments, one ID per line from standard input.
+/// Takes what a person pastes: either case, with or without dashes. Without arguments, one ID per line from standard
+/// input.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -113,7 +113,8 @@ impl<'a> Object<'a> {
 
     /// Writes the line with one more member behind the last, and without those of the given name.
     ///
-    /// Every other byte stays as it was. A member that goes takes with it the comma before it, or behind it if it was first.
+    /// Every other byte stays as it was. A member that goes takes with it the comma before it, or behind it if it was
+    /// first.
     pub(crate) fn write_with_last(&self, out: &mut impl Write, without: &str, last: &str) -> io::Result<()> {
         // Everything before `written` has been written or left out.
         let (mut written, mut end_of_kept) = (0, None);
@@ -214,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_members_are_the_others_keep_their_order_and_text(members in prop::collection::vec(member(), 0..8)) {
+        fn the_other_members_keep_their_order_and_text(members in prop::collection::vec(member(), 0..8)) {
             let texts = members.iter().map(|(key, value, [a, b, c, d])| format!("{a}\"{key}\"{b}:{c}{value}{d}"));
             let tagged = tagged(&format!("{{{}}}", texts.collect::<Vec<_>>().join(",")));
             let others = members.iter().filter(|(key, ..)| !["id", r"\u0069d"].contains(key));

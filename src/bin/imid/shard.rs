@@ -9,8 +9,8 @@ use crate::report::{Report, Stop};
 
 /// Print the shard that owns a session, 0 to N - 1, from its name or from any of its IDs
 ///
-/// Jump consistent hash of type and session hash, which every ID carries: from N to N + 1 shards only one session in N + 1
-/// moves. One number per line, in the order of the IDs.
+/// Jump consistent hash of type and session hash, which every ID carries: from N to N + 1 shards only one session in N
+/// + 1 moves. One number per line, in the order of the IDs.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -18,13 +18,13 @@ use crate::wait::patiently;
 
 /// Append an ID to every JSON line of standard input, as its last member
 ///
-/// The lines come out in the order in which they went in, every other byte as it was. IDs increase strictly in that order.
-/// Blank lines pass through. Fields are looked up in the outermost object only; one of these fields that stands there twice
-/// is an error, for readers of JSON differ in which of the two they take.
+/// The lines come out in the order in which they went in, every other byte as it was. IDs increase strictly in that
+/// order. Blank lines pass through. Fields are looked up in the outermost object only; one of these fields that stands
+/// there twice is an error, for readers of JSON differ in which of the two they take.
 ///
 /// Without a time field the IDs are of now. With one they are of the messages' times: where a line is earlier than one
-/// before it, its ID is moved forward to the time reached, and standard error says at the end how many were moved and by
-/// how much at most.
+/// before it, its ID is moved forward to the time reached, and standard error says at the end how many were moved and
+/// by how much at most.
 ///
 /// A bad line ends the run, after all lines before it have been written; with --keep-going it is left out.
 #[derive(clap::Args)]

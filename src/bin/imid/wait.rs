@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use imid::error::GenerateError;
 
-/// The longest single wait: longer than overload ever asks for, shorter than a person watches a clock that was set back.
+/// The longest single wait: more than overload ever asks for, less than a clock that was set back by hours would take.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Calls until there is a result, sleeping as long as each refusal asks for.
