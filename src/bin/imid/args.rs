@@ -30,7 +30,7 @@ impl SessionArgs {
 /// A session's name, or the two names of a private conversation.
 #[derive(clap::Args)]
 pub(crate) struct SessionName {
-    /// Name of the session [default: the empty name]
+    /// Name of the session
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
     /// The other end of a private conversation; which of the two comes first makes no difference

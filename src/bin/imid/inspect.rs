@@ -18,7 +18,7 @@ use crate::{drawing, parts};
 /// Read IDs: time, spin, session type and session hash
 ///
 /// Takes what a person pastes: either case, with or without dashes. Without arguments, one ID per line from standard
-/// input.
+/// input. With --session it says whether the ID's hash is the one of that name.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

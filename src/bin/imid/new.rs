@@ -12,7 +12,8 @@ use crate::wait::patiently;
 
 /// Mint IDs by the system clock, one per line, strictly increasing
 ///
-/// Many of them are borrowed from the milliseconds to come, up to one second ahead of the clock; then it waits.
+/// Without a session they are of type 0 and the empty name. Many of them are borrowed from the milliseconds to come, up
+/// to one second ahead of the clock; then it waits.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -31,9 +31,9 @@ use crate::wait::patiently;
 #[command(after_help = "\
 Examples:
   imid tag --session-field room < chat.jsonl
-  zcat chat.jsonl.gz | imid tag --type group --session-field topic --time-field time_ms > tagged.jsonl
-  imid tag --session-field to --peer-field from --type-field kind --time-field sent < mixed.jsonl
-  imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD --max-shift 5000 < more.jsonl")]
+  zcat chat.jsonl.gz | imid tag --type group --session-field topic --time-field time_ms
+  imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
+  imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
 pub(crate) struct Args {
     /// Field with the name of the session: a string or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD")]
