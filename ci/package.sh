@@ -11,4 +11,4 @@ if unwanted=$(grep -E '^(\.ci|benches|ci|fuzz|tests)/' <<<"$files"); then
   echo "package.sh: in the package, but not for users: $unwanted" >&2
   exit 1
 fi
-cargo publish --dry-run --allow-dirty --all-features
+cargo package --allow-dirty --all-features
