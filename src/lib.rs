@@ -81,6 +81,9 @@
 //! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls, fork
 //!   detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's to give.
 //! - `cli`: the command-line tool `imid`.
+//! - `crc32fast`: session hashes as JuggleIM makes them; see [`dialect`].
+//!
+//! IDs in other text forms, and what could have made a text, are in [`dialect`]; the 64-bit family is in [`snowflake`].
 //!
 //! IDs and text work on every target, generators where there are 64-bit atomics. Rust 1.95 or later.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
@@ -106,6 +109,10 @@ pub mod clock;
 pub mod generator;
 
 pub mod codec;
+
+pub mod snowflake;
+
+pub mod dialect;
 
 pub use codec::IdText;
 #[cfg(all(target_has_atomic = "64", feature = "std"))]

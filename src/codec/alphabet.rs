@@ -4,7 +4,7 @@ use crate::error::Expected;
 use crate::layout::DIGIT_BITS;
 
 /// How many digits there are.
-const RADIX: usize = 1 << DIGIT_BITS;
+pub(crate) const RADIX: usize = 1 << DIGIT_BITS;
 
 /// What a table of values holds for a byte that is no digit: above every value.
 pub(super) const NO_DIGIT: u8 = u8::MAX;
@@ -44,7 +44,7 @@ impl Alphabet {
     }
 
     /// The digits by value.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the dialects are written and read by it"))]
+    #[cfg(test)]
     pub(crate) const fn digits(&self) -> &[u8; RADIX] {
         &self.digits
     }

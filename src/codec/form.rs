@@ -13,7 +13,6 @@ pub(crate) struct Form {
     pub(crate) dashed: bool,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the dialects are written and read by it"))]
 impl Form {
     /// Writes the text into a buffer: 19 characters with dashes, 16 without.
     pub(crate) fn encode<'a>(&self, id: MessageId, buffer: &'a mut [u8; TEXT_LEN]) -> &'a str {

@@ -11,12 +11,15 @@ mod decode;
 mod diagnose;
 mod encode;
 pub(crate) mod form;
+mod str_like;
 mod text;
 
 use core::fmt;
 use core::str::FromStr;
 
 pub use text::IdText;
+
+pub(crate) use str_like::str_like;
 
 use alphabet::STANDARD;
 

@@ -1,8 +1,5 @@
 //! The text form on the stack.
 
-use core::fmt;
-use core::ops::Deref;
-
 use arrayvec::ArrayString;
 
 use super::alphabet::STANDARD;
@@ -29,28 +26,4 @@ impl IdText {
     }
 }
 
-impl Deref for IdText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl AsRef<str> for IdText {
-    fn as_ref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl fmt::Display for IdText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Debug for IdText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
+crate::codec::str_like!(IdText);

@@ -28,6 +28,18 @@ pub struct ParseError {
 pub(crate) enum Expected {
     #[error("a digit 2-9 or A-Z without I and O")]
     Digit,
+    #[error("a digit 0-9 or A-V")]
+    Base32Hex,
+    #[error("a digit 2-9 or a-z without i and o")]
+    LowerDigit,
+    #[error("one of the dialect's 32 digits")]
+    DialectDigit,
+    #[error("a hex digit in lower case")]
+    LowerHexDigit,
+    #[error("a decimal digit")]
+    DecimalDigit,
+    #[error("a number of at most 64 bits")]
+    Word,
     #[error("a hex digit")]
     HexDigit,
     #[error("'-'")]

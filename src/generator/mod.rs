@@ -7,7 +7,7 @@ mod builder;
 mod default;
 mod policy;
 mod seed;
-mod stamp;
+pub(crate) mod stamp;
 
 use core::fmt;
 use core::time::Duration;

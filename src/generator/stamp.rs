@@ -25,10 +25,11 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// `lane` is below 2^`lane_bits`; the widths and the width of `last_tick` sum to less than 64.
+    /// `lane` is below 2^`lane_bits`; the widths and the width of `last_tick` sum to at most 64, without the
+    /// lane to less.
     pub(crate) const fn new(last_tick: u64, lane_bits: u32, lane: u64, counter_bits: u32) -> Self {
         debug_assert!(lane >> lane_bits == 0);
-        debug_assert!(u64::BITS - last_tick.leading_zeros() + lane_bits + counter_bits < u64::BITS);
+        debug_assert!(u64::BITS - last_tick.leading_zeros() + lane_bits + counter_bits <= u64::BITS);
         Self { counter_bits, lane_bits, lane, last_tick }
     }
 

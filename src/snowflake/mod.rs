@@ -1,0 +1,37 @@
+//! The Snowflake family: 64-bit IDs of tick, node and sequence number.
+//!
+//! A [`Layout`] says where the fields are; a [`Snowflake`] is 64 bits under a layout.
+//!
+//! ```
+//! use imid::snowflake::Layout;
+//!
+//! let id = Layout::NSQ.parse("0632eb19de09b007")?;
+//! assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (1_463_110_874_347, 155, 7));
+//! assert_eq!(id.to_string(), "0632eb19de09b007");
+//! assert!(id < Layout::NSQ.parse("0e1ac0d4168a6000")?);
+//! # Ok::<(), imid::error::ParseError>(())
+//! ```
+
+#[cfg(target_has_atomic = "64")]
+mod generator;
+mod id;
+mod layout;
+#[cfg(target_has_atomic = "64")]
+mod preset;
+#[cfg(target_has_atomic = "64")]
+mod state;
+mod text;
+#[cfg(target_has_atomic = "64")]
+mod workers;
+
+#[cfg(target_has_atomic = "64")]
+pub use generator::Generator;
+pub use id::Snowflake;
+pub use layout::Layout;
+#[cfg(target_has_atomic = "64")]
+pub use preset::Preset;
+pub use text::HexText;
+#[cfg(all(target_has_atomic = "64", feature = "std"))]
+pub use workers::WorkerQueue;
+#[cfg(target_has_atomic = "64")]
+pub use workers::{NoWorkerIds, WorkerIds};

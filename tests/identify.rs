@@ -1,0 +1,93 @@
+//! Which dialects and layouts could have made a text, and in which order they are named.
+
+use imid::dialect::{Candidate, identify_at};
+use imid::message_id;
+
+/// 2026-01-01T00:00:00Z.
+const NOW: u64 = 1_767_225_600_000;
+const YEAR: u64 = 365 * 24 * 3_600_000;
+
+fn names(text: &str) -> Vec<&'static str> {
+    identify_at(text, NOW).map(|candidate| candidate.name()).collect()
+}
+
+#[test]
+fn real_rongcloud_ids_come_out_first() {
+    for text in ["BUFE-A62U-32C4-01I2", "CPEN-GH7K-ECA4-98EU", "BS45-NPH4-HV87-10LM", "BKV3-S94Q-43C5-4JF2"] {
+        assert_eq!(names(text)[0], "rongcloud", "{text}");
+    }
+    for text in ["5EGN-HLDB-K4Q4-LQ1G", "5FGT-7VA9-G4DD-4V5P", "5GFH-MKD0-SD51-BA0J", "5EGN-HLDB-K4Q4-LQ2G"] {
+        assert_eq!(names(text)[0], "rongcloud-v1", "{text}");
+    }
+}
+
+#[test]
+fn a_text_that_only_one_writes_has_one_candidate() {
+    assert_eq!(names("F3Z9-MB7Y-WCQH-T3DD"), ["standard"]);
+    assert_eq!(names("pb9hvkf86lyr3bmm"), ["juggleim"]);
+    let Some(Candidate::Message { dialect, id }) = identify_at("pb9hvkf86lyr3bmm", NOW).next() else {
+        panic!("a message ID");
+    };
+    assert_eq!((dialect.name(), id), ("juggleim", message_id!("F3Z9-MB7Y-WCQH-T3DD")));
+}
+
+#[test]
+fn an_id_of_today_in_digits_that_rongcloud_shares_is_standard() {
+    // As RongCloud's it would be from 2034.
+    assert_eq!(names("EPSF-4V3S-2222-2222"), ["standard", "rongcloud", "rongcloud-v1"]);
+}
+
+#[test]
+fn decimal_numbers_are_snowflakes() {
+    let all = ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10"];
+    assert_eq!(names("1169786042799259000")[..4], all[..4]);
+    assert_eq!(names("175928847299117063"), all);
+    // With the sign bit for time, this is from 2026 in 38 bits, and from past 2080 in 41.
+    assert_eq!(names("9223372036854775808"), ["rollback-38-15-10", "twitter", "leaf", "discord", "twitter-java"]);
+    assert_eq!(names("-1"), ["twitter", "leaf", "twitter-java", "rollback-38-15-10"]);
+}
+
+#[test]
+fn hex_of_16_digits_is_nsq() {
+    assert_eq!(names("0e1ac0d4168a6000"), ["nsq", "nsq-before-2015"]);
+    let Some(Candidate::Snowflake(id)) = identify_at("0632eb19de09b007", NOW).next() else {
+        panic!("a Snowflake");
+    };
+    assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (1_463_110_874_347, 155, 7));
+}
+
+#[test]
+fn the_plausible_come_first_and_the_order_is_kept_within() {
+    for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
+        let candidates: Vec<_> = identify_at(text, NOW).collect();
+        assert!(candidates.len() > 1);
+        assert!(candidates.is_sorted_by_key(|candidate| !candidate.is_plausible(NOW)), "{text}: {candidates:?}");
+    }
+}
+
+#[test]
+fn plausible_is_from_2005_to_two_years_from_now() {
+    let plausible = |ms, now| {
+        let text = imid::MessageId::first_at(ms).unwrap().to_string();
+        let standard = identify_at(&text, now).find(|candidate| candidate.name() == "standard");
+        standard.expect("its own text").is_plausible(now)
+    };
+    assert!(plausible(1_104_537_600_000, NOW) && !plausible(1_104_537_599_999, NOW));
+    assert!(plausible(NOW + 2 * YEAR, NOW) && !plausible(NOW + 2 * YEAR + 1, NOW));
+    assert!(plausible(imid::MessageId::TIMESTAMP_MAX, u64::MAX));
+}
+
+#[test]
+fn what_nobody_writes_has_no_candidate() {
+    for text in ["", "hello", "F3Z9-MB7Y-WCQH-T3D", " 5", "+5", "-0", "007", "18446744073709551616", "0E1AC0D4168A6000"]
+    {
+        assert_eq!(names(text), [""; 0], "{text:?}");
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn now_is_the_systems() {
+    let names: Vec<_> = imid::dialect::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
+    assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
+}

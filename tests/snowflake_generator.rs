@@ -1,0 +1,364 @@
+//! The Snowflake presets under scripted clocks: what each does at its threshold and one past it.
+
+#![cfg(feature = "std")]
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use imid::clock::{Clock, ManualClock};
+use imid::error::ClockError;
+use imid::snowflake::{Generator, Layout, NoWorkerIds, Preset, Snowflake, WorkerIds, WorkerQueue};
+
+/// 2020-01-01T00:00:00Z.
+const START: u64 = 1_577_836_800_000;
+const FOR_EVER: Duration = Duration::from_secs(10);
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn generator(preset: Preset, clock: &ManualClock) -> Generator<&ManualClock> {
+    Generator::new(preset, 3).unwrap().with_clock(clock)
+}
+
+/// Mints until the tick is full.
+fn fill<C: Clock, W: WorkerIds>(ids: &Generator<C, W>) -> Vec<Snowflake> {
+    std::iter::from_fn(|| ids.generate().ok()).collect()
+}
+
+/// A clock that runs, and can be set back.
+struct RunningClock {
+    started: Instant,
+    offset: AtomicI64,
+}
+
+impl RunningClock {
+    fn new() -> Self {
+        Self { started: Instant::now(), offset: AtomicI64::new(0) }
+    }
+
+    fn step_back(&self, ms: i64) {
+        self.offset.fetch_sub(ms, Ordering::Relaxed);
+    }
+}
+
+impl Clock for RunningClock {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        let elapsed = self.started.elapsed().as_millis() as u64;
+        Ok((START + elapsed).saturating_add_signed(self.offset.load(Ordering::Relaxed)))
+    }
+}
+
+#[test]
+fn every_preset_mints_its_layout_in_order_and_full_ticks() {
+    for preset in Preset::ALL {
+        let clock = ManualClock::new(START);
+        let ids = generator(*preset, &clock);
+        let first = fill(&ids);
+        clock.advance(ms(2));
+        let second = fill(&ids);
+        let layout = preset.layout();
+        for (tick, at) in [(&first, START), (&second, START + 2)] {
+            assert!(tick.iter().all(|id| (id.layout(), id.node()) == (layout, 3)));
+            assert!(tick.iter().all(|id| id.timestamp_ms() <= at && at - id.timestamp_ms() <= 1), "{}", layout.name());
+            assert!(tick.is_sorted());
+            let seqs: Vec<_> = tick.iter().map(|id| id.seq()).collect();
+            assert!(seqs.iter().copied().eq(seqs[0]..=layout.seq_max()), "{}", layout.name());
+            assert!(seqs[0] < if layout == &Layout::LEAF { 100 } else { 1 });
+        }
+        assert!(first.last() < second.first());
+    }
+}
+
+#[test]
+fn twitter_fails_on_any_step_back() {
+    let clock = ManualClock::new(START);
+    for preset in [Preset::TWITTER, Preset::TWITTER_JAVA, Preset::DISCORD] {
+        clock.set(START);
+        let ids = generator(preset, &clock);
+        let first = ids.generate().unwrap();
+        let second = ids.generate().unwrap();
+        assert_eq!(second.to_u64(), first.to_u64() + 1);
+
+        clock.set(START - 1);
+        let error = ids.generate_within(FOR_EVER).unwrap_err();
+        assert!(error.is_rollback());
+        assert_eq!(error.retry_after(), None);
+        assert_eq!(error.to_string(), "expected a clock that has reached the last ID's time, found it 1 ms behind");
+
+        clock.set(START);
+        assert_eq!(ids.generate().unwrap().to_u64(), second.to_u64() + 1);
+    }
+}
+
+#[test]
+fn twitter_waits_for_the_next_tick_in_the_waiting_call_only() {
+    let clock = ManualClock::new(START);
+    let ids = generator(Preset::TWITTER, &clock);
+    assert_eq!(fill(&ids).len(), 4_096);
+    let error = ids.generate().unwrap_err();
+    assert!(error.is_full());
+    assert_eq!(error.retry_after(), Some(ms(1)));
+    assert_eq!(error.to_string(), "expected a sequence number that is left in this tick, found none");
+    // The clock stands, so the wait is as long as the timeout allows.
+    let started = Instant::now();
+    assert!(ids.generate_within(ms(5)).unwrap_err().is_full());
+    assert!((ms(4)..ms(2_000)).contains(&started.elapsed()));
+
+    let running = Generator::new(Preset::TWITTER, 3).unwrap().with_clock(RunningClock::new());
+    let many: Vec<_> = (0..9_000).map(|_| running.generate_within(FOR_EVER).unwrap()).collect();
+    assert!(many.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn nsq_fails_on_any_step_back_and_when_a_tick_is_full() {
+    for preset in [Preset::NSQ, Preset::NSQ_BEFORE_2015] {
+        let clock = ManualClock::new(START);
+        let ids = generator(preset, &clock);
+        assert_eq!(fill(&ids).len(), 4_096);
+        let error = ids.generate_within(FOR_EVER).unwrap_err();
+        assert!(error.is_full());
+        assert_eq!(error.retry_after(), None);
+
+        // A tick of NSQ is a little longer than a millisecond.
+        clock.set(START - 2);
+        let error = ids.generate_within(FOR_EVER).unwrap_err();
+        assert!(error.is_rollback());
+        assert_eq!(error.retry_after(), None);
+
+        clock.set(START + 2);
+        assert_eq!(ids.generate().unwrap().seq(), 0);
+    }
+}
+
+#[test]
+fn nsq_counts_ticks_of_2_to_the_20_ns() {
+    let clock = ManualClock::new(1_605_525_592_767);
+    let ids = Generator::new(Preset::NSQ, 166).unwrap().with_clock(&clock);
+    assert_eq!(ids.generate().unwrap().to_string(), "0e1ac0d4168a6000");
+}
+
+#[test]
+fn leaf_waits_twice_as_long_as_5_ms_and_fails_on_6() {
+    let clock = ManualClock::new(START);
+    let ids = generator(Preset::LEAF, &clock);
+    ids.generate().unwrap();
+    for behind in 1..=5 {
+        clock.set(START - behind);
+        let error = ids.generate().unwrap_err();
+        assert!(error.is_rollback());
+        assert_eq!(error.retry_after(), Some(ms(2 * behind)));
+    }
+    clock.set(START - 6);
+    assert_eq!(ids.generate().unwrap_err().retry_after(), None);
+    assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
+
+    // The clock stands: one wait of 10 ms, then an error.
+    clock.set(START - 5);
+    let started = Instant::now();
+    assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
+    assert!((ms(10)..ms(2_000)).contains(&started.elapsed()));
+    // No wait is begun that would end past the timeout.
+    let started = Instant::now();
+    assert!(ids.generate_within(ms(9)).unwrap_err().is_rollback());
+    assert!(started.elapsed() < ms(9));
+}
+
+#[test]
+fn leaf_goes_on_after_its_wait() {
+    let ids = Generator::new(Preset::LEAF, 39).unwrap().with_clock(RunningClock::new());
+    let before = ids.generate().unwrap();
+    // The wait of 2 ms or more ends past the last ID's time.
+    ids.clock().step_back(2);
+    let after = ids.generate_within(FOR_EVER).unwrap();
+    assert!(before < after);
+}
+
+#[test]
+fn leaf_starts_its_sequence_anywhere_below_100() {
+    let clock = ManualClock::new(START);
+    let (one, other) = (generator(Preset::LEAF, &clock), Generator::new(Preset::LEAF, 4).unwrap().with_clock(&clock));
+    let mut starts = HashSet::new();
+    let mut equal = 0;
+    for _ in 0..2_000 {
+        clock.advance(ms(1));
+        let (one, other) = (one.generate().unwrap().seq(), other.generate().unwrap().seq());
+        starts.insert(one);
+        equal += u32::from(one == other);
+    }
+    assert_eq!((starts.len(), starts.iter().max()), (100, Some(&99)));
+    // Two nodes do not march in step: 20 of 2,000 by chance.
+    assert!(equal < 60, "{equal}");
+}
+
+#[test]
+fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
+    let clock = ManualClock::new(START);
+    let queue: WorkerQueue = [100, 101].into_iter().collect();
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let first = ids.generate().unwrap();
+
+    clock.set(START - 15);
+    let error = ids.generate().unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!((error.retry_after(), ids.node()), (Some(ms(15)), 3));
+
+    clock.set(START - 16);
+    let swapped = ids.generate().unwrap();
+    assert_eq!((swapped.node(), ids.node()), (100, 100));
+    assert_eq!((swapped.timestamp_ms(), swapped.seq()), (START - 16, 0));
+    assert!(swapped < first);
+    assert_eq!(ids.generate().unwrap().to_u64(), swapped.to_u64() + 1);
+}
+
+#[test]
+fn a_node_that_was_swapped_out_comes_back_only_past_its_last_id() {
+    let clock = ManualClock::new(START);
+    let queue: WorkerQueue = [100].into_iter().collect();
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    ids.generate().unwrap();
+    clock.set(START - 20);
+    assert_eq!(ids.generate().unwrap().node(), 100);
+
+    // Node 3 is at the back of the queue, with IDs minted until START.
+    clock.set(START - 40);
+    let error = ids.generate_within(FOR_EVER).unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(ids.node(), 100);
+
+    clock.set(START + 100);
+    assert_eq!(ids.generate().unwrap().node(), 100);
+    clock.set(START + 1);
+    let back = ids.generate().unwrap();
+    assert_eq!((back.node(), back.seq()), (3, 0));
+    assert_eq!((queue.take(START + 100), queue.take(START + 101)), (None, Some(100)));
+}
+
+#[test]
+fn without_spare_nodes_the_rollback_article_fails() {
+    let clock = ManualClock::new(START);
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(NoWorkerIds);
+    ids.generate().unwrap();
+    clock.set(START - 16);
+    assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
+    clock.set(START);
+    assert_eq!(ids.generate().unwrap().node(), 3);
+}
+
+#[test]
+fn a_spare_node_that_the_layout_has_no_room_for_is_refused_and_kept() {
+    let clock = ManualClock::new(START);
+    let queue: WorkerQueue = [1 << 15, 101].into_iter().collect();
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    ids.generate().unwrap();
+    clock.set(START - 16);
+    assert_eq!(ids.generate().unwrap_err().to_string(), "expected a node of 0 to 32767, found 32768");
+    assert_eq!(ids.generate().unwrap().node(), 101);
+    assert_eq!(queue.take(START), Some(1 << 15));
+}
+
+#[test]
+fn the_waiting_call_of_the_rollback_article_waits_out_a_small_step() {
+    let ids = Generator::new(Preset::ROLLBACK_38_15_10, 3).unwrap().with_clock(RunningClock::new());
+    let before = ids.generate().unwrap();
+    ids.clock().step_back(15);
+    let after = ids.generate_within(FOR_EVER).unwrap();
+    assert!(before < after);
+    assert_eq!(after.node(), 3);
+}
+
+#[test]
+fn a_time_that_the_layout_has_no_tick_for_is_an_error() {
+    let layout = &Layout::ROLLBACK_38_15_10;
+    let clock = ManualClock::new(layout.last_ms());
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock);
+    assert_eq!(fill(&ids).len(), 1_024);
+    // In the last tick there is no next one to wait for.
+    let error = ids.generate().unwrap_err();
+    assert!(error.is_full());
+    assert_eq!(error.retry_after(), None);
+
+    clock.set(layout.last_ms() + 1);
+    let error = ids.generate().unwrap_err();
+    assert!(error.is_clock());
+    assert_eq!(error.to_string(), "expected a time of 1513814400000 to 1788692306943 ms, found 1788692306944");
+    clock.set(layout.first_ms() - 1);
+    assert!(ids.generate().unwrap_err().is_clock());
+}
+
+#[test]
+fn a_stale_clock_is_refreshed_before_a_refusal() {
+    struct Stale(ManualClock);
+    impl Clock for Stale {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(START)
+        }
+        fn refresh(&self) -> Result<u64, ClockError> {
+            self.0.now_ms()
+        }
+    }
+    let ids = Generator::new(Preset::NSQ_BEFORE_2015, 3).unwrap().with_clock(Stale(ManualClock::new(START + 1)));
+    assert_eq!((0..8_192).filter(|_| ids.generate().is_ok()).count(), 8_192);
+    assert!(ids.generate().unwrap_err().is_rollback() || ids.generate().unwrap_err().is_full());
+}
+
+#[test]
+fn a_node_past_the_greatest_is_refused() {
+    let error = Generator::new(Preset::LEAF, 1_024).unwrap_err();
+    assert_eq!(error.to_string(), "expected a node of 0 to 1023, found 1024");
+    assert_eq!(Generator::new(Preset::ROLLBACK_38_15_10, 32_767).unwrap().node(), 32_767);
+}
+
+#[test]
+fn a_preset_of_ones_own_keeps_to_its_layout() {
+    const LAYOUT: Layout = match Layout::new("tenths", 39, 22, 2, 15_000_000_000, Duration::from_millis(100)) {
+        Ok(layout) => layout,
+        Err(_) => panic!("63 bits"),
+    };
+    // Bounds past a tick's numbers are those of the tick, and none is 0.
+    for (bound, most) in [(u32::MAX, 4), (0, 1)] {
+        let clock = ManualClock::new(START);
+        let ids = generator(Preset::new(&LAYOUT).start_below(bound), &clock);
+        for _ in 0..200 {
+            let first = ids.generate().unwrap();
+            assert!(first.seq() < most && first.timestamp_ms() == ids.clock().now_ms().unwrap());
+            assert_eq!(fill(&ids).len() as u32, 3 - first.seq());
+            assert_eq!(ids.generate().unwrap_err().retry_after(), Some(ms(100)));
+            clock.advance(ms(100));
+        }
+        clock.set(START + 150);
+        assert!(ids.generate().unwrap_err().is_rollback());
+    }
+}
+
+#[test]
+fn threads_share_a_generator_through_swaps_without_a_duplicate() {
+    const THREADS: usize = 4;
+    const EACH: usize = 50_000;
+    let clock = ManualClock::new(START);
+    let queue: WorkerQueue = (100..110).collect();
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    // Whoever is refused moves the clock: a millisecond on, each tenth time back past the limit.
+    let moves = AtomicU64::new(0);
+    let mint = || {
+        let mut mine = Vec::with_capacity(EACH);
+        while mine.len() < EACH {
+            if let Ok(id) = ids.generate() {
+                mine.push(id);
+            } else {
+                let moves = moves.fetch_add(1, Ordering::Relaxed);
+                clock.set(START + moves - if moves % 10 == 9 { 20.min(moves) } else { 0 });
+            }
+        }
+        mine
+    };
+    let minted: Vec<Snowflake> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(mint)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let distinct: HashSet<_> = minted.iter().map(|id| id.to_u64()).collect();
+    assert_eq!(distinct.len(), THREADS * EACH);
+    assert!(minted.iter().map(|id| id.node()).collect::<HashSet<_>>().len() > 1);
+}
