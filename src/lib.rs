@@ -122,7 +122,13 @@ pub use generator::{Generator, Start};
 pub use id::MessageId;
 pub use session::{Session, SessionHash, SessionType};
 
-// The documents' examples are tests.
+// The documents' examples are tests; one module each, so that a failure names the file.
 #[cfg(doctest)]
-#[doc = include_str!("../FORMAT.md")]
-mod format_md {}
+mod documents {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[doc = include_str!("../FORMAT.md")]
+    mod format {}
+    #[doc = include_str!("../DESIGN.md")]
+    mod design {}
+}
