@@ -329,24 +329,32 @@ fn batch(c: &mut Criterion) {
     group.finish();
 }
 
-/// How long `sustained` lets our generator sleep for one ID: far more than the rule ever asks for.
-const WAIT: Duration = Duration::from_secs(10);
+/// How a caller uses ours at the limit: it waits where it is refused, at most for far longer than it is ever asked to.
+fn patiently<C: Clock, const N: usize>(ids: &Generator<C, N>, session: Session) -> MessageId {
+    let minted = ids.generate(session).or_else(|_| ids.generate_within(session, Duration::from_secs(10)));
+    minted.expect("a clock that runs")
+}
+
+/// Ours after a second of overload: the lead is used up, and what remains is the rate of the layout.
+fn led<const N: usize>(sessions: usize) -> Generator<SystemClock, N> {
+    let ids = Generator::<SystemClock, N>::striped();
+    for number in 0..sessions {
+        while ids.generate(session(number)).is_ok() {}
+    }
+    ids
+}
 
 /// IDs per second of wall time with the limits in place, the waits included.
 fn sustained(c: &mut Criterion) {
     let mut group = c.benchmark_group("sustained/one-thread");
     group.throughput(Throughput::Elements(1));
 
-    // One stripe: the lead that overload may take is used up first, so that what remains is the rate of the layout.
-    let ids = Generator::new();
-    while ids.generate(session(0)).is_ok() {}
-    group.bench_function("imid", |b| b.iter(|| ids.generate_within(session(0), WAIT).expect("a clock that runs")));
-    // 64 stripes and as many sessions in turn: the layout's 262 million a second are out of reach.
+    let ids = led::<1>(1);
+    group.bench_function("imid", |b| b.iter(|| patiently(&ids, session(0))));
+    // 64 sessions in turn: the 262 million a second of the layout are out of reach, so nothing is refused.
     let ids = Generator::<SystemClock, 64>::striped();
     let mut turn = (0..64).cycle();
-    group.bench_function("imid-64-stripes", |b| {
-        b.iter(|| ids.generate_within(session(turn.next().expect("a cycle")), WAIT).expect("a clock that runs"));
-    });
+    group.bench_function("imid-64-stripes", |b| b.iter(|| patiently(&ids, session(turn.next().expect("a cycle")))));
     // Refuses where the sequence is full, and the caller asks again.
     let ids = snowid_12();
     group.bench_function("snowid-try", |b| {
@@ -367,6 +375,17 @@ fn sustained(c: &mut Criterion) {
     group.bench_function("ferroid-twitter", |b| b.iter(|| ids.next_id(|_| thread::yield_now())));
     let ids = ferroid::<Ferroid16>(TWITTER_EPOCH);
     group.bench_function("ferroid-16-bit", |b| b.iter(|| ids.next_id(|_| thread::yield_now())));
+    group.finish();
+
+    let mut group = c.benchmark_group("sustained/two-threads");
+    group.throughput(Throughput::Elements(THREADS as u64));
+    shared(&mut group, "imid", led::<1>(1), |ids, thread| _ = black_box(patiently(ids, session(thread))));
+    // One session, so one stripe, for each thread.
+    shared(&mut group, "imid-64-stripes", led::<64>(2), |ids, thread| _ = black_box(patiently(ids, session(thread))));
+    let ids = ferroid::<SnowflakeTwitterId>(TWITTER_EPOCH);
+    shared(&mut group, "ferroid-twitter", ids, |ids, _| _ = black_box(ids.next_id(|_| thread::yield_now())));
+    let ids = ferroid::<Ferroid16>(TWITTER_EPOCH);
+    shared(&mut group, "ferroid-16-bit", ids, |ids, _| _ = black_box(ids.next_id(|_| thread::yield_now())));
     group.finish();
 }
 
