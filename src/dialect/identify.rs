@@ -1,5 +1,7 @@
 //! Which dialects and layouts could have made a text.
 
+use core::fmt;
+
 use arrayvec::ArrayVec;
 
 use super::Dialect;
@@ -13,7 +15,6 @@ const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
 /// One reading of a text: by whom it could have been made, and what it then says.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum Candidate {
     /// An 80-bit ID of a dialect.
     Message {
@@ -47,6 +48,16 @@ impl Candidate {
     pub const fn is_plausible(&self, now_ms: u64) -> bool {
         let ms = self.timestamp_ms();
         PLAUSIBLE_FROM <= ms && ms <= now_ms.saturating_add(PLAUSIBLE_AHEAD)
+    }
+}
+
+/// The text of the ID in its dialect or layout. Width and alignment are honoured.
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message { dialect, id } => dialect.to_text(*id).fmt(f),
+            Self::Snowflake(id) => id.fmt(f),
+        }
     }
 }
 

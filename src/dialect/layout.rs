@@ -61,6 +61,11 @@ impl Layout {
         Ok(Self { timestamp, spin, session_type, hash })
     }
 
+    /// Widths of timestamp, spin, session type and session hash, in bits.
+    pub const fn widths(&self) -> [u32; 4] {
+        [self.timestamp, self.spin, self.session_type, self.hash]
+    }
+
     /// Whether an ID's own accessors read it as this layout does.
     pub const fn is_standard(&self) -> bool {
         matches!(self, Self { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS })

@@ -37,7 +37,7 @@ pub use layout::{Fields, Layout};
 pub use text::DialectText;
 
 use crate::codec::alphabet::{self, Alphabet, RADIX};
-use crate::codec::form::Form;
+use crate::codec::form::{self, Form};
 use crate::error::{DialectError, DialectKind, Expected, ParseError};
 use crate::id::MessageId;
 
@@ -183,7 +183,24 @@ impl Dialect {
     /// # Errors
     /// Anything else, such as W to Z in RongCloud's, or a dash in JuggleIM's.
     pub fn parse(&self, text: &str) -> Result<MessageId, ParseError> {
-        self.form.parse(text.as_bytes())
+        self.parse_bytes(text.as_bytes())
+    }
+
+    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn parse_bytes(&self, text: &[u8]) -> Result<MessageId, ParseError> {
+        self.form.parse(text)
+    }
+
+    /// Reads what a person types or pastes: either case unless both are digits, any of the three dashes put in or left out,
+    /// white space around it.
+    ///
+    /// # Errors
+    /// Any other text, such as one with a character that is no digit of this dialect in either case.
+    pub fn parse_lenient(&self, text: &str) -> Result<MessageId, ParseError> {
+        form::parse_lenient(&self.form.alphabet, text)
     }
 
     /// The text of an ID, on the stack.

@@ -164,6 +164,11 @@ impl Layout {
         self.name
     }
 
+    /// Widths of tick (without a sign bit above it), node and sequence number, in bits.
+    pub const fn widths(&self) -> [u32; 3] {
+        [self.tick_bits, self.node_bits, self.seq_bits]
+    }
+
     /// The greatest node.
     pub const fn node_max(&self) -> u32 {
         max_of(self.node_bits) as u32
@@ -196,6 +201,14 @@ impl Layout {
     /// # Errors
     /// Any other text; more than 64 bits; a negative number where there is no sign bit.
     pub fn parse(&'static self, text: &str) -> Result<Snowflake, ParseError> {
+        self.parse_bytes(text.as_bytes())
+    }
+
+    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn parse_bytes(&'static self, text: &[u8]) -> Result<Snowflake, ParseError> {
         let bits = if self.is_hex { text::parse_hex(text) } else { text::parse_decimal(text, self.has_sign()) };
         Ok(Snowflake::from_u64(bits?, self))
     }

@@ -32,8 +32,7 @@ impl HexText {
 str_like!(HexText);
 
 /// The bits of 16 hex digits in lower case.
-pub(super) fn parse_hex(text: &str) -> Result<u64, ParseError> {
-    let text = text.as_bytes();
+pub(super) fn parse_hex(text: &[u8]) -> Result<u64, ParseError> {
     let mut bits = 0;
     for at in 0..HEX_LEN {
         let found = text.get(at).copied();
@@ -47,8 +46,7 @@ pub(super) fn parse_hex(text: &str) -> Result<u64, ParseError> {
 
 /// The bits of a decimal number without leading zeros, of at most 64 bits. With `signed` it may be negative, in two's
 /// complement.
-pub(super) fn parse_decimal(text: &str, signed: bool) -> Result<u64, ParseError> {
-    let text = text.as_bytes();
+pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError> {
     let negative = signed && text.first() == Some(&b'-');
     let start = usize::from(negative);
     let max = if negative { i64::MIN.unsigned_abs() } else { u64::MAX };

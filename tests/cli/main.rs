@@ -2,6 +2,7 @@
 
 mod bounds;
 mod check;
+mod dialect;
 mod inspect;
 mod new;
 mod pipes;
@@ -61,7 +62,7 @@ fn ids(text: &str) -> Vec<MessageId> {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in ["new", "inspect", "tag", "range", "check", "shard"] {
+    for command in ["new", "inspect", "identify", "tag", "range", "check", "shard"] {
         let help = imid(&format!("{command} --help"), "").ok();
         assert!(help.contains("Examples:\n  imid "), "{help}");
     }

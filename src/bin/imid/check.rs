@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::Out;
 use crate::duplicates::Duplicates;
+use crate::family::{self, Family, FamilyArg};
 use crate::input::{Block, Input, too_long, without_end};
 use crate::members::{self, Reader};
 use crate::parts::{self, rfc3339};
@@ -43,6 +44,8 @@ pub(crate) struct Args {
     /// Find duplicates in any order
     #[arg(long)]
     unsorted: bool,
+    #[command(flatten)]
+    family: FamilyArg,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -53,6 +56,7 @@ impl Args {
         let mut input = Input::open(self.file.as_deref())?;
         let mut check = Check {
             id_field: &self.id_field,
+            family: self.family.family,
             reader: Reader::default(),
             duplicates: self.unsorted.then(Duplicates::new),
             troubles: Troubles { report, told: 0 },
@@ -107,6 +111,7 @@ impl Troubles<'_> {
 
 struct Check<'a> {
     id_field: &'a str,
+    family: Family,
     reader: Reader,
     duplicates: Option<Duplicates>,
     troubles: Troubles<'a>,
@@ -115,9 +120,11 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
+        let is_standard = self.family.is_standard();
         while !rest.is_empty() {
             // Nearly every line is an ID and a line feed: no search for its end.
-            if let Some((text, [b'\n', after @ ..])) = rest.split_at_checked(MessageId::TEXT_LEN)
+            if is_standard
+                && let Some((text, [b'\n', after @ ..])) = rest.split_at_checked(MessageId::TEXT_LEN)
                 && let Ok(id) = MessageId::parse_bytes(text)
             {
                 self.tally.lines += 1;
@@ -138,15 +145,17 @@ impl Check<'_> {
         if text.is_empty() {
             return Ok(());
         }
+        let family = self.family;
+        let key = |text: &[u8]| family.parse(text).map(|id| family::key(&id));
         let id = if text.starts_with(b"{") {
             self.reader.read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;
-                let text = members::text(value).filter(|_| value.starts_with('"'));
+                let text = members::text(value).filter(|_| value.starts_with('"') || !family.is_text());
                 let text = text.ok_or_else(|| format!("expected a string in the field, found {value:.60}"))?;
-                parse(text.as_bytes())
+                key(text.as_bytes())
             })
         } else {
-            parse(without_end(line))
+            key(without_end(line))
         };
         match id {
             Ok(id) => self.valid(id),
@@ -183,6 +192,7 @@ impl Check<'_> {
         // Where order does not matter, duplicates are told in the end, neighbours or not.
         if self.duplicates.is_none() {
             let line = self.tally.lines;
+            let (id, previous) = (self.family.with_key(id), self.family.with_key(previous));
             self.troubles.tell(|| format!("line {line}: {id} is {what} the ID before it, {previous}"));
         }
     }
@@ -202,14 +212,14 @@ impl Check<'_> {
                 duplicates
                     .each(|id, times| {
                         surplus += times as u64 - 1;
-                        self.troubles.tell(|| format!("{id} occurs {times} times"));
+                        self.troubles.tell(|| format!("{} occurs {times} times", self.family.with_key(id)));
                     })
                     .map_err(|error| cannot_sort(&error))?;
                 Some(surplus)
             }
             None => is_sorted.then_some(tally.equal),
         };
-        let time = |id: Option<MessageId>| id.map(|id| rfc3339(id.timestamp_ms()));
+        let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.family.with_key(id).timestamp_ms()));
         Ok(Summary {
             lines: tally.lines,
             valid: tally.valid,
@@ -222,10 +232,6 @@ impl Check<'_> {
             last_time: time(tally.greatest),
         })
     }
-}
-
-fn parse(text: &[u8]) -> Result<MessageId, String> {
-    MessageId::parse_bytes(text).map_err(|error| format!("{} is no ID: {error}", quote(&text.to_str_lossy())))
 }
 
 fn cannot_sort(error: &std::io::Error) -> Stop {

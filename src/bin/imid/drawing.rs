@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use imid::{MessageId, SessionHash, SessionType};
+use imid::dialect::Candidate;
 
 /// A field of the picture, as wide as its bits.
 struct Field {
@@ -13,24 +13,39 @@ struct Field {
     style: Style,
 }
 
-fn fields(id: MessageId) -> [Field; 4] {
-    let field = |name, value, max: u64, colour: AnsiColor| Field {
+fn fields(candidate: &Candidate) -> Vec<Field> {
+    let field = |name, value, width: u32, colour: AnsiColor| Field {
         name,
         value,
-        width: max.ilog2() as usize + 1,
+        width: width as usize,
         style: colour.on_default(),
     };
-    [
-        field("timestamp, unix ms", id.timestamp_ms(), MessageId::TIMESTAMP_MAX, AnsiColor::Cyan),
-        field("spin", id.spin().into(), MessageId::SPIN_MAX.into(), AnsiColor::Yellow),
-        field("type", id.session_type().code().into(), SessionType::MAX.code().into(), AnsiColor::Magenta),
-        field("session hash", id.session_hash().value().into(), SessionHash::MAX.value().into(), AnsiColor::Green),
-    ]
+    let mut fields = match candidate {
+        Candidate::Message { dialect, id } => {
+            let ([timestamp, spin, type_code, hash], read) = (dialect.layout().widths(), dialect.fields(*id));
+            vec![
+                field("timestamp, unix ms", read.timestamp_ms, timestamp, AnsiColor::Cyan),
+                field("spin", read.spin.unwrap_or_default().into(), spin, AnsiColor::Yellow),
+                field("type", read.type_code.into(), type_code, AnsiColor::Magenta),
+                field("session hash", read.hash.into(), hash, AnsiColor::Green),
+            ]
+        }
+        Candidate::Snowflake(id) => {
+            let [_, node, seq] = id.layout().widths();
+            vec![
+                field("tick", id.tick(), u64::BITS - node - seq, AnsiColor::Cyan),
+                field("node", id.node().into(), node, AnsiColor::Magenta),
+                field("sequence", id.seq().into(), seq, AnsiColor::Yellow),
+            ]
+        }
+    };
+    fields.retain(|field| field.width > 0);
+    fields
 }
 
-/// Draws the 80 bits, 80 columns wide, each field in its colour.
-pub(crate) fn draw(out: &mut impl Write, id: MessageId) -> io::Result<()> {
-    let fields = fields(id);
+/// Draws the bits, one column each, each field in its colour.
+pub(crate) fn draw(out: &mut impl Write, candidate: &Candidate) -> io::Result<()> {
+    let fields = fields(candidate);
     let mut row = |cell: &dyn Fn(&Field) -> String| {
         for (index, field) in fields.iter().enumerate() {
             let (style, cell) = (field.style, cell(field));

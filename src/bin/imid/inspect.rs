@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use bstr::ByteSlice;
-use imid::MessageId;
+use imid::dialect::{Candidate, Dialect};
 use jiff::tz::TimeZone;
 use jiff::{SpanRound, Unit, Zoned};
 
 use crate::Out;
-use crate::args::{SessionName, pasted_id};
+use crate::args::SessionName;
+use crate::family::{Family, FamilyArg};
 use crate::input::{Block, Input, too_long, utf8, without_end};
+use crate::parts::Remarks;
 use crate::report::{Report, Stop};
 use crate::{drawing, parts};
 
@@ -25,7 +27,9 @@ Examples:
   imid inspect EMAQ-2948-WCRV-T3DD
   imid inspect --json emaq2948wcrvt3dd
   imid inspect --session room-42 EMAQ-2948-WCRV-T3DD
-  imid new -n 3 | imid inspect --json")]
+  imid new -n 3 | imid inspect --json
+  imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
+  imid inspect --dialect twitter --json 204697221847986177")]
 pub(crate) struct Args {
     /// IDs; where there are none, those of standard input, one per line
     #[arg(value_name = "ID")]
@@ -34,22 +38,29 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    family: FamilyArg,
+    #[command(flatten)]
     session: SessionName,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        let hash = match self.family.family {
+            Family::Message(dialect) => self.session.hash(dialect)?,
+            Family::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
+            Family::Snowflake(_) => None,
+        };
         for (index, text) in self.ids.iter().enumerate() {
-            match pasted_id(text) {
-                Ok(id) => self.write(out, id)?,
+            match self.family.family.parse_pasted(text) {
+                Ok(id) => self.write(out, &id, hash)?,
                 Err(what) => report.bad(format_args!("argument {}", index + 1), what)?,
             }
         }
-        if self.ids.is_empty() { self.read(out, report) } else { Ok(()) }
+        if self.ids.is_empty() { self.read(out, report, hash) } else { Ok(()) }
     }
 
     /// One ID per line of standard input; blank lines are passed over.
-    fn read(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+    fn read(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
         let mut input = Input::stdin();
         let mut number = 0_u64;
         while let Some(block) = input.next()? {
@@ -63,8 +74,8 @@ impl Args {
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
-                match utf8(without_end(line)).and_then(pasted_id) {
-                    Ok(id) => self.write(out, id)?,
+                match utf8(without_end(line)).and_then(|text| self.family.family.parse_pasted(text)) {
+                    Ok(id) => self.write(out, &id, hash)?,
                     Err(what) => report.bad(format_args!("line {number}"), what)?,
                 }
             }
@@ -74,10 +85,13 @@ impl Args {
         Ok(())
     }
 
-    fn write(&self, out: &mut Out, id: MessageId) -> Result<(), Stop> {
-        let session_match = self.session.hash().map(|hash| id.session_hash() == hash);
+    fn write(&self, out: &mut Out, id: &Candidate, hash: Option<u32>) -> Result<(), Stop> {
+        let session_match = match id {
+            Candidate::Message { dialect, id } => hash.map(|hash| dialect.fields(*id).hash == hash),
+            Candidate::Snowflake(_) => None,
+        };
         if self.json {
-            return parts::write_json(out, id, session_match);
+            return parts::write_json(out, id, Remarks { session_match, ..Remarks::default() });
         }
         let out: &mut dyn Write = out;
         let mut out = AutoStream::new(out, AutoStream::choice(&io::stdout()));
@@ -85,12 +99,15 @@ impl Args {
     }
 }
 
+/// What is wrong with a session where there are none.
+pub(crate) const NO_SESSION: &str = "a Snowflake has no session: --type, --session and --peer are for message IDs";
+
 const HEADING: Style = Style::new().bold();
 const LABEL: Style = Style::new().effects(Effects::DIMMED);
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-fn write_human(out: &mut impl Write, id: MessageId, session_match: Option<bool>) -> io::Result<()> {
+fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>) -> io::Result<()> {
     writeln!(out, "{HEADING}{id}{HEADING:#}")?;
     drawing::draw(out, id)?;
     let mut line = |label: &str, value: &str| writeln!(out, "{LABEL}{label:8}{LABEL:#}{value}");
@@ -98,9 +115,21 @@ fn write_human(out: &mut impl Write, id: MessageId, session_match: Option<bool>)
     line("UTC", &parts::rfc3339(id.timestamp_ms()))?;
     line("local", &local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z %Q").to_string())?;
     line("age", &age(&local, &Zoned::now()))?;
-    let (code, hash) = (id.session_type().code(), id.session_hash().value());
-    line("type", &id.session_type().name().map_or_else(|| format!("{code}"), |name| format!("{code} {name}")))?;
-    line("hash", &hash.to_string())?;
+    match id {
+        Candidate::Message { dialect, id } => {
+            let fields = dialect.fields(*id);
+            line("type", &named_type(dialect, fields.type_code))?;
+            line("hash", &fields.hash.to_string())?;
+        }
+        Candidate::Snowflake(id) => {
+            let split = id.datacenter().map(|datacenter| format!(" (datacenter {datacenter}, worker {})", id.worker()));
+            line("node", &format!("{}{}", id.node(), split.unwrap_or_default()))?;
+            line("seq", &id.seq().to_string())?;
+            if id.is_overflowed() {
+                line("sign", &format!("{BAD}the time has run over into the sign bit{BAD:#}"))?;
+            }
+        }
+    }
     if let Some(is_match) = session_match {
         let (style, says) = if is_match {
             (GOOD, "the hash matches: a hint, for one name in 4,194,304 does so by chance")
@@ -109,9 +138,16 @@ fn write_human(out: &mut impl Write, id: MessageId, session_match: Option<bool>)
         };
         line("session", &format!("{style}{says}{style:#}"))?;
     }
-    line("hex", &format!("{id:x}"))?;
-    line("integer", &id.to_u128().to_string())?;
+    line("hex", &parts::hex(id))?;
+    if let Candidate::Message { id, .. } = id {
+        line("integer", &id.to_u128().to_string())?;
+    }
     writeln!(out)
+}
+
+/// A session type by its code, with the name that it has in a dialect.
+pub(crate) fn named_type(dialect: &Dialect, code: u8) -> String {
+    dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
 }
 
 /// How long ago a time was, to the second, or how far ahead it is.

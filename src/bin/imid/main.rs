@@ -4,6 +4,8 @@ mod args;
 mod check;
 mod drawing;
 mod duplicates;
+mod family;
+mod identify;
 mod input;
 mod inspect;
 mod members;
@@ -51,6 +53,7 @@ Exit status:
 enum Command {
     New(new::Args),
     Inspect(inspect::Args),
+    Identify(identify::Args),
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
@@ -62,6 +65,7 @@ impl Command {
         match self {
             Self::New(args) => args.run(out),
             Self::Inspect(args) => args.run(out, report),
+            Self::Identify(args) => args.run(out),
             Self::Tag(args) => args.run(out, report),
             Self::Range(args) => args.run(out),
             Self::Check(args) => args.run(out, report),

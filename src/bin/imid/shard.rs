@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::num::NonZeroU32;
 
+use imid::dialect::Dialect;
+
 use crate::Out;
 use crate::args::{SessionArgs, pasted_id};
 use crate::report::{Report, Stop};
@@ -34,7 +36,7 @@ impl Args {
             if !self.session.is_named() {
                 return Err(Stop::Usage("expected IDs, or a session by --session".into()));
             }
-            return Ok(writeln!(out, "{}", self.session.session()?.shard(self.shards))?);
+            return Ok(writeln!(out, "{}", self.session.session(&Dialect::STANDARD)?.shard(self.shards))?);
         }
         for (index, text) in self.ids.iter().enumerate() {
             match pasted_id(text) {

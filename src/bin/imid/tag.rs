@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use bstr::ByteSlice;
+use imid::error::GenerateError;
 use imid::{Generator, MessageId, Session, SessionType};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -153,7 +154,9 @@ impl Args {
         }
         let session = self.session(object, default_type)?;
         match mint {
-            Mint::Now(generator) => patiently(|| generator.generate(session)).map_err(|error| error.to_string()),
+            Mint::Now(generator) => {
+                patiently(|| generator.generate(session), GenerateError::retry_after).map_err(|error| error.to_string())
+            }
             Mint::Replay(replay) => {
                 // PANIC: lines are replayed only where there is a time field.
                 let field = self.time_field.as_deref().expect("a time field");

@@ -3,19 +3,20 @@
 use std::thread;
 use std::time::Duration;
 
-use imid::error::GenerateError;
-
 /// The longest single wait: more than overload ever asks for, less than a clock that was set back by hours would take.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Calls until there is a result, sleeping as long as each refusal asks for.
-pub(crate) fn patiently<T>(mut mint: impl FnMut() -> Result<T, GenerateError>) -> Result<T, GenerateError> {
+pub(crate) fn patiently<T, E: Copy>(
+    mut mint: impl FnMut() -> Result<T, E>,
+    retry_after: impl Fn(E) -> Option<Duration>,
+) -> Result<T, E> {
     loop {
         let error = match mint() {
             Ok(minted) => return Ok(minted),
             Err(error) => error,
         };
-        match error.retry_after() {
+        match retry_after(error) {
             Some(wait) if wait <= LONGEST => thread::sleep(wait),
             _ => return Err(error),
         }
@@ -27,6 +28,7 @@ mod tests {
     use std::time::Instant;
 
     use imid::clock::ManualClock;
+    use imid::error::GenerateError;
     use imid::{Generator, Session};
 
     use super::*;
@@ -38,12 +40,15 @@ mod tests {
         ids.generate(Session::default()).unwrap();
         clock.set(1_763_640_000_000 - 20);
         let (started, mut calls) = (Instant::now(), 0);
-        let id = patiently(|| {
-            calls += 1;
-            let minted = ids.generate(Session::default());
-            clock.advance(Duration::from_millis(20));
-            minted
-        });
+        let id = patiently(
+            || {
+                calls += 1;
+                let minted = ids.generate(Session::default());
+                clock.advance(Duration::from_millis(20));
+                minted
+            },
+            GenerateError::retry_after,
+        );
         assert!(id.is_ok());
         assert_eq!(calls, 2);
         assert!(started.elapsed() >= Duration::from_millis(20));
@@ -55,6 +60,9 @@ mod tests {
         let ids = Generator::builder().clock(&clock).max_rollback(Duration::ZERO).build().unwrap();
         ids.generate(Session::default()).unwrap();
         clock.set(1_763_640_000_000 - 61_000);
-        assert!(patiently(|| ids.generate(Session::default())).is_err_and(GenerateError::is_rollback));
+        assert!(
+            patiently(|| ids.generate(Session::default()), GenerateError::retry_after)
+                .is_err_and(GenerateError::is_rollback)
+        );
     }
 }
