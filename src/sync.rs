@@ -14,6 +14,7 @@ pub(crate) use modelled::AtomicU64;
 
 #[cfg(loom)]
 mod modelled {
+    use std::mem::ManuallyDrop;
     use std::sync::OnceLock;
 
     use loom::sync::atomic::AtomicU64 as Modelled;
@@ -23,15 +24,17 @@ mod modelled {
     /// Loom's atomic behind a `const fn new`, which loom's own lacks: it is made when it is first touched.
     ///
     /// NOTE: the thread that builds a generator must touch it before it starts others, or loom takes the making for a
-    /// race. `Generator::stats` touches every word.
+    /// race. `Core::touch` does.
+    #[derive(Debug)]
     pub(crate) struct AtomicU64 {
         initial: u64,
-        word: OnceLock<Modelled>,
+        /// Never dropped: a constant expression cannot hold what must be dropped.
+        word: ManuallyDrop<OnceLock<Modelled>>,
     }
 
     impl AtomicU64 {
         pub(crate) const fn new(initial: u64) -> Self {
-            Self { initial, word: OnceLock::new() }
+            Self { initial, word: ManuallyDrop::new(OnceLock::new()) }
         }
 
         fn word(&self) -> &Modelled {

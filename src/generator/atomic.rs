@@ -101,6 +101,16 @@ impl<const STRIPES: usize> Core<STRIPES> {
         }
     }
 
+    /// Makes every word in the thread that builds, as loom wants it.
+    #[cfg(loom)]
+    pub(crate) fn touch(&self) {
+        self.history.view();
+        self.history.seed.load(Ordering::Relaxed);
+        self.history.epoch.load(Ordering::Relaxed);
+        self.issued();
+        self.refused();
+    }
+
     #[inline]
     pub(crate) const fn policy(&self) -> &Policy {
         &self.policy

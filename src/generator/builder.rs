@@ -154,7 +154,10 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// A lane of more than 12 bits; a lane index that does not fit its bits, such as `lane(4, 2)`; without the feature `std`
     /// seeded starts without a seed.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
-        Ok(Generator::from_parts(self.settings.core()?, self.clock))
+        let core = self.settings.core()?;
+        #[cfg(loom)]
+        core.touch();
+        Ok(Generator::from_parts(core, self.clock))
     }
 }
 
