@@ -52,7 +52,10 @@ fn a_shard_is_the_same_from_the_name_and_from_an_id() {
 fn a_shard_needs_a_session_and_shards() {
     assert_eq!(imid("shard -n 3", "").error(2), "expected IDs, or a session by --session");
     assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs, or a session by --session");
-    assert_eq!(imid("shard -n 0 --session x", "").status, 2);
+    for wrong in ["0", "-1", "1.5", "4294967296"] {
+        let error = imid(&format!("shard -n {wrong} --session x"), "").error(2);
+        assert!(error.ends_with(&format!("expected a number of shards, 1 to 4294967295, found {wrong:?}")), "{error}");
+    }
     assert_eq!(imid("shard --session x", "").status, 2);
     assert_eq!(imid("shard -n 3 --session x 2222-2222-2222-2222", "").status, 2);
     assert!(imid("shard -n 3 2222", "").error(1).starts_with("argument 1: \"2222\" is no ID"));

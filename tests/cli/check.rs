@@ -62,7 +62,7 @@ fn each_trouble_is_counted_and_told_with_its_line() {
          error: line 3: {four} is lower than the ID before it, {five}\n\
          error: line 5: \"2222-2223-j222-2222\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'j' at 10\n\
          error: line 6: field \"id\" is missing\n\
-         error: line 7: expected a string in the field, found 7\n"
+         error: line 7: field \"id\": expected a string, found 7\n"
     );
     assert_eq!(run.err, told);
     let counts = "\

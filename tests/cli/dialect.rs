@@ -165,7 +165,7 @@ fn check_takes_snowflakes_as_json_numbers_and_strings() {
     assert_eq!(ran.err, "error: line 1: \"1.5\" is no ID: expected a decimal digit, found '.' at 1\n");
     // A message ID is never a number.
     let ran = imid("check --dialect rongcloud", "{\"id\":5}\n");
-    assert_eq!(ran.err, "error: line 1: expected a string in the field, found 5\n");
+    assert_eq!(ran.err, "error: line 1: field \"id\": expected a string, found 5\n");
 }
 
 #[test]

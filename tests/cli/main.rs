@@ -71,3 +71,18 @@ fn every_command_has_help_with_examples() {
     assert_eq!(imid("", "").status, 2);
     assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
 }
+
+#[test]
+fn a_wrong_value_of_an_argument_is_told_in_one_line() {
+    for args in [
+        "new -n x",
+        "tag --session-field s --type x",
+        "tag --session-field s --after x",
+        "range --from x --to 5",
+        "shard -n 0",
+    ] {
+        let run = imid(args, "");
+        assert_eq!((run.status, run.out.as_str(), run.err.lines().count()), (2, "", 1), "{args}: {}", run.err);
+        assert!(run.err.starts_with("error: invalid value '"), "{args}: {}", run.err);
+    }
+}

@@ -141,6 +141,15 @@ fn a_session_is_a_string_or_an_integer() {
 }
 
 #[test]
+fn a_value_in_an_error_is_one_line_of_plain_text_and_cut_where_it_is_long() {
+    let refused = |value: &str| refusal("", &format!("{{\"s\":{value}}}"));
+    let expected = "field \"s\": expected a string or an integer, found ";
+    assert_eq!(refused("[1,\r2,\"\u{9b}31m\u{7f}\"]"), format!(r#"{expected}[1,\r2,"\u{{9b}}31m\u{{7f}}"]"#));
+    let long = format!("[{}]", "1,".repeat(40) + "1");
+    assert_eq!(refused(&long), format!("{expected}{}...", &long[..60]));
+}
+
+#[test]
 fn a_field_is_there_once_and_in_the_outermost_object() {
     assert_eq!(refusal("", "{}"), "field \"s\" is missing");
     assert_eq!(refusal("", r#"{"a":{"s":1}}"#), "field \"s\" is missing");

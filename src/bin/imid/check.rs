@@ -13,7 +13,7 @@ use crate::family::{self, Family, FamilyArg};
 use crate::input::{Block, Input, too_long, without_end};
 use crate::members::{self, Reader};
 use crate::parts::{self, rfc3339};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop, plain, quote};
 
 /// Check a list of IDs: valid, strictly increasing, distinct
 ///
@@ -151,7 +151,9 @@ impl Check<'_> {
             self.reader.read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;
                 let text = members::text(value).filter(|_| value.starts_with('"') || !family.is_text());
-                let text = text.ok_or_else(|| format!("expected a string in the field, found {value:.60}"))?;
+                let text = text.ok_or_else(|| {
+                    format!("field {}: expected a string, found {}", quote(self.id_field), plain(value))
+                })?;
                 key(text.as_bytes())
             })
         } else {

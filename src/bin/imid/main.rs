@@ -19,7 +19,7 @@ mod tag;
 mod wait;
 
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -74,8 +74,21 @@ impl Command {
     }
 }
 
+/// A value that is wrong is told in one line, as a bad line of the input is; for all else clap shows the usage.
+fn parse_args() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        if error.kind() != ErrorKind::ValueValidation {
+            error.exit();
+        }
+        let told = error.render().ansi().to_string();
+        // Where standard error takes nothing, the exit status still tells.
+        let _ = writeln!(anstream::stderr(), "{}", told.lines().next().unwrap_or_default());
+        process::exit(error.exit_code());
+    })
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse_args();
     let mut out = BufWriter::with_capacity(OUT_CAPACITY, io::stdout().lock());
     let mut report = Report::new(cli.keep_going);
     let ran = cli.command.run(&mut out, &mut report);

@@ -80,8 +80,18 @@ const SHOWN: usize = 60;
 
 /// A piece of input as an error shows it: in quotes, control characters escaped, a long one cut.
 pub(crate) fn quote(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}...", &text[..end]),
-        None => format!("{text:?}"),
-    }
+    let (shown, rest) = cut(text);
+    format!("{shown:?}{rest}")
+}
+
+/// A JSON value as an error shows it: as it stands there, but control characters escaped and a long one cut.
+pub(crate) fn plain(value: &str) -> String {
+    let (shown, rest) = cut(value);
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    shown.chars().map(escaped).chain([rest.to_owned()]).collect()
+}
+
+/// The part of a text that is shown, and what stands for the rest.
+fn cut(text: &str) -> (&str, &str) {
+    text.char_indices().nth(SHOWN).map_or((text, ""), |(end, _)| (&text[..end], "..."))
 }

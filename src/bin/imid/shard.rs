@@ -7,7 +7,7 @@ use imid::dialect::Dialect;
 
 use crate::Out;
 use crate::args::{SessionArgs, pasted_id};
-use crate::report::{Report, Stop};
+use crate::report::{Report, Stop, quote};
 
 /// Print the shard that owns a session, 0 to N - 1, from its name or from any of its IDs
 ///
@@ -21,7 +21,7 @@ Examples:
   imid shard -n 8 --session alice --peer bob")]
 pub(crate) struct Args {
     /// How many shards there are
-    #[arg(short = 'n', value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 'n', value_name = "N", value_parser = shards, allow_negative_numbers = true)]
     shards: NonZeroU32,
     /// IDs whose sessions are asked for
     #[arg(value_name = "ID", conflicts_with_all = ["session_type", "session"])]
@@ -46,4 +46,8 @@ impl Args {
         }
         Ok(())
     }
+}
+
+fn shards(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("expected a number of shards, 1 to {}, found {}", u32::MAX, quote(text)))
 }

@@ -14,7 +14,7 @@ use crate::args::{pair_type, pasted_id, session_type, timestamp_ms};
 use crate::input::{Block, Input, too_long};
 use crate::members::{self, Object, Reader};
 use crate::replay::Replay;
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop, plain, quote};
 use crate::wait::patiently;
 
 /// Append an ID to every JSON line of standard input, as its last member
@@ -187,7 +187,7 @@ fn field<'a, T>(object: &Object<'a>, name: &str, read: impl FnOnce(&'a str) -> R
 }
 
 fn text(value: &str) -> Result<Cow<'_, str>, String> {
-    members::text(value).ok_or_else(|| format!("expected Unicode text, found {value:.60}"))
+    members::text(value).ok_or_else(|| format!("expected Unicode text, found {}", plain(value)))
 }
 
 /// The name of a session: a string, or the decimal text of an integer as it stands there, however large.
@@ -198,7 +198,7 @@ fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
     if value.starts_with('"') || is_integer && value != "-0" {
         return text(value);
     }
-    Err(format!("expected a string or an integer, found {value:.60}"))
+    Err(format!("expected a string or an integer, found {}", plain(value)))
 }
 
 /// Progress on standard error, where that is a terminal that the lines do not go to as well.
