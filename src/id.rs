@@ -115,7 +115,7 @@ impl MessageId {
 
     /// Milliseconds since 1970-01-01T00:00:00Z, 0 to 2⁴² - 1.
     ///
-    /// From a generator it is the time of minting, up to the lead and the absorbed rollback ahead of the clock.
+    /// From a generator it is the time of minting, ahead of the clock by what was borrowed, absorbed or observed.
     #[inline]
     pub const fn timestamp_ms(self) -> u64 {
         self.stamp() >> TIMESTAMP_SHIFT
@@ -184,8 +184,8 @@ impl MessageId {
     /// The first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
     /// An ID's timestamp can be ahead of the clock that its message was received by: in ordinary use a millisecond,
-    /// under overload up to the generator's `max_lead`, after a clock step also by that step. Widen a range by so much
-    /// where a scan must miss no message by the wall clock.
+    /// under overload up to the generator's `max_lead`, after a clock step also by that step, and after an observed ID
+    /// up to `max_skew`. Widen a range by so much where a scan must miss no message by the wall clock.
     ///
     /// ```
     /// use imid::MessageId;

@@ -8,7 +8,8 @@ use crate::session::Session;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
 ///
-/// They are all taken; those that are never read from it are lost, not issued again.
+/// They are all taken; those that are never read from it are lost, not issued again. A clone holds the same IDs, and so
+/// does the copy that a forked child inherits: of two that read on, one repeats the other's IDs.
 #[derive(Clone, Debug)]
 #[must_use = "the IDs are taken and would be lost"]
 pub struct Batch {

@@ -20,7 +20,8 @@ pub enum Start {
     Seeded,
     /// One past the last spin, masked: the free-running counter of RongCloud's article.
     Rolling,
-    /// At 0, as the Snowflake family does. Two hosts then collide in nearly every millisecond that they share.
+    /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond that
+    /// they share.
     Zero,
 }
 

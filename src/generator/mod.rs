@@ -27,7 +27,7 @@ use crate::session::Session;
 ///
 /// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
 /// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the clock
-/// does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more stripes
+/// does; only [`resync`](Self::resync) gives this up. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more stripes
 /// **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
@@ -35,7 +35,7 @@ use crate::session::Session;
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
 /// | contention | all threads share one word | threads of different stripes share none that they write |
-/// | clock steps back | absorbed up to `max_rollback`: goes on at full rate from the time it had reached; past it an error |
+/// | clock steps back | absorbed up to `max_rollback`: goes on at full rate from the time it had reached; past it an error | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; past it an error with `retry_after` | the same per stripe |
 /// | restart | distinct as two hosts are; [`floor`](Builder::floor) puts new IDs after those in the store | the same |
 /// | fork | the child is a new host: own seed, starts in the millisecond after the last inherited stamp | the same |
@@ -44,8 +44,9 @@ use crate::session::Session;
 /// with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// An ID's timestamp is never more than the absorbed rollback plus `max_lead` ahead of the clock. In ordinary use it is the
-/// clock's, or the millisecond after it where a seeded start ran over.
+/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. It is never
+/// more than `max_lead` ahead of the clock on top of what the clock is [`behind`](Stats::behind): steps back that were
+/// absorbed, IDs observed from hosts whose clocks are ahead (up to `max_skew`), and in a forked child its parent's lead.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -242,13 +243,13 @@ impl Default for Generator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many IDs were issued, as a difference of stamps. A fork counts as the parent's history.
+    /// How many IDs were issued, as a difference of stamps. A forked child goes on from its parent's count.
     pub issued: u64,
     /// How many calls were refused.
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero where it is not.
     pub lead: Duration,
-    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back and
-    /// of observed IDs.
+    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back, of
+    /// observed IDs and of the lead that a forked child inherits.
     pub behind: Duration,
 }

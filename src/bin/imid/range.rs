@@ -13,8 +13,8 @@ use crate::report::Stop;
 /// Print the first and the last ID of a half-open range of times, for a scan of a store
 ///
 /// Times are unix milliseconds or RFC 3339. An ID's time can be ahead of the clock: by a millisecond in ordinary use,
-/// by up to a second under overload, and after a step of the clock by that step. Widen the range by so much where no
-/// message may be missed.
+/// by up to a second under overload, after a step of the clock by that step, and after an observed ID by up to five
+/// seconds. Widen the range by so much where no message may be missed.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
