@@ -334,6 +334,29 @@ fn a_preset_of_ones_own_keeps_to_its_layout() {
 }
 
 #[test]
+fn a_node_comes_back_only_past_the_whole_tick_of_its_last_id() {
+    const LAYOUT: Layout = match Layout::new("tenths", 39, 22, 2, 15_000_000_000, Duration::from_millis(100)) {
+        Ok(layout) => layout,
+        Err(_) => panic!("63 bits"),
+    };
+    let clock = ManualClock::new(START + 50);
+    let queue: WorkerQueue = [100].into_iter().collect();
+    let ids = generator(Preset::new(&LAYOUT), &clock).with_workers(&queue);
+    let first = ids.generate().unwrap();
+    clock.set(START - 200);
+    assert_eq!(ids.generate().unwrap().node(), 100);
+    clock.set(START + 300);
+    assert_eq!(ids.generate().unwrap().node(), 100);
+
+    // Node 3 minted in the tick that lasts until START + 99.
+    clock.set(START + 99);
+    assert!(ids.generate().unwrap_err().is_rollback());
+    clock.set(START + 100);
+    let back = ids.generate().unwrap();
+    assert_eq!((back.node(), back.tick()), (3, first.tick() + 1));
+}
+
+#[test]
 fn threads_share_a_generator_through_swaps_without_a_duplicate() {
     const THREADS: usize = 4;
     const EACH: usize = 50_000;

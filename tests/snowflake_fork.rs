@@ -1,0 +1,31 @@
+//! A Snowflake generator in a forked child: its node is the parent's. One test, for a fork copies one thread only.
+#![cfg(all(unix, feature = "std"))]
+
+use imid::snowflake::{Generator, Preset};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, fork};
+
+static IDS: Generator = match Generator::new(Preset::TWITTER, 35) {
+    Ok(ids) => ids,
+    Err(_) => panic!("node 35 fits 10 bits"),
+};
+
+#[test]
+#[expect(unsafe_code, reason = "what is tested is what fork does")]
+fn a_forked_child_does_not_mint_under_the_nodes_of_its_parent() {
+    let before = IDS.generate().unwrap();
+    // SAFETY: the child touches atomics and the clock, and leaves by `_exit`.
+    match unsafe { fork() }.unwrap() {
+        ForkResult::Child => {
+            let is_refused = IDS.generate().is_err_and(|error| error.is_forked() && error.retry_after().is_none());
+            let own = Generator::new(Preset::TWITTER, 36).unwrap();
+            let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
+            // SAFETY: any code is valid, and nothing of this process is needed any more.
+            unsafe { nix::libc::_exit(i32::from(is_refused && is_minted)) }
+        }
+        ForkResult::Parent { child } => {
+            assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 1));
+            assert!(IDS.generate().unwrap() > before);
+        }
+    }
+}
