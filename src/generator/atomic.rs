@@ -126,7 +126,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         {
             let view = self.history.view();
             if view.covers(now, &self.policy)
-                && let Some(first) = self.take_from(stripe, run, view.reckon(now, &self.policy))
+                && let Some(first) = self.take_from(stripe, run, clock, view.reckon(now, &self.policy))
             {
                 return Ok(first);
             }
@@ -147,7 +147,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             && self.is_awake()
             && now > self.history.latest.load(Ordering::Relaxed)
             && let Ok(at) = self.tick(now)
-            && let Some(first) = self.take_from(stripe, run, at)
+            && let Some(first) = self.take_from(stripe, run, clock, at)
         {
             return Ok(first);
         }
@@ -156,16 +156,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Load, advance, exchange. `None` where the reckoning does not allow it.
     #[inline]
-    fn take_from(&self, stripe: &Stripe, run: u64, at: Reckoning) -> Option<u64> {
+    fn take_from(&self, stripe: &Stripe, run: u64, clock: &impl Clock, at: Reckoning) -> Option<u64> {
         loop {
             let free = stripe.free.load(Ordering::Relaxed);
             let first = at.advance(free, run, self.fresh_start(at.time, free), &self.policy.shape).ok()?;
             if first == free && run == 1 {
                 // The next stamp in line. An addition cannot lose to another thread as an exchange can; but others may
-                // have added since the load, so the limit is looked at again, and a stamp past it is given up. The look
-                // before bounds what can be given up by the number of threads. (A long run is not worth that waste.)
+                // have added since the load, so the limit is looked at again, by the real clock if need be, and a stamp
+                // past it is given up. The look before bounds what can be given up by the number of threads. (A long run is
+                // not worth that waste.)
                 let first = stripe.free.fetch_add(run, Ordering::Relaxed);
-                if at.admit(first, run, &self.policy.shape).is_ok() {
+                if at.admit(first, run, &self.policy.shape).is_ok() || self.admits_now(first, run, clock) {
                     return Some(first);
                 }
                 stripe.skipped.fetch_add(run, Ordering::Relaxed);
@@ -175,6 +176,16 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 return Some(first);
             }
         }
+    }
+
+    /// Whether the real clock allows a run that has been taken. A thread that was paused before it took the run holds an old
+    /// limit.
+    #[cold]
+    #[inline(never)]
+    fn admits_now(&self, first: u64, run: u64, clock: &impl Clock) -> bool {
+        let view = self.history.view();
+        let at = clock.refresh().map_err(GenerateKind::from).and_then(|now| self.look_back(view, now));
+        at.and_then(|at| at.admit(first, run, &self.policy.shape)).is_ok()
     }
 
     /// The same with the real clock, before anything is refused.
