@@ -70,7 +70,23 @@ fn a_later_run_goes_on_after_the_one_before() {
     let run = tag(&format!("--after {last}"));
     let next = tagged_ids(&run.out);
     assert!(last < next[0] && next.is_sorted_by(|a, b| a < b));
-    assert_eq!(run.err, "tagged 11 lines; 11 moved forward, by at most 6005 ms\n");
+    assert_eq!(run.err, "tagged 11 lines; 10 moved forward, by at most 6004 ms\n");
+}
+
+#[test]
+fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
+    // Both pieces have lines of the same millisecond.
+    let lines: Vec<_> =
+        (0..10).map(|n| format!("{{\"room\":{n},\"at\":{}}}\n", 1_763_640_000_000_u64 + n / 4)).collect();
+    let tag = |more: &str, lines: &[String]| {
+        let args = format!("tag --session-field room --time-field at --seed 1 --max-shift 0 {more}");
+        let run = imid(&args, lines.concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        run.out
+    };
+    let first = tag("", &lines[..6]);
+    let last = *tagged_ids(&first).last().unwrap();
+    assert_eq!(first + &tag(&format!("--after {last}"), &lines[6..]), tag("", &lines));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use imid::clock::{ManualClock, SystemClock};
-use imid::error::BuildError;
+use imid::error::{BuildError, GenerateError};
 use imid::generator::Builder;
 use imid::{Generator, MessageId, Session};
 
@@ -29,21 +29,32 @@ pub(crate) struct Shifts {
 impl Replay {
     /// By the settings of a builder but for the limits, which are lifted: time goes as the messages do.
     ///
-    /// `after` is the last ID of a former run, and `max_shift` how far an ID may be moved forward, in milliseconds.
-    pub(crate) fn new(
-        builder: Builder<SystemClock, 1>,
-        after: Option<MessageId>,
-        max_shift: Option<u64>,
-    ) -> Result<Self, BuildError> {
+    /// `max_shift` is how far an ID may be moved forward, in milliseconds.
+    pub(crate) fn new(builder: Builder<SystemClock, 1>, max_shift: Option<u64>) -> Result<Self, BuildError> {
         let lifted = builder.max_lead(Duration::MAX).max_rollback(Duration::MAX);
         Ok(Self {
             generator: lifted.clock(ManualClock::new(0)).build()?,
             max_shift,
-            // NOTE: as `Builder::floor` has it, new IDs come in a later millisecond.
-            earliest: after.map_or(0, |id| id.timestamp_ms() + 1),
+            earliest: 0,
             latest_line: 0,
             shifts: Shifts::default(),
         })
+    }
+
+    /// Goes on after the last ID of a former run, in its millisecond where that has room: messages of one millisecond
+    /// that two runs share are not moved out of it. With the seed of the former run both give what one run gives.
+    ///
+    /// Not by `Builder::floor`, which leaves the whole millisecond to others.
+    pub(crate) fn go_on_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
+        let place = |id: MessageId| (id.timestamp_ms(), id.spin());
+        self.generator.clock().set(last.timestamp_ms());
+        loop {
+            let passed = self.generator.generate(Session::default())?;
+            self.earliest = earliest_after(passed);
+            if place(passed) >= place(last) {
+                return Ok(());
+            }
+        }
     }
 
     /// Mints for the message of a line, by its time in unix milliseconds.
@@ -66,13 +77,18 @@ impl Replay {
             self.shifts.count += 1;
             self.shifts.largest_ms = self.shifts.largest_ms.max(shift);
         }
-        self.earliest = id.timestamp_ms() + u64::from(id.spin() == MessageId::SPIN_MAX);
+        self.earliest = earliest_after(id);
         Ok(id)
     }
 
     pub(crate) fn shifts(&self) -> Shifts {
         self.shifts
     }
+}
+
+/// The earliest time that the ID after this one can have: a full millisecond carries into the next.
+fn earliest_after(id: MessageId) -> u64 {
+    id.timestamp_ms() + u64::from(id.spin() == MessageId::SPIN_MAX)
 }
 
 #[cfg(test)]
@@ -84,8 +100,11 @@ mod tests {
     const NOON: u64 = 1_763_640_000_000;
 
     fn replay(after: Option<MessageId>, max_shift: Option<u64>) -> Replay {
-        let builder = Generator::builder().seed(1);
-        Replay::new(after.map_or(builder.clone(), |id| builder.floor(id)), after, max_shift).unwrap()
+        let mut replay = Replay::new(Generator::builder().seed(1), max_shift).unwrap();
+        if let Some(last) = after {
+            replay.go_on_after(last).unwrap();
+        }
+        replay
     }
 
     #[test]
@@ -127,6 +146,33 @@ mod tests {
         let id = replay.mint(Session::default(), NOON, 2).unwrap();
         assert!(id > after);
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
+    }
+
+    #[test]
+    fn two_runs_with_one_seed_give_what_one_run_gives_wherever_it_is_cut() {
+        let times = [0, 0, 5, 2, 5, 5, 6, 6].into_iter().chain(iter::repeat_n(7, 5_000)).chain([7, 9, 9]);
+        let times: Vec<_> = times.map(|ms| NOON + ms).collect();
+        let run = |after, times: &[u64]| {
+            let mut replay = replay(after, None);
+            let ids: Vec<_> = times.iter().map(|ms| replay.mint(Session::default(), *ms, 1).unwrap()).collect();
+            (ids, replay.shifts().count)
+        };
+        let (all, moved) = run(None, &times);
+        for cut in [1, 2, 3, 4, 7, 8, 9, 1_000, 4_999, 5_008, 5_009, 5_010] {
+            let (before, after) = times.split_at(cut);
+            let (first, first_moved) = run(None, before);
+            let (rest, rest_moved) = run(first.last().copied(), after);
+            assert_eq!(([first, rest].concat(), first_moved + rest_moved), (all.clone(), moved), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_run_with_another_seed_goes_on_in_the_same_millisecond_or_the_next() {
+        for spin in [0, 1, 2_000, 4_094] {
+            let after = MessageId::try_from_parts(NOON, spin, Session::default()).unwrap();
+            let id = replay(Some(after), None).mint(Session::default(), NOON, 1).unwrap();
+            assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Make it an error to move an ID forward by more than this many milliseconds
     #[arg(long, value_name = "MS", requires = "time_field")]
     max_shift: Option<u64>,
-    /// Go on after this ID, the last of a former run: every new one comes in a later millisecond
+    /// Go on after this ID, the last of a former run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
     /// Make a run with a time field repeatable: the same lines and the same seed give the same IDs
@@ -131,14 +131,17 @@ impl Args {
         if let Some(seed) = self.seed {
             builder = builder.seed(seed);
         }
+        if self.time_field.is_some() {
+            let mut replay = Replay::new(builder, self.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
+            if let Some(after) = self.after {
+                replay.go_on_after(after).map_err(|error| Stop::Error(error.to_string()))?;
+            }
+            return Ok(Mint::Replay(replay));
+        }
         if let Some(after) = self.after {
             builder = builder.floor(after);
         }
-        let mint = match self.time_field {
-            Some(_) => Replay::new(builder, self.after, self.max_shift).map(Mint::Replay),
-            None => builder.build().map(Mint::Now),
-        };
-        mint.map_err(|error| Stop::Error(error.to_string()))
+        builder.build().map(Mint::Now).map_err(|error| Stop::Error(error.to_string()))
     }
 
     /// Mints for one line, once all that it says has proved right.
