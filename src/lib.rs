@@ -131,4 +131,6 @@ mod documents {
     mod format {}
     #[doc = include_str!("../DESIGN.md")]
     mod design {}
+    #[doc = include_str!("../MIGRATING.md")]
+    mod migrating {}
 }

@@ -2,6 +2,7 @@
 
 use imid::dialect::{Candidate, identify_at};
 use imid::message_id;
+use proptest::prelude::*;
 
 /// 2026-01-01T00:00:00Z.
 const NOW: u64 = 1_767_225_600_000;
@@ -90,4 +91,26 @@ fn what_nobody_writes_has_no_candidate() {
 fn now_is_the_systems() {
     let names: Vec<_> = imid::dialect::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
     assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
+}
+
+proptest! {
+    /// Whoever could have made a text writes the ID that it reads in it as this text.
+    #[test]
+    fn every_candidate_is_written_as_the_text_that_was_read(
+        text in prop_oneof![
+            "-?[0-9]{1,20}",
+            "[0-9a-f]{16}",
+            "[2-9a-hj-np-z]{16}",
+            "[0-9A-V]{4}(-[0-9A-V]{4}){3}",
+            "[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}",
+            "[0-9A-Za-z-]{15,20}",
+        ]
+    ) {
+        let mut times = 0;
+        for candidate in identify_at(&text, NOW) {
+            prop_assert_eq!(candidate.to_string(), &*text);
+            times += usize::from(candidate.is_plausible(NOW));
+        }
+        prop_assert!(identify_at(&text, NOW).take(times).all(|candidate| candidate.is_plausible(NOW)));
+    }
 }

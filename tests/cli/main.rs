@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod dialect;
 mod inspect;
+mod migrating;
 mod new;
 mod pipes;
 mod real;
