@@ -82,6 +82,7 @@
 //!   detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's to give.
 //! - `cli`: the command-line tool `imid`.
 //! - `crc32fast`: session hashes as JuggleIM makes them; see [`dialect`].
+//! - `serde`: IDs as text in JSON, as bytes in binary formats.
 //!
 //! IDs in other text forms, and what could have made a text, are in [`dialect`]; the 64-bit family is in [`snowflake`].
 //!
@@ -113,6 +114,8 @@ pub mod codec;
 pub mod snowflake;
 
 pub mod dialect;
+
+mod integrations;
 
 pub use codec::IdText;
 #[cfg(all(target_has_atomic = "64", feature = "std"))]
