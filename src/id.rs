@@ -24,6 +24,8 @@ use crate::session::{Session, SessionHash, SessionType};
 /// # Ok::<(), imid::error::RangeError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+// Slices of IDs are loaded and stored as slices of integers.
+#[repr(transparent)]
 pub struct MessageId(u128);
 
 impl MessageId {

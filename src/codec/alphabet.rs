@@ -44,8 +44,7 @@ impl Alphabet {
     }
 
     /// The digits by value.
-    #[cfg(test)]
-    pub(crate) const fn digits(&self) -> &[u8; RADIX] {
+    pub(super) const fn digits(&self) -> &[u8; RADIX] {
         &self.digits
     }
 

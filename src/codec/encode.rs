@@ -1,6 +1,7 @@
 //! From the value to its digits.
 
-use super::alphabet::Alphabet;
+use super::alphabet::{Alphabet, RADIX, STANDARD};
+use super::text::PADDED_LEN;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
 /// The 16 digits of a value.
@@ -26,7 +27,62 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
     text
 }
 
+/// The standard text, two digits at a time.
+#[inline]
+pub(super) fn standard(value: u128) -> [u8; TEXT_LEN] {
+    let [text @ .., _] = padded(value);
+    text
+}
+
+/// The standard text, two digits at a time, and a dash after it.
+#[inline]
+pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
+    let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
+    let mut text = [b'-'; PADDED_LEN];
+    [text[0], text[1]] = pair(high, 3);
+    [text[2], text[3]] = pair(high, 2);
+    [text[5], text[6]] = pair(high, 1);
+    [text[7], text[8]] = pair(high, 0);
+    [text[10], text[11]] = pair(low, 3);
+    [text[12], text[13]] = pair(low, 2);
+    [text[15], text[16]] = pair(low, 1);
+    [text[17], text[18]] = pair(low, 0);
+    text
+}
+
+/// Half of the digits, which a machine word holds.
+pub(super) const HALF_BITS: u32 = DIGIT_BITS * DIGITS as u32 / 2;
+
+/// Every two digits, by their value: 2 KiB. 32 single digits stay in fewer cache lines and take twice as long.
+static PAIRS: [[u8; 2]; RADIX * RADIX] = {
+    let mut pairs = [[0; 2]; RADIX * RADIX];
+    let mut value = 0;
+    while value < pairs.len() {
+        pairs[value] = [STANDARD.digit((value / RADIX) as u128), STANDARD.digit(value as u128)];
+        value += 1;
+    }
+    pairs
+};
+
+/// Two digits of a half, counted in pairs from its low end.
+fn pair(half: u64, index: u32) -> [u8; 2] {
+    PAIRS[(half >> (2 * DIGIT_BITS * index)) as usize % PAIRS.len()]
+}
+
 /// Whether a dash stands at this index of the dashed form.
 pub(super) const fn is_dash(at: usize) -> bool {
     at % (GROUP_DIGITS + 1) == GROUP_DIGITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::samples;
+
+    #[test]
+    fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
+        for id in samples::ids() {
+            assert_eq!(standard(id.to_u128()), dashed(&digits(&STANDARD, id.to_u128())), "{id:x}");
+        }
+    }
 }

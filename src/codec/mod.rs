@@ -7,16 +7,37 @@
 //! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 
 pub(crate) mod alphabet;
+mod column;
 mod decode;
 mod diagnose;
 mod encode;
 pub(crate) mod form;
+mod lines;
+#[cfg(test)]
+mod samples;
 mod str_like;
 mod text;
+
+// Which instructions the codec uses. No other file of it names a target.
+cfg_select! {
+    all(target_arch = "x86_64", target_feature = "sse2") => {
+        mod x86;
+        use x86 as target;
+        #[cfg(feature = "levels")]
+        #[doc(hidden)]
+        pub use x86::Level;
+    }
+    _ => {
+        mod portable;
+        use portable as target;
+    }
+}
 
 use core::fmt;
 use core::str::FromStr;
 
+pub use column::{decode_column, encode_column};
+pub use lines::{LINE_LEN, decode_lines, encode_lines};
 pub use text::IdText;
 
 pub(crate) use str_like::str_like;
@@ -25,7 +46,7 @@ use alphabet::STANDARD;
 
 use crate::error::ParseError;
 use crate::id::MessageId;
-use crate::layout::HEX_LEN;
+use crate::layout::{HEX_LEN, TEXT_LEN};
 
 impl MessageId {
     /// Reads the text form: 19 characters, upper case, dashes in place.
@@ -43,7 +64,19 @@ impl MessageId {
     /// # Errors
     /// Anything but the text form, as for [`parse`](Self::parse).
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        match decode::dashed(&STANDARD, text) {
+        if let Some(text) = whole(text)
+            && let Some(value) = decode::standard(text)
+        {
+            Ok(Self::from_value(value))
+        } else {
+            Err(diagnose::strict(&STANDARD, true, text))
+        }
+    }
+
+    /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
+    #[inline]
+    fn read(text: &[u8]) -> Result<Self, ParseError> {
+        match whole(text).and_then(target::decode) {
             Some(value) => Ok(Self::from_value(value)),
             None => Err(diagnose::strict(&STANDARD, true, text)),
         }
@@ -80,8 +113,23 @@ impl MessageId {
     ///
     /// assert_eq!(MessageId::MIN.to_text().as_str(), "2222-2222-2222-2222");
     /// ```
+    #[inline]
     pub fn to_text(self) -> IdText {
         IdText::new(self)
+    }
+
+    /// Writes the text form into a buffer, and shows it.
+    ///
+    /// ```
+    /// use imid::MessageId;
+    ///
+    /// let mut buffer = [0; MessageId::TEXT_LEN];
+    /// assert_eq!(MessageId::MAX.encode(&mut buffer), "ZZZZ-ZZZZ-ZZZZ-ZZZZ");
+    /// assert_eq!(&buffer, b"ZZZZ-ZZZZ-ZZZZ-ZZZZ");
+    /// ```
+    #[inline]
+    pub fn encode(self, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
+        text::write(self, buffer)
     }
 
     /// The ID with a value that a reader put together from digits that fill 80 bits.
@@ -92,6 +140,11 @@ impl MessageId {
             Err(_) => panic!("the digits fill 80 bits"),
         }
     }
+}
+
+/// The text, if it is as long as one.
+const fn whole(text: &[u8]) -> Option<&[u8; TEXT_LEN]> {
+    if text.len() == TEXT_LEN { text.first_chunk() } else { None }
 }
 
 /// The ID of a literal text, read when the program is compiled.
@@ -133,21 +186,42 @@ impl fmt::Debug for MessageId {
     }
 }
 
-/// The text form, as [`MessageId::parse`] reads it.
+/// The text form, as [`MessageId::parse`] reads it, and on x86-64 sooner.
 impl FromStr for MessageId {
     type Err = ParseError;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::parse(text)
+        Self::read(text.as_bytes())
     }
 }
 
-/// The text form, as [`MessageId::parse`] reads it.
+/// The text form, as [`FromStr`] reads it.
 impl TryFrom<&str> for MessageId {
     type Error = ParseError;
 
+    #[inline]
     fn try_from(text: &str) -> Result<Self, ParseError> {
-        Self::parse(text)
+        Self::read(text.as_bytes())
+    }
+}
+
+/// The text form, as [`FromStr`] reads it.
+impl TryFrom<&[u8]> for MessageId {
+    type Error = ParseError;
+
+    #[inline]
+    fn try_from(text: &[u8]) -> Result<Self, ParseError> {
+        Self::read(text)
+    }
+}
+
+/// The text form.
+#[cfg(feature = "std")]
+impl From<MessageId> for String {
+    #[inline]
+    fn from(id: MessageId) -> Self {
+        id.to_text().as_str().to_owned()
     }
 }
 

@@ -1,29 +1,42 @@
 //! The text form on the stack.
+#![allow(unsafe_code, reason = "a test for UTF-8 takes longer than the text's making")]
 
-use arrayvec::ArrayString;
-
-use super::alphabet::STANDARD;
-use super::encode::{dashed, digits};
+use super::target;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
+/// Length of the text with a byte after it, which makes it 16 and 4: a copy of 19 bytes is two loads that overlap, and
+/// the second of them waits for the stores that it straddles.
+pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
+
 /// The 19-character text of an ID, on the stack: what [`MessageId::to_text`] returns. A `str` in all but type.
+// The last byte is the same in each, so that comparisons are those of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdText(ArrayString<TEXT_LEN>);
+pub struct IdText([u8; PADDED_LEN]);
 
 impl IdText {
+    #[inline]
     pub(super) fn new(id: MessageId) -> Self {
-        // PANIC: every byte is a digit or a dash, so ASCII.
-        Self(
-            ArrayString::from_byte_string(&dashed(&digits(&STANDARD, id.to_u128())))
-                .expect("digits and dashes are ASCII"),
-        )
+        let mut text = Self([0; PADDED_LEN]);
+        target::encode_padded(id.to_u128(), &mut text.0);
+        text
     }
 
     /// The text.
+    #[inline]
     pub fn as_str(&self) -> &str {
-        &self.0
+        let [text @ .., _] = &self.0;
+        // SAFETY: the bytes are digits and dashes, which are ASCII.
+        unsafe { str::from_utf8_unchecked(text) }
     }
+}
+
+/// Writes the text and shows it.
+#[inline]
+pub(super) fn write(id: MessageId, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
+    target::encode(id.to_u128(), buffer);
+    // SAFETY: the bytes are digits and dashes, which are ASCII.
+    unsafe { str::from_utf8_unchecked_mut(buffer) }
 }
 
 crate::codec::str_like!(IdText);

@@ -8,7 +8,7 @@ mod snowflake;
 
 pub use dialect::DialectError;
 pub use generate::{BuildError, ClockError, GenerateError, ObserveError};
-pub use parse::{ParseError, ParseSessionTypeError};
+pub use parse::{LineError, ParseError, ParseSessionTypeError};
 pub use range::{RangeError, TimeRangeError};
 pub use snowflake::{LayoutError, MintError};
 

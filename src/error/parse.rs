@@ -44,6 +44,8 @@ pub(crate) enum Expected {
     HexDigit,
     #[error("'-'")]
     Dash,
+    #[error("the separator")]
+    Separator,
     #[error("the end")]
     End,
 }
@@ -61,6 +63,41 @@ impl ParseError {
     /// The byte at that index; `None` where the text ends too early.
     pub const fn found(self) -> Option<u8> {
         self.found
+    }
+}
+
+/// One of many texts is not an ID.
+///
+/// ```
+/// use imid::{MessageId, codec};
+///
+/// let mut ids = [MessageId::MIN; 2];
+/// let lines = b"F3Z9-MB7Y-WCQH-T3DD,F3Z9-MB7Y_WCQH-T3DE,";
+/// let error = codec::decode_lines(lines, b',', &mut ids).unwrap_err();
+/// assert_eq!(error.to_string(), "text 1: expected '-', found '_' at 9");
+/// assert_eq!(error.index(), 1);
+/// assert_eq!(error.error().position(), 9);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("text {index}: {error}")]
+pub struct LineError {
+    index: usize,
+    error: ParseError,
+}
+
+impl LineError {
+    pub(crate) const fn new(index: usize, error: ParseError) -> Self {
+        Self { index, error }
+    }
+
+    /// The index of the text, from 0: so many IDs were read before it.
+    pub const fn index(self) -> usize {
+        self.index
+    }
+
+    /// What is wrong with the text; positions count from its beginning.
+    pub const fn error(self) -> ParseError {
+        self.error
     }
 }
 

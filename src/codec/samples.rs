@@ -1,0 +1,36 @@
+//! IDs and texts that the tests try every reader and writer on.
+
+use std::vec::Vec;
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use super::alphabet::STANDARD;
+use super::encode::{dashed, digits};
+use crate::id::MessageId;
+use crate::layout::{ID_BITS, ID_MAX, TEXT_LEN};
+
+/// The ends, each bit alone and each bit missing, and random IDs.
+pub(super) fn ids() -> Vec<MessageId> {
+    let bits = (0..ID_BITS).flat_map(|bit| [1 << bit, ID_MAX ^ 1 << bit]);
+    let random = (0..1_000).map(|seed| xxh3_128_with_seed(b"id", seed) & ID_MAX);
+    [0, ID_MAX].into_iter().chain(bits).chain(random).map(MessageId::from_value).collect()
+}
+
+/// The texts of [`ids`], every byte at every place of one, and random bytes.
+pub(super) fn texts() -> Vec<[u8; TEXT_LEN]> {
+    let text = |id: &MessageId| dashed(&digits(&STANDARD, id.to_u128()));
+    let mut texts: Vec<_> = ids().iter().map(text).collect();
+    let one = text(&crate::message_id!("F3Z9-MB7Y-WCQH-T3DD"));
+    for at in 0..TEXT_LEN {
+        texts.extend((0..=u8::MAX).map(|byte| {
+            let mut text = one;
+            text[at] = byte;
+            text
+        }));
+    }
+    texts.extend((0..1_000).map(|seed| {
+        let bytes: Vec<u8> = (0..2).flat_map(|half| xxh3_128_with_seed(&[half], seed).to_ne_bytes()).collect();
+        *bytes.first_chunk().expect("32 bytes")
+    }));
+    texts
+}

@@ -1,0 +1,58 @@
+//! One text read by SSE2, all 16 digits at once. The safe twin is [`decode::standard`](crate::codec::decode::standard).
+
+use core::arch::x86_64::{
+    __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8,
+    _mm_cvtsi128_si64, _mm_madd_epi16, _mm_movemask_epi8, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi16,
+    _mm_set1_epi32, _mm_set1_epi64x, _mm_setr_epi32, _mm_slli_epi16, _mm_srli_epi16, _mm_srli_epi64,
+    _mm_unpackhi_epi64,
+};
+
+use super::{GROUP_WEIGHT, PAIR_WEIGHTS};
+use crate::codec::encode::HALF_BITS;
+use crate::layout::{DIGIT_BITS, TEXT_LEN};
+
+/// The value of a text.
+#[target_feature(enable = "sse2")]
+#[inline]
+pub(super) fn decode(text: &[u8; TEXT_LEN]) -> Option<u128> {
+    let group = |at: usize| i32::from_le_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]);
+    let (values, wrong) = values(_mm_setr_epi32(group(0), group(5), group(10), group(15)));
+    let dashes = (text[4] ^ b'-') | (text[9] ^ b'-') | (text[14] ^ b'-');
+    if _mm_movemask_epi8(wrong) != 0 || dashes != 0 {
+        return None;
+    }
+    Some(pack(values))
+}
+
+/// The value of each digit; and bytes with the top bit set where there is no digit.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn values(bytes: __m128i) -> (__m128i, __m128i) {
+    let all = |byte: i8| _mm_set1_epi8(byte);
+    let letter = _mm_cmpgt_epi8(bytes, all(b'A'.cast_signed() - 1));
+    // 0 to 7 for the digits, 8 to 33 for the letters, in ASCII's order; 16 is I and 22 is O.
+    let rank = _mm_add_epi8(bytes, all(-b'2'.cast_signed()));
+    let rank = _mm_add_epi8(rank, _mm_and_si128(letter, all(b'9'.cast_signed() + 1 - b'A'.cast_signed())));
+    let (i, o) = (all(16), all(22));
+    let value = _mm_add_epi8(_mm_add_epi8(rank, _mm_cmpgt_epi8(rank, i)), _mm_cmpgt_epi8(rank, o));
+
+    let between = _mm_andnot_si128(letter, _mm_cmpgt_epi8(rank, all(7)));
+    let forbidden = _mm_or_si128(_mm_cmpeq_epi8(rank, i), _mm_cmpeq_epi8(rank, o));
+    // The top bit is set in what is below 0, and by the addition in what is above 31.
+    let outside = _mm_or_si128(value, _mm_add_epi8(value, all(127 - 31)));
+    (value, _mm_or_si128(_mm_or_si128(between, forbidden), outside))
+}
+
+/// Puts 16 values of 5 bits together: by twos, by fours, by eights.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn pack(values: __m128i) -> u128 {
+    let pairs = _mm_or_si128(_mm_slli_epi16::<{ DIGIT_BITS.cast_signed() }>(values), _mm_srli_epi16::<8>(values));
+    let pairs = _mm_and_si128(pairs, _mm_set1_epi16((1 << (2 * DIGIT_BITS)) - 1));
+    let groups = _mm_madd_epi16(pairs, _mm_set1_epi32(PAIR_WEIGHTS));
+    let upper = _mm_mul_epu32(groups, _mm_set1_epi64x(GROUP_WEIGHT));
+    let halves = _mm_add_epi64(upper, _mm_srli_epi64::<32>(groups));
+    let high = _mm_cvtsi128_si64(halves).cast_unsigned();
+    let low = _mm_cvtsi128_si64(_mm_unpackhi_epi64(halves, halves)).cast_unsigned();
+    u128::from(high) << HALF_BITS | u128::from(low)
+}
