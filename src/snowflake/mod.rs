@@ -1,6 +1,7 @@
 //! The Snowflake family: 64-bit IDs of tick, node and sequence number.
 //!
-//! A [`Layout`] says where the fields are; a [`Snowflake`] is 64 bits under a layout.
+//! A [`Layout`] says where the fields are; a [`Snowflake`] is 64 bits under a layout. A [`Generator`] mints them for one node,
+//! and a [`Preset`] says what it does when the clock steps back and when a tick is full: what the original does.
 //!
 //! ```
 //! use imid::snowflake::Layout;
