@@ -3,7 +3,7 @@
 pub(crate) use core::sync::atomic::Ordering;
 
 /// A word of the whole process. Never modelled: loom starts each run afresh, and a static would outlive it.
-#[cfg(feature = "std")]
+#[cfg(any(feature = "std", test))]
 pub(crate) use core::sync::atomic::AtomicU64 as ProcessWord;
 
 #[cfg(not(loom))]

@@ -94,7 +94,10 @@ fn now_is_the_systems() {
 }
 
 proptest! {
-    /// Whoever could have made a text writes the ID that it reads in it as this text.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whoever could have made a text writes the ID that it reads in it as this text; under a layout with a sign bit the
+    /// unsigned number of the same bits is read too.
     #[test]
     fn every_candidate_is_written_as_the_text_that_was_read(
         text in prop_oneof![
@@ -108,7 +111,9 @@ proptest! {
     ) {
         let mut times = 0;
         for candidate in identify_at(&text, NOW) {
-            prop_assert_eq!(candidate.to_string(), &*text);
+            let written = candidate.to_string();
+            let signed = text.parse::<u64>().ok().map(|bits| bits.cast_signed().to_string());
+            prop_assert!(written == text || Some(&written) == signed.as_ref(), "{} for {}", written, text);
             times += usize::from(candidate.is_plausible(NOW));
         }
         prop_assert!(identify_at(&text, NOW).take(times).all(|candidate| candidate.is_plausible(NOW)));

@@ -11,108 +11,18 @@
 #![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
 
 mod avx2;
+mod level;
 mod sse2;
 mod vbmi;
+
+#[cfg_attr(not(feature = "levels"), allow(unreachable_pub, reason = "public for tests and benches alone"))]
+pub use level::Level;
 
 use super::encode;
 use super::lines::LINE_LEN;
 use super::text::PADDED_LEN;
 use crate::id::MessageId;
 use crate::layout::{DIGIT_BITS, TEXT_LEN};
-#[cfg(feature = "std")]
-use crate::sync::{Ordering, ProcessWord};
-
-/// A set of instructions; each has those before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Level {
-    /// What every x86-64 has.
-    Sse2,
-    /// AVX2: Intel's from 2013, AMD's from 2015.
-    Avx2,
-    /// VBMI and VL of AVX-512: Intel's servers from 2021, AMD's from 2022.
-    Vbmi,
-}
-
-impl Level {
-    /// Every level, the least first.
-    pub const ALL: [Self; 3] = [Self::Sse2, Self::Avx2, Self::Vbmi];
-
-    /// What the program was compiled for.
-    const COMPILED: Self = if cfg!(all(target_feature = "avx512vbmi", target_feature = "avx512vl")) {
-        Self::Vbmi
-    } else if cfg!(target_feature = "avx2") {
-        Self::Avx2
-    } else {
-        Self::Sse2
-    };
-
-    /// What there is to use.
-    #[inline]
-    fn get() -> Self {
-        #[cfg(feature = "std")]
-        if Self::COMPILED < Self::Vbmi || cfg!(any(test, feature = "levels")) {
-            return Self::found();
-        }
-        Self::COMPILED
-    }
-
-    /// What the processor has, asked once.
-    #[cfg(feature = "std")]
-    #[inline]
-    fn found() -> Self {
-        // ORDERING: relaxed, since the word is all that is shared.
-        match LEVEL.load(Ordering::Relaxed) {
-            UNKNOWN => Self::ask(),
-            1 => Self::Sse2,
-            2 => Self::Avx2,
-            _ => Self::Vbmi,
-        }
-    }
-
-    #[cfg(feature = "std")]
-    #[cold]
-    fn ask() -> Self {
-        let level = Self::of_processor();
-        level.set();
-        level
-    }
-
-    #[cfg(feature = "std")]
-    fn of_processor() -> Self {
-        use std::arch::is_x86_feature_detected as has;
-
-        if has!("avx512vbmi") && has!("avx512vl") {
-            Self::Vbmi
-        } else if has!("avx2") {
-            Self::Avx2
-        } else {
-            Self::Sse2
-        }
-    }
-
-    #[cfg(feature = "std")]
-    fn set(self) {
-        // ORDERING: as in `found`. Threads that ask at the same time store the same answer.
-        LEVEL.store(self as u64 + 1, Ordering::Relaxed);
-    }
-
-    /// Uses this level from now on, in every thread, and tells whether the processor has it; otherwise nothing changes.
-    #[cfg(any(test, feature = "levels"))]
-    pub fn force(self) -> bool {
-        let has = self <= Self::of_processor();
-        if has {
-            self.set();
-        }
-        has
-    }
-}
-
-/// The level in use, plus one.
-#[cfg(feature = "std")]
-static LEVEL: ProcessWord = ProcessWord::new(UNKNOWN);
-#[cfg(feature = "std")]
-const UNKNOWN: u64 = 0;
-
 /// Weights of the first and the second digit of a pair.
 const DIGIT_WEIGHTS: i16 = 1 << DIGIT_BITS | 1 << u8::BITS;
 /// Weights of the first and the second pair of a group.
