@@ -30,7 +30,10 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     assert_eq!(error("6", "5"), "expected a range of at least 1 ms, found 6..5");
     assert!(error("0", "4398046511105").starts_with("expected a timestamp of at most 4398046511103 ms"));
     assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time since 1970"));
-    for wrong in ["-5", "yesterday", "1e3", "2024-11-19T00:00:00", "99999999999999999999"] {
+    assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second of 00 to 59"));
+    for wrong in
+        ["-5", "yesterday", "1e3", "2024-11-19T00:00:00", "2024-11-19T17Z", "20241119T000000Z", "99999999999999999999"]
+    {
         let error = error(wrong, "5");
         assert!(error.contains("expected unix milliseconds or an RFC 3339 time"), "{error}");
         assert!(error.ends_with(&format!("found {wrong:?}")), "{error}");

@@ -67,10 +67,12 @@ impl SessionName {
     /// The private conversation, where both ends are given.
     fn pair(&self, dialect: &'static Dialect) -> Result<Option<Session>, Stop> {
         match (&self.session, &self.peer) {
-            (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => Ok(Some(Session::pair(name, peer))),
+            (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
+                Ok(Some(Session::pair(name, peer)))
+            }
             (_, Some(_)) => Err(Stop::Usage(
-                "--peer is for the standard dialect: RongCloud hashes the user who is addressed, JuggleIM the two in order, \
-                 joined by a colon"
+                "--peer is for the standard dialect: RongCloud hashes the user who is addressed, JuggleIM the two in \
+                 order, joined by a colon"
                     .into(),
             )),
             _ => Ok(None),
@@ -103,7 +105,7 @@ fn session_type_in(dialect: &Dialect, text: &str) -> Result<SessionType, String>
     })
 }
 
-/// Reads a time: unix milliseconds, or RFC 3339.
+/// Reads a time: unix milliseconds, which are nothing but digits, or RFC 3339.
 pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
     let unknown = || {
         format!(
@@ -114,10 +116,28 @@ pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().map_err(|_| unknown());
     }
-    let time: Timestamp = text.parse().map_err(|_| unknown())?;
+    let time: Timestamp =
+        Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(unknown)?;
+    // jiff takes it for 59.
+    if text[17..].starts_with("60") {
+        return Err(format!("expected a second of 00 to 59, for unix time has no leap seconds, found {}", quote(text)));
+    }
     // Down, not towards zero: the last millisecond before 1970 is no time of an ID.
     u64::try_from(time.as_nanosecond().div_euclid(1_000_000))
         .map_err(|_| format!("expected a time since 1970, found {}", quote(text)))
+}
+
+/// Whether a text has the shape of RFC 3339's `date-time`: jiff reads other forms too. What is in range is jiff's to say,
+/// but for the hours of an offset, of which it takes 25.
+fn is_date_time(text: &str) -> bool {
+    let shape = text.replace(|c: char| c.is_ascii_digit(), "0");
+    let rest = shape.strip_prefix("0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
+    let rest = rest.and_then(|rest| rest.strip_prefix("00:00:00"));
+    match rest.map(|rest| rest.strip_prefix(".0").map_or(rest, |rest| rest.trim_start_matches('0'))) {
+        Some("Z" | "z") => true,
+        Some("+00:00" | "-00:00") => text[text.len() - 5..] < *"24",
+        _ => false,
+    }
 }
 
 /// Reads the time of an ID: [`time_ms`], up to the last timestamp.
@@ -129,4 +149,77 @@ pub(crate) fn timestamp_ms(text: &str) -> Result<u64, String> {
 /// Reads an ID as a person types or pastes it.
 pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
     MessageId::parse_lenient(text).map_err(|error| format!("{} is no ID: {error}", quote(text.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_rfc_3339_is_a_time() {
+        for text in [
+            "2024-11-19T17:37:45.755Z",
+            "2024-11-19t17:37:45.755z",
+            "2024-11-19 17:37:45.755Z",
+            "2024-11-19T17:37:45.755999999+00:00",
+            "2024-11-19T17:37:45.755-00:00",
+            "2024-11-20T01:07:45.755+07:30",
+            "2024-11-19T09:37:45.755-08:00",
+            "2024-11-20T17:36:45.755+23:59",
+            "1732037865755",
+        ] {
+            assert_eq!(time_ms(text), Ok(1_732_037_865_755), "{text}");
+        }
+        assert_eq!(time_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
+        // Nothing but digits is a number, whatever date it looks like.
+        assert_eq!(time_ms("20241119173745"), Ok(20_241_119_173_745));
+    }
+
+    #[test]
+    fn other_forms_of_iso_8601_are_no_times() {
+        for text in [
+            "",
+            "2024-11-19",
+            "2024-11-19T17Z",
+            "2024-11-19T17:37Z",
+            "2024-11-19T17:37:45",
+            "2024-11-19T173745Z",
+            "20241119T173745Z",
+            "2024-11-19T17:37:45.Z",
+            "2024-11-19T17:37:45,755Z",
+            "2024-11-19T17:37:45Z[Europe/Berlin]",
+            "2024-11-19T17:37:45+01:00[Europe/Berlin]",
+            "2024-11-19T17:37:45+01",
+            "2024-11-19T17:37:45+0100",
+            "2024-11-19T17:37:45+01:00:00",
+            "2024-11-19T17:37:45 Z",
+            " 2024-11-19T17:37:45Z",
+            "2024-11-19T17:37:45Z ",
+            "2024-11-19_17:37:45Z",
+            "+002024-11-19T17:37:45Z",
+            "-002024-11-19T17:37:45Z",
+            "2024-W47-2T17:37:45Z",
+            "2024-11-1é17:37:45Z",
+            "2024-13-19T17:37:45Z",
+            "2023-02-29T17:37:45Z",
+            "2024-11-19T24:00:00Z",
+            "2024-11-19T17:60:00Z",
+            "2024-11-19T17:37:61Z",
+            "2024-11-19T17:37:45+24:00",
+            "2024-11-19T17:37:45-23:60",
+            // RFC 3339, but of more digits than are told apart.
+            "2024-11-19T17:37:45.0000000001Z",
+        ] {
+            let error = time_ms(text).unwrap_err();
+            assert!(error.starts_with("expected unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_an_error_and_not_the_second_before() {
+        let error = time_ms("2016-12-31T23:59:60Z").unwrap_err();
+        let expected =
+            "expected a second of 00 to 59, for unix time has no leap seconds, found \"2016-12-31T23:59:60Z\"";
+        assert_eq!(error, expected);
+    }
 }
