@@ -1,11 +1,13 @@
 //! Input in blocks of whole lines, so that a line costs no copy and the size of the input no memory.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use bstr::ByteSlice;
+use indicatif::ProgressBar;
 
+use crate::Out;
 use crate::report::{Stop, quote};
 
 /// How much is read at once. Fits the second-level cache with room for what is made of it.
@@ -49,6 +51,34 @@ impl Input {
 
     fn new(source: Box<dyn Read>, name: String) -> Self {
         Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
+    }
+
+    /// Shows on this bar how much has been read.
+    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
+        Self { source: Box::new(bar.wrap_read(self.source)), ..self }
+    }
+
+    /// Hands over every line with its number, from 1; for a line that is too long, what is wrong with it.
+    ///
+    /// What has come of the lines at hand is written out before more are waited for: a slow line is answered at once.
+    pub(crate) fn each_line(
+        mut self,
+        out: &mut Out,
+        mut each: impl FnMut(&mut Out, u64, Result<&[u8], String>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut number = 0;
+        while let Some(block) = self.next()? {
+            let (lines, too_long) = match block {
+                Block::Lines(lines) => (lines, None),
+                Block::TooLong => (&[][..], Some(Err(too_long()))),
+            };
+            for line in lines.lines_with_terminator().map(Ok).chain(too_long) {
+                number += 1;
+                each(out, number, line)?;
+            }
+            out.flush()?;
+        }
+        Ok(())
     }
 
     /// All whole lines that one reading gives; `None` at the end of the input.

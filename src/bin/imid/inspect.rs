@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
-use bstr::ByteSlice;
 use imid::dialect::{Candidate, Dialect};
 use jiff::tz::TimeZone;
 use jiff::{SpanRound, Unit, Zoned};
@@ -12,7 +11,7 @@ use jiff::{SpanRound, Unit, Zoned};
 use crate::Out;
 use crate::args::SessionName;
 use crate::family::{Family, FamilyArg};
-use crate::input::{Block, Input, too_long, utf8, without_end};
+use crate::input::{Input, utf8, without_end};
 use crate::parts::Remarks;
 use crate::report::{Report, Stop};
 use crate::{drawing, parts};
@@ -61,28 +60,15 @@ impl Args {
 
     /// One ID per line of standard input; blank lines are passed over.
     fn read(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
-        let mut input = Input::stdin();
-        let mut number = 0_u64;
-        while let Some(block) = input.next()? {
-            let Block::Lines(lines) = block else {
-                number += 1;
-                report.bad(format_args!("line {number}"), too_long())?;
-                continue;
-            };
-            for line in lines.lines_with_terminator() {
-                number += 1;
-                if line.trim_ascii().is_empty() {
-                    continue;
-                }
-                match utf8(without_end(line)).and_then(|text| self.family.family.parse_pasted(text)) {
-                    Ok(id) => self.write(out, &id, hash)?,
-                    Err(what) => report.bad(format_args!("line {number}"), what)?,
-                }
+        Input::stdin().each_line(out, |out, number, line| {
+            if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
+                return Ok(());
             }
-            // Whoever types IDs sees each answer.
-            out.flush()?;
-        }
-        Ok(())
+            match line.and_then(|line| self.family.family.parse_pasted(utf8(without_end(line))?)) {
+                Ok(id) => self.write(out, &id, hash),
+                Err(what) => report.bad(format_args!("line {number}"), what),
+            }
+        })
     }
 
     fn write(&self, out: &mut Out, id: &Candidate, hash: Option<u32>) -> Result<(), Stop> {

@@ -2,16 +2,15 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
-use bstr::ByteSlice;
 use imid::error::GenerateError;
 use imid::{Generator, MessageId, Session, SessionType};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Out;
 use crate::args::{pair_type, pasted_id, session_type, timestamp_ms};
-use crate::input::{Block, Input, too_long};
+use crate::input::Input;
 use crate::members::{self, Object, Reader};
 use crate::replay::Replay;
 use crate::report::{Report, Stop, plain, quote};
@@ -84,37 +83,27 @@ impl Args {
         let bar = progress_bar();
         report.set_bar(bar.clone());
 
-        let mut input = Input::stdin();
         let mut reader = Reader::default();
         let mut member = String::new();
-        let (mut number, mut tagged) = (0_u64, 0_u64);
-        while let Some(block) = input.next()? {
-            let Block::Lines(lines) = block else {
-                number += 1;
-                report.bad(format_args!("line {number}"), too_long())?;
-                continue;
-            };
-            for line in lines.lines_with_terminator() {
-                number += 1;
-                if line.trim_ascii().is_empty() {
-                    out.write_all(line)?;
-                    continue;
-                }
-                let object = reader.read(line);
-                match object.and_then(|object| Ok((self.id(&object, default_type, &mut mint, number)?, object))) {
-                    Ok((id, object)) => {
-                        member.clear();
-                        member.extend([&key, ":\"", &id.to_text(), "\""]);
-                        object.write_with_last(out, &self.id_field, &member)?;
-                        tagged += 1;
-                    }
-                    Err(what) => report.bad(format_args!("line {number}"), what)?,
-                }
+        let mut tagged = 0_u64;
+        Input::stdin().with_bar(&bar).each_line(out, |out, number, line| {
+            if let Ok(line) = &line
+                && line.trim_ascii().is_empty()
+            {
+                return Ok(out.write_all(line)?);
             }
-            // A line that comes slowly is answered before the next is waited for.
-            out.flush()?;
-            bar.inc(lines.len() as u64);
-        }
+            let object = line.and_then(|line| reader.read(line));
+            match object.and_then(|object| Ok((self.id(&object, default_type, &mut mint, number)?, object))) {
+                Ok((id, object)) => {
+                    member.clear();
+                    member.extend([&key, ":\"", &id.to_text(), "\""]);
+                    object.write_with_last(out, &self.id_field, &member)?;
+                    tagged += 1;
+                    Ok(())
+                }
+                Err(what) => report.bad(format_args!("line {number}"), what),
+            }
+        })?;
         bar.finish_and_clear();
         if let Mint::Replay(replay) = mint {
             let moved = replay.shifts();
@@ -204,9 +193,9 @@ fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
     Err(format!("expected a string or an integer, found {}", plain(value)))
 }
 
-/// Progress on standard error, where that is a terminal that the lines do not go to as well.
+/// Progress on standard error where that is a terminal, but not between lines that a terminal shows as they come or go.
 fn progress_bar() -> ProgressBar {
-    if io::IsTerminal::is_terminal(&io::stdout()) {
+    if io::stdin().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }
     let length = input_length();
