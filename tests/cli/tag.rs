@@ -185,12 +185,26 @@ fn a_type_is_a_code_or_a_name() {
 
 #[test]
 fn a_time_is_unix_milliseconds_or_rfc_3339() {
-    for value in ["-1", "1.5", "1e12", "null", "\"now\"", "\"2025-11-20T12:00:05\"", "\"\"", "18446744073709551616"] {
+    for value in ["-1", "1.5", "1e12", "null", "\"now\"", "\"\"", "18446744073709551616"] {
         let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
         let expected =
             "field \"t\": expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found ";
         assert!(error.starts_with(expected), "{error}");
     }
+    for text in [
+        "2025-11-20T12:00:05",
+        "2025-11-20T12Z",
+        "20251120T120005Z",
+        "2025-11-20T12:00:05+01",
+        "2025-11-20T12:00:05Z[Europe/Berlin]",
+    ] {
+        let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":\"{text}\"}}"));
+        let expected = "field \"t\": expected unix milliseconds or an RFC 3339 time such as";
+        assert_eq!(error, format!("{expected} 2024-11-19T17:37:45.755Z, found \"{text}\""));
+    }
+    let error = refusal("--time-field t", r#"{"s":1,"t":"2016-12-31T23:59:60Z"}"#);
+    let expected = "expected a second of 00 to 59, for unix time has no leap seconds, found \"2016-12-31T23:59:60Z\"";
+    assert_eq!(error, format!("field \"t\": {expected}"));
     let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
     assert_eq!(error, "field \"t\": expected a time since 1970, found \"1969-12-31T23:59:59.9999Z\"");
     let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);
@@ -198,9 +212,19 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
 }
 
 #[test]
+fn a_time_field_takes_every_form_of_rfc_3339() {
+    for text in ["2025-11-20T12:00:05.5Z", "2025-11-20t12:00:05.500999z", "2025-11-20 17:30:05.500+05:30"] {
+        let run = imid("tag --session-field s --time-field t", format!("{{\"s\":1,\"t\":\"{text}\"}}"));
+        assert_eq!((run.status, tagged_ids(&run.out)[0].timestamp_ms()), (0, 1_763_640_005_500), "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_json_object_is_refused() {
     assert_eq!(refusal("", "[]"), "expected a JSON object, found \"[]\"");
     assert_eq!(refusal("", "\u{feff}{\"s\":1}"), "expected a JSON object, found \"\\u{feff}{\\\"s\\\":1}\"");
+    assert_eq!(refusal("", "\u{a0}{}"), "expected a JSON object, found \"\\u{a0}{}\"");
+    assert_eq!(refusal("", "\x0c{}"), "expected a JSON object, found \"\\u{c}{}\"");
     assert_eq!(refusal("", "{\"s\":1\n"), "EOF while parsing an object at column 6");
     assert_eq!(refusal("", "{\"s\":1}{}"), "trailing characters at column 8");
     assert_eq!(refusal("", "{\"s\":01}"), "invalid number at column 7");

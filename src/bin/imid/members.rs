@@ -34,8 +34,10 @@ impl Reader {
     /// Reads a line, with or without its end.
     pub(crate) fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Object<'a>, String> {
         let line = utf8(line)?;
-        if !line.trim_start().starts_with('{') {
-            return Err(format!("expected a JSON object, found {}", quote(line.trim())));
+        // JSON's white space alone: any other would have to be told as what stands before the brace.
+        let json = line.trim_matches([' ', '\t', '\r', '\n']);
+        if !json.starts_with('{') {
+            return Err(format!("expected a JSON object, found {}", quote(json)));
         }
         self.members.clear();
         // Without its end, lest the parser counts columns of a second line.
@@ -201,6 +203,8 @@ mod tests {
     fn what_is_no_object_is_an_error_that_names_the_column() {
         let error = |line: &[u8]| Reader::default().read(line).err().unwrap();
         assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
+        assert_eq!(error(b" \x0c{}\r\n"), r#"expected a JSON object, found "\u{c}{}""#);
+        assert_eq!(error("\u{a0}{}\u{a0}\n".as_bytes()), r#"expected a JSON object, found "\u{a0}{}\u{a0}""#);
         assert_eq!(error(b"{\"a\":1\r\n"), "EOF while parsing an object at column 6");
         assert_eq!(error(br#"{"a":1} {}"#), "trailing characters at column 9");
         assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
