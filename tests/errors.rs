@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
+use imid::clock::ManualClock;
 use imid::error::{
     BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
 };
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -167,6 +168,23 @@ fn a_session_type_is_a_name_or_a_code() {
     for text in ["", "GROUPS", "16", "-1", "+3", "3 ", "0x3", "256", "ultra-group"] {
         let error: ParseSessionTypeError = text.parse::<SessionType>().unwrap_err();
         assert_eq!(error.to_string(), "expected a code 0 to 15 or a name such as PRIVATE or GROUP", "{text:?}");
+    }
+}
+
+#[test]
+fn a_clock_error_says_what_the_clock_lacks() {
+    let past = Generator::builder().start(Start::Zero).clock(ManualClock::new(1 << 42)).build().unwrap();
+    for (error, words, kind) in [
+        (ClockError::unavailable(), "expected a clock, found none on this target", [true, false, false]),
+        (ClockError::before_1970(), "expected a time since 1970, found an earlier one", [false, true, false]),
+        (
+            past.resync().unwrap_err(),
+            "expected a time of at most 4398046511103 ms (2109-05-15), found 4398046511104 ms",
+            [false, false, true],
+        ),
+    ] {
+        assert_eq!(error.to_string(), words);
+        assert_eq!([error.is_unavailable(), error.is_before_1970(), error.is_past_2109()], kind, "{words}");
     }
 }
 

@@ -305,7 +305,11 @@ fn lanes_never_meet_under_overload() {
 
 #[test]
 fn settings_that_do_not_fit_say_why() {
-    let wrong = |index, bits| Generator::builder().lane(index, bits).build().unwrap_err().to_string();
+    let wrong = |index, bits| {
+        let error = Generator::builder().lane(index, bits).build().unwrap_err();
+        assert!(error.is_lane());
+        error.to_string()
+    };
     assert_eq!(wrong(0, 13), "expected a lane of at most 12 bits, the width of the spin, found 13 bits");
     assert_eq!(wrong(0, u32::MAX), "expected a lane of at most 12 bits, the width of the spin, found 4294967295 bits");
     assert_eq!(wrong(4, 2), "expected a lane index below 4, found 4");

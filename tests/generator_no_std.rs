@@ -7,6 +7,7 @@ use imid::{Generator, Session, Start};
 #[test]
 fn seeded_starts_without_a_seed_are_an_error() {
     let error = Generator::builder().clock(ManualClock::new(0)).build().unwrap_err();
+    assert!(!error.is_lane());
     assert_eq!(
         error.to_string(),
         "expected a seed for seeded starts, found none: without the feature `std` the caller gives it"

@@ -36,6 +36,21 @@ impl ClockError {
     pub(crate) const fn past_2109(found: u64) -> Self {
         Self(ClockKind::Past2109 { found })
     }
+
+    /// Whether there is no clock to read, as on wasm32-unknown-unknown.
+    pub const fn is_unavailable(self) -> bool {
+        matches!(self.0, ClockKind::Unavailable)
+    }
+
+    /// Whether the clock shows a time before 1970.
+    pub const fn is_before_1970(self) -> bool {
+        matches!(self.0, ClockKind::Before1970)
+    }
+
+    /// Whether the clock shows a time past the last timestamp, in May 2109.
+    pub const fn is_past_2109(self) -> bool {
+        matches!(self.0, ClockKind::Past2109 { .. })
+    }
 }
 
 /// No ID was minted, and the generator is as it was.
@@ -180,5 +195,10 @@ pub(crate) enum BuildKind {
 impl BuildError {
     pub(crate) const fn new(kind: BuildKind) -> Self {
         Self(kind)
+    }
+
+    /// Whether the lane has more bits than the spin, or an index that its bits do not hold.
+    pub const fn is_lane(self) -> bool {
+        matches!(self.0, BuildKind::LaneBits { .. } | BuildKind::LaneIndex { .. })
     }
 }
