@@ -74,7 +74,9 @@ mod handler {
                 child: Option<extern "C" fn()>,
             ) -> c_int;
         }
-        // SAFETY: the signature is POSIX's, the handler lives as long as the process, and it only touches an atomic.
+        // SAFETY: the signature is POSIX's, and the handler only touches an atomic and lives as long as the process; or as
+        // long as the dynamic library that it is in: glibc drops a library's handlers with it and musl unloads none, while
+        // elsewhere a library that has minted must stay loaded.
         let error = unsafe { pthread_atfork(None, None, Some(child)) };
         error == 0
     }
