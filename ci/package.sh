@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 files=$(cargo package --list --allow-dirty)
-for wanted in Cargo.toml README.md FORMAT.md DESIGN.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs; do
+for wanted in Cargo.toml README.md FORMAT.md DESIGN.md MIGRATING.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
+  src/lib.rs; do
   grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $wanted is not in the package" >&2; exit 1; }
 done
 if unwanted=$(grep -E '^(\.ci|benches|ci|fuzz|tests)/' <<<"$files"); then
