@@ -1,8 +1,8 @@
 //! Noticing that this process is a forked child.
 //!
-//! `fork` copies a generator with its state: parent and child would go on with the same stamps. An at-fork handler raises
-//! a process-wide counter in every child, and a generator compares it with the value that it started under. Not seen are
-//! a raw `clone` system call and a restored snapshot of a virtual machine: neither runs the handlers.
+//! `fork` copies a generator with its state: parent and child would go on with the same stamps. An at-fork handler
+//! raises a process-wide counter in every child, and a generator compares it with the value that it started under. Not
+//! seen are a raw `clone` system call and a restored snapshot of a virtual machine: neither runs the handlers.
 
 #[cfg(all(unix, feature = "std"))]
 pub(crate) use handler::{epoch, watch};
@@ -44,8 +44,9 @@ mod handler {
 
     /// Starts the watch, if it has not started yet, and returns the present epoch.
     ///
-    /// No `Once`: a child that is forked while another thread is inside it would wait for that thread for ever. Threads that
-    /// arrive together register twice, and a fork then counts twice, which is all the same to those who compare epochs.
+    /// No `Once`: a child that is forked while another thread is inside it would wait for that thread for ever. Threads
+    /// that arrive together register twice, and a fork then counts twice, which is all the same to those who compare
+    /// epochs.
     pub(crate) fn watch() -> u64 {
         // ORDERING: nothing is published with it.
         if WATCHED.load(Ordering::Relaxed) == 0 && register(raise) {
@@ -59,8 +60,8 @@ mod handler {
         EPOCH.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Has the C library call `child` in every forked child. It can fail for want of memory; the next generator that wakes
-    /// tries again.
+    /// Has the C library call `child` in every forked child. It can fail for want of memory; the next generator that
+    /// wakes tries again.
     #[expect(
         unsafe_code,
         reason = "std has no way to learn of a fork, and asking for the process ID costs a system call"
@@ -74,9 +75,9 @@ mod handler {
                 child: Option<extern "C" fn()>,
             ) -> c_int;
         }
-        // SAFETY: the signature is POSIX's, and the handler only touches an atomic and lives as long as the process; or as
-        // long as the dynamic library that it is in: glibc drops a library's handlers with it and musl unloads none, while
-        // elsewhere a library that has minted must stay loaded.
+        // SAFETY: the signature is POSIX's, and the handler only touches an atomic and lives as long as the process; or
+        // as long as the dynamic library that it is in: glibc drops a library's handlers with it and musl unloads none,
+        // while elsewhere a library that has minted must stay loaded.
         let error = unsafe { pthread_atfork(None, None, Some(child)) };
         error == 0
     }

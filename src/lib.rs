@@ -1,7 +1,7 @@
 //! Message IDs for chat backends: 80 bits that sort by time and name their conversation.
 //!
-//! A service **tags** each message with an ID, lets its store **order messages by the ID's text**, and **reads** the ID back
-//! into time, session type and session. It needs no machine ID, no coordinator and no network.
+//! A service **tags** each message with an ID, lets its store **order messages by the ID's text**, and **reads** the ID
+//! back into time, session type and session. It needs no machine ID, no coordinator and no network.
 //!
 //! ```
 //! use imid::{Generator, MessageId, Session, SessionType};
@@ -33,16 +33,16 @@
 //! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
 //! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
 //!
-//! Integer order, byte order and text order are the same. The text is 19 characters in four dashed groups, of digits without
-//! 0, 1, O and I. The format is fixed bit by bit in FORMAT.md.
+//! Integer order, byte order and text order are the same. The text is 19 characters in four dashed groups, of digits
+//! without 0, 1, O and I. The format is fixed bit by bit in FORMAT.md.
 //!
 //! # What is guaranteed
 //!
 //! Order: one generator's IDs strictly increase, over all sessions with one stripe, per session with more. After
 //! [`observe`](Generator::observe) they also come after IDs from elsewhere.
 //!
-//! Uniqueness: inside one generator always. Across generators that share no state two IDs are equal only if they have the same
-//! millisecond, spin, type and hash:
+//! Uniqueness: inside one generator always. Across generators that share no state two IDs are equal only if they have
+//! the same millisecond, spin, type and hash:
 //!
 //! | deployment | guarantee |
 //! | --- | --- |
@@ -51,7 +51,8 @@
 //! | any host mints for any session | one session on many hosts: 1/4096 per pair of its messages in the same millisecond |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, as long as no two live hosts hold one lane and a lane's next holder starts past its last stamp |
 //!
-//! The session hash is a hint, never proof: with 2,400 sessions of one type two of them share a hash with probability 1/2.
+//! The session hash is a hint, never proof: with 2,400 sessions of one type two of them share a hash with probability
+//! 1/2.
 //!
 //! # When the clock steps back, or too much is asked
 //!
@@ -78,8 +79,9 @@
 //!
 //! # Features
 //!
-//! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls, fork
-//!   detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's to give.
+//! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls,
+//!   fork detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's
+//!   to give.
 //! - `cli`: the command-line tool `imid`.
 //! - `crc32fast`: session hashes as JuggleIM makes them; see [`dialect`].
 //! - `serde`: IDs as text in JSON, as bytes in binary formats.

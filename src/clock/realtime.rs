@@ -35,7 +35,8 @@ fn read(time: &mut Timespec) -> c_int {
         /// POSIX.1-2001.
         fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
     }
-    // SAFETY: the signature is POSIX's, the struct has the target's layout, and the pointer is a live exclusive reference.
+    // SAFETY: the signature is POSIX's, the struct has the target's layout, and the pointer is a live exclusive
+    // reference.
     unsafe { clock_gettime(REALTIME, time) }
 }
 

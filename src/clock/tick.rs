@@ -16,9 +16,10 @@ const STOPPED: u64 = u64::MAX;
 
 /// The system's wall clock, published every millisecond by a background thread: a reading is a load.
 ///
-/// It keeps following the wall clock, steps included. A starved thread makes it stale: IDs are then older than they could
-/// be, never equal and never out of order, and a generator reads the system clock itself before it refuses anything. After
-/// [`stop`](Self::stop), and in a forked child, which has no such thread, every reading is the system clock's.
+/// It keeps following the wall clock, steps included. A starved thread makes it stale: IDs are then older than they
+/// could be, never equal and never out of order, and a generator reads the system clock itself before it refuses
+/// anything. After [`stop`](Self::stop), and in a forked child, which has no such thread, every reading is the system
+/// clock's.
 ///
 /// Clones share one thread, and so do several generators with clones of one clock; it ends with the last clone.
 ///
@@ -100,8 +101,8 @@ impl Face {
 impl Ticker {
     fn stop(&self) {
         if self.face.epoch != fork::epoch() {
-            // A child inherits the handle of a thread that it does not have, perhaps under a lock that nobody will open.
-            // To join the one or to wait for the other would be for ever.
+            // A child inherits the handle of a thread that it does not have, perhaps under a lock that nobody will
+            // open. To join the one or to wait for the other would be for ever.
             core::mem::forget(self.thread.try_lock().map(|mut running| running.take()));
             return;
         }

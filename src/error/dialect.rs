@@ -20,7 +20,10 @@ pub struct DialectError(DialectKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum DialectKind {
-    #[error("expected 32 different printable ASCII digits other than '-', found '{}' at {at}", ascii::escape_default(*.found))]
+    #[error(
+        "expected 32 different printable ASCII digits other than '-', found '{}' at {at}",
+        ascii::escape_default(*.found)
+    )]
     Digit { at: usize, found: u8 },
     #[error("expected fields of {ID_BITS} bits in all, found {found}")]
     Sum { found: u32 },

@@ -5,8 +5,9 @@
 //!
 //! Why relaxed orderings do: what makes IDs distinct and ordered is one word, a stripe's `free`. It changes by
 //! read-modify-write only, and only upwards; all threads agree on the order of its values, and a call that happens
-//! before another comes first in it (coherence, C++20 [intro.races]). The words of the history only ever move a stamp to a
-//! later time or grant it a later limit. A thread that sees them late mints a stamp that it could have minted a moment ago.
+//! before another comes first in it (coherence, C++20 [intro.races]). The words of the history only ever move a stamp
+//! to a later time or grant it a later limit. A thread that sees them late mints a stamp that it could have minted a
+//! moment ago.
 
 use super::policy::Policy;
 use super::seed;
@@ -57,7 +58,8 @@ impl View {
         self.latest.max(self.floor)
     }
 
-    /// Whether a reading brings nothing new: the clock has not moved on, nor is it further back than is allowed or known.
+    /// Whether a reading brings nothing new: the clock has not moved on, nor is it further back than is allowed or
+    /// known.
     #[inline]
     fn covers(self, now: u64, policy: &Policy) -> bool {
         now <= self.latest && self.latest - now <= policy.max_rollback && self.reached() - now <= self.behind
@@ -163,8 +165,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
             if first == free && run == 1 {
                 // The next stamp in line. An addition cannot lose to another thread as an exchange can; but others may
                 // have added since the load, so the limit is looked at again, by the real clock if need be, and a stamp
-                // past it is given up. The look before bounds what can be given up by the number of threads. (A long run is
-                // not worth that waste.)
+                // past it is given up. The look before bounds what can be given up by the number of threads. (A long
+                // run is not worth that waste.)
                 let first = stripe.free.fetch_add(run, Ordering::Relaxed);
                 if at.admit(first, run, &self.policy.shape).is_ok() || self.admits_now(first, run, clock) {
                     return Some(first);
@@ -178,8 +180,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         }
     }
 
-    /// Whether the real clock allows a run that has been taken. A thread that was paused before it took the run holds an old
-    /// limit.
+    /// Whether the real clock allows a run that has been taken. A thread that was paused before it took the run holds
+    /// an old limit.
     #[cold]
     #[inline(never)]
     fn admits_now(&self, first: u64, run: u64, clock: &impl Clock) -> bool {
@@ -190,8 +192,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// The same with the real clock, before anything is refused.
     ///
-    /// The words are loaded before the clock is read, so a refusal was true at that reading, however long the thread has
-    /// been paused before it or since.
+    /// The words are loaded before the clock is read, so a refusal was true at that reading, however long the thread
+    /// has been paused before it or since.
     #[cold]
     #[inline(never)]
     fn take_anew(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
@@ -247,11 +249,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(self.fall_behind(view, now).reckon(now, &self.policy))
     }
 
-    /// Lowers `behind`, now that the clock is past its earlier readings, to what is left until it is past the stamps issued
-    /// meanwhile as well.
+    /// Lowers `behind`, now that the clock is past its earlier readings, to what is left until it is past the stamps
+    /// issued meanwhile as well.
     ///
-    /// Under full load the lead that was granted during a rollback lasts; dropping it at once would refuse every call until
-    /// the clock has caught up with the stamps.
+    /// Under full load the lead that was granted during a rollback lasts; dropping it at once would refuse every call
+    /// until the clock has caught up with the stamps.
     fn settle(&self, view: View, now: u64) -> u64 {
         let unissued = self.last_tick().map_or(0, |last| last + 1);
         let needed = unissued.max(view.floor).saturating_sub(now).min(view.behind);
@@ -268,8 +270,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.history.epoch.load(Ordering::Acquire) == fork::epoch()
     }
 
-    /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins in the millisecond after
-    /// the last one that it inherited, unknown to the parent.
+    /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins in the millisecond
+    /// after the last one that it inherited, unknown to the parent.
     ///
     /// Threads that arrive together may each do this. The seed of the last one stays, and the floors only rise.
     fn wake(&self) {
@@ -304,8 +306,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
     #[inline(never)]
     fn raise_floor(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         let latest = self.history.latest.load(Ordering::Relaxed);
-        // Skew is measured from readings, never from the floor: else a chain of IDs, each a little ahead, would carry it
-        // away from the clock without bound.
+        // Skew is measured from readings, never from the floor: else a chain of IDs, each a little ahead, would carry
+        // it away from the clock without bound.
         let ahead = |now: u64| tick.saturating_sub(now.max(latest));
         let mut now = clock.now_ms()?;
         if ahead(now) > self.policy.max_skew {

@@ -14,14 +14,14 @@ use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 /// Where the spin begins in a fresh millisecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Start {
-    /// At a mix of the millisecond and the generator's seed: hosts do not march in step, all spins wear alike, and shards
-    /// by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
+    /// At a mix of the millisecond and the generator's seed: hosts do not march in step, all spins wear alike, and
+    /// shards by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
     #[default]
     Seeded,
     /// One past the last spin, masked: the free-running counter of RongCloud's article.
     Rolling,
-    /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond that
-    /// they share.
+    /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
+    /// that they share.
     Zero,
 }
 
@@ -81,9 +81,9 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 
     /// The number of stripes, from 1; the number can also be left to inference. Set before the clock.
     ///
-    /// Each session uses the one stripe that its hash selects. n stripes mint n × 4,096 IDs a millisecond, and threads that
-    /// serve different stripes do not contend; the order is then strict per session, no longer over all sessions. A stripe
-    /// takes 128 bytes.
+    /// Each session uses the one stripe that its hash selects. n stripes mint n × 4,096 IDs a millisecond, and threads
+    /// that serve different stripes do not contend; the order is then strict per session, no longer over all sessions.
+    /// A stripe takes 128 bytes.
     pub const fn stripes<const MORE: usize>(self) -> Builder<SystemClock, MORE> {
         Builder { clock: self.clock, settings: self.settings }
     }
@@ -99,8 +99,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// The seed of [`Start::Seeded`]. Default: drawn by each process at first use.
     ///
     /// With a fixed seed and a scripted clock the IDs are repeatable; two hosts with one seed march in step, and so do
-    /// processes that fork before first use. Without the feature `std` there is nothing to draw from, and the seed must be
-    /// given.
+    /// processes that fork before first use. Without the feature `std` there is nothing to draw from, and the seed must
+    /// be given.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -123,7 +123,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// How far ahead of the clock an ID may be that [`Generator::observe`] takes over, in whole milliseconds. Default: 5 s.
+    /// How far ahead of the clock an ID may be that [`Generator::observe`] takes over, in whole milliseconds. Default:
+    /// 5 s.
     pub const fn max_skew(mut self, skew: Duration) -> Self {
         self.settings.max_skew = skew;
         self
@@ -131,8 +132,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// The greatest ID that the store knows: every new one comes in a later millisecond.
     ///
-    /// Closes the hole that a restart leaves when the clock was set back meanwhile, for IDs that were stored. The ID counts
-    /// as a reading of the clock: if it is more than `max_rollback` ahead, the first call is an error.
+    /// Closes the hole that a restart leaves when the clock was set back meanwhile, for IDs that were stored. The ID
+    /// counts as a reading of the clock: if it is more than `max_rollback` ahead, the first call is an error.
     pub const fn floor(mut self, id: MessageId) -> Self {
         self.settings.floor = Some(id);
         self
@@ -152,8 +153,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// The generator.
     ///
     /// # Errors
-    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as `lane(4, 2)`; without the feature `std`
-    /// seeded starts without a seed.
+    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as `lane(4, 2)`; without the feature
+    /// `std` seeded starts without a seed.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
         let core = self.settings.core()?;
         #[cfg(loom)]
@@ -163,8 +164,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 }
 
 impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only: a clock that may need to be
-    /// dropped cannot pass through a `const fn`.
+    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only: a clock that may need
+    /// to be dropped cannot pass through a `const fn`.
     ///
     /// # Errors
     /// As for [`build`](Self::build).

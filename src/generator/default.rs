@@ -7,8 +7,8 @@ use crate::session::Session;
 
 /// Mints an ID from the generator of the whole process: one stripe, the system clock, the default settings.
 ///
-/// For those who want no set-up. Strictly increasing over all sessions, 4,096 IDs a millisecond, **lock-free**; for more,
-/// make a striped [`Generator`] a `static` of your own.
+/// For those who want no set-up. Strictly increasing over all sessions, 4,096 IDs a millisecond, **lock-free**; for
+/// more, make a striped [`Generator`] a `static` of your own.
 ///
 /// ```
 /// use imid::{Session, SessionType};

@@ -26,9 +26,9 @@ use crate::session::Session;
 /// Mints the IDs of one process.
 ///
 /// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
-/// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the clock
-/// does; only [`resync`](Self::resync) gives this up. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more stripes
-/// **monotonic per session**.
+/// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the
+/// clock does; only [`resync`](Self::resync) gives this up. **Monotonic**: with one stripe an ID is greater than every
+/// ID whose call returned before; with more stripes **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
 /// | --- | --- | --- |
@@ -40,13 +40,14 @@ use crate::session::Session;
 /// | restart | distinct as two hosts are; [`floor`](Builder::floor) puts new IDs after those in the store | the same |
 /// | fork | the child is a new host: own seed, starts in the millisecond after the last inherited stamp | the same |
 ///
-/// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same millisecond,
-/// with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
+/// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
+/// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. It is never
-/// more than `max_lead` ahead of the clock on top of what the clock is [`behind`](Stats::behind): steps back that were
-/// absorbed, IDs observed from hosts whose clocks are ahead (up to `max_skew`), and in a forked child its parent's lead.
+/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. It is
+/// never more than `max_lead` ahead of the clock on top of what the clock is [`behind`](Stats::behind): steps back that
+/// were absorbed, IDs observed from hosts whose clocks are ahead (up to `max_skew`), and in a forked child its parent's
+/// lead.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -108,8 +109,8 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         &self.clock
     }
 
-    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can ever grant: `max_lead` milliseconds' worth,
-    /// less what the start of the spin takes.
+    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can ever grant: `max_lead` milliseconds'
+    /// worth, less what the start of the spin takes.
     pub const fn longest_run(&self) -> u64 {
         self.core.policy().longest_run()
     }
@@ -119,8 +120,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Mints the next ID of a session. **Lock-free**; **never blocks**.
     ///
     /// # Errors
-    /// The clock has no usable time, or stands more than `max_rollback` behind its latest reading; the ID would be more than
-    /// `max_lead` ahead; the last stamp of 2109 is spent. The clock is read once more before any refusal, and
+    /// The clock has no usable time, or stands more than `max_rollback` behind its latest reading; the ID would be more
+    /// than `max_lead` ahead; the last stamp of 2109 is spent. The clock is read once more before any refusal, and
     /// [`retry_after`](GenerateError::retry_after) says when to come back.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
@@ -186,11 +187,12 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
     ///
-    /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads when
-    /// the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
+    /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads
+    /// when the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no usable time.
+    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no
+    /// usable time.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)
@@ -198,10 +200,10 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Takes the present clock for the truth, after a forward jump that was later corrected.
     ///
-    /// Without it IDs stay at the time of the jump until the clock comes there. The stamps that lie ahead are given up and a
-    /// new seed is taken. **What it risks**: later IDs sort before those of the jump; when the clock comes to the
-    /// jump's time again, IDs of the same session and millisecond are equal with probability 1/4096 a pair. A thread that
-    /// mints at this very moment may carry the old time on: call it again then.
+    /// Without it IDs stay at the time of the jump until the clock comes there. The stamps that lie ahead are given up
+    /// and a new seed is taken. **What it risks**: later IDs sort before those of the jump; when the clock comes to the
+    /// jump's time again, IDs of the same session and millisecond are equal with probability 1/4096 a pair. A thread
+    /// that mints at this very moment may carry the old time on: call it again then.
     ///
     /// # Errors
     /// The clock has no usable time; nothing changes.
@@ -249,7 +251,7 @@ pub struct Stats {
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero where it is not.
     pub lead: Duration,
-    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back, of
-    /// observed IDs and of the lead that a forked child inherits.
+    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back,
+    /// of observed IDs and of the lead that a forked child inherits.
     pub behind: Duration,
 }

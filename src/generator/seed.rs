@@ -1,7 +1,7 @@
 //! The seed of a process: what makes two hosts begin their milliseconds at different counters.
 
-/// A seed that differs between hosts, processes, siblings of one fork and generators, as far as the system can tell them
-/// apart.
+/// A seed that differs between hosts, processes, siblings of one fork and generators, as far as the system can tell
+/// them apart.
 #[cfg(feature = "std")]
 pub(crate) fn draw(previous: u64) -> u64 {
     use std::hash::{BuildHasher, RandomState};

@@ -10,8 +10,9 @@
 //! expanded:  |        tick        |   lane   |  counter  |
 //! ```
 //!
-//! The state of a stripe is one word, `free`: the least compact stamp that has not been taken. It only grows. That is the
-//! whole argument for order and uniqueness: whoever moves `free` from a to b owns the stamps a..b, and nobody else does.
+//! The state of a stripe is one word, `free`: the least compact stamp that has not been taken. It only grows. That is
+//! the whole argument for order and uniqueness: whoever moves `free` from a to b owns the stamps a..b, and nobody else
+//! does.
 
 use crate::error::GenerateKind;
 
@@ -93,7 +94,8 @@ impl Origin {
     #[inline]
     pub(crate) const fn start(self, tick: u64, free: u64, seed: u64, shape: &Shape) -> u64 {
         match self {
-            // A multiplication scales the upper half of the mix to the bound, without the bias of a small divisor's remainder.
+            // A multiplication scales the upper half of the mix to the bound, without the bias of a small divisor's
+            // remainder.
             Self::Below(bound) => ((mix(tick ^ seed) >> u32::BITS) * bound) >> u32::BITS,
             Self::Rolling => shape.counter(free),
         }

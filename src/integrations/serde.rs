@@ -48,8 +48,8 @@ impl Visitor<'_> for TextVisitor {
 
 /// The text, as its layout's owners write it; in binary formats the 64 bits.
 ///
-/// There is no `Deserialize`: the text does not say the layout. Read a string, and [parse](crate::snowflake::Layout::parse)
-/// it.
+/// There is no `Deserialize`: the text does not say the layout. Read a string, and
+/// [parse](crate::snowflake::Layout::parse) it.
 impl Serialize for Snowflake {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {

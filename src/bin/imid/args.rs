@@ -127,8 +127,8 @@ pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("expected a time since 1970, found {}", quote(text)))
 }
 
-/// Whether a text has the shape of RFC 3339's `date-time`: jiff reads other forms too. What is in range is jiff's to say,
-/// but for the hours of an offset, of which it takes 25.
+/// Whether a text has the shape of RFC 3339's `date-time`: jiff reads other forms too. What is in range is jiff's to
+/// say, but for the hours of an offset, of which it takes 25.
 fn is_date_time(text: &str) -> bool {
     let shape = text.replace(|c: char| c.is_ascii_digit(), "0");
     let rest = shape.strip_prefix("0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));

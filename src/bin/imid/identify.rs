@@ -12,8 +12,8 @@ use crate::report::{Stop, quote};
 
 /// Name the dialects and Snowflake layouts that could have made a text, with the time that each reads in it
 ///
-/// The plausible come first: those with a time between 2005 and two years from now. Texts that several could have made are
-/// not decided: inspect reads them by the dialect that you name.
+/// The plausible come first: those with a time between 2005 and two years from now. Texts that several could have made
+/// are not decided: inspect reads them by the dialect that you name.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
