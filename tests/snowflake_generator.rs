@@ -260,6 +260,25 @@ fn a_spare_node_that_the_layout_has_no_room_for_is_refused_and_kept() {
 }
 
 #[test]
+fn a_node_is_not_swapped_for_itself() {
+    let clock = ManualClock::new(START);
+    // The generator's own node is in the queue by mistake.
+    let queue: WorkerQueue = [3, 100].into_iter().collect();
+    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let mut minted = vec![ids.generate().unwrap()];
+    clock.set(START - 16);
+    assert!(ids.generate().unwrap_err().is_rollback());
+    assert_eq!(ids.node(), 3);
+    minted.push(ids.generate().unwrap());
+    clock.set(START);
+    minted.push(ids.generate().unwrap());
+    assert_eq!((minted[1].node(), minted[2].node()), (100, 100));
+
+    // It comes back once, past its last ID.
+    assert_eq!((queue.take(START), queue.take(START + 1), queue.take(START + 1)), (None, Some(3), None));
+}
+
+#[test]
 fn the_waiting_call_of_the_rollback_article_waits_out_a_small_step() {
     let ids = Generator::new(Preset::ROLLBACK_38_15_10, 3).unwrap().with_clock(RunningClock::new());
     let before = ids.generate().unwrap();

@@ -159,7 +159,8 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
                 Err(refusal @ MintKind::Rollback { retry_after: None, .. }) if may_swap => {
-                    let node = self.workers.take(now_ms).ok_or(refusal)?;
+                    // Its own node is not spare: under it the time that was set back to has been minted before.
+                    let node = self.workers.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
                 }
                 Err(refusal) => return Err(refusal),

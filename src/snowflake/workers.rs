@@ -2,6 +2,9 @@
 
 /// A source of spare nodes, which several generators may share.
 ///
+/// **A node that a generator has is not in it**, or two will mint under one node; a generator that is handed its own is
+/// refused it, and drops it.
+///
 /// A node is taken from the front of a queue, and the one that it replaces is put to the back. The generator remembers the
 /// one that it has ([`Generator::node`](super::Generator::node)); whoever restarts a process under the same node keeps
 /// it with the process.
