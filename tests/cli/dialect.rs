@@ -28,9 +28,10 @@ fn inspect_reads_by_the_dialect_that_is_named() {
     assert_eq!(json("nsq 0632eb19de09b007"), format!("{NSQ}\n"));
     let lines = imid("inspect --json --dialect leaf", " 1169786042799259000\n\n5\n").ok();
     assert_eq!(lines.matches(r#""dialect":"leaf""#).count(), 2);
-    assert!(
-        imid_args(&["inspect", "--json", "--dialect", "leaf", "--", "-1"], "").ok().contains(r#""overflowed":true"#)
-    );
+    for negative in ["-1", "-- -1"] {
+        assert!(json(&format!("leaf {negative}")).contains(r#""id":"-1","dialect":"leaf""#), "{negative}");
+    }
+    assert!(json("leaf -1").contains(r#""overflowed":true"#));
 }
 
 #[test]

@@ -31,7 +31,7 @@ Examples:
   imid inspect --dialect twitter --json 204697221847986177")]
 pub(crate) struct Args {
     /// IDs; where there are none, those of standard input, one per line
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
     /// Print one JSON object per ID
     #[arg(long)]
