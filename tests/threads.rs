@@ -1,0 +1,237 @@
+//! Two to eight threads on one generator: no ID twice, and each order that is promised. Tens of millions of IDs in a release
+//! build (`cargo test --release --test threads`), fewer where the compiler has not optimised.
+#![cfg(feature = "std")]
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
+use std::thread;
+
+use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
+use imid::generator::Builder;
+use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
+
+const T: u64 = 1_763_665_800_000;
+
+/// IDs in one configuration.
+const COUNT: usize = if cfg!(debug_assertions) { 400_000 } else { 16_000_000 };
+
+/// Sessions that all threads serve: of one stripe, of others, and two of one hash.
+const SESSIONS: u64 = 8;
+
+fn session(index: u64) -> Session {
+    let hash = [0, 1, 1, 2, 63, 64, 65, 4_194_303][index as usize];
+    let code = 1 + index as u8;
+    Session::from_parts(SessionType::new(code).unwrap(), SessionHash::new(hash).unwrap())
+}
+
+/// Timestamp and spin, then the session's index: equal for equal IDs only, and small enough to keep millions.
+fn key(id: MessageId, session: u64) -> u64 {
+    (id.to_u128() >> 26) as u64 * SESSIONS + session
+}
+
+fn unlimited() -> Builder<SystemClock, 1> {
+    Generator::builder().max_lead(Duration::MAX)
+}
+
+/// Runs the threads, and has each check that the IDs of each session increase.
+fn mint<C, const STRIPES: usize>(
+    ids: &Generator<C, STRIPES>,
+    threads: usize,
+    take: impl Fn(u64, &mut Vec<u64>) + Sync,
+) -> Vec<u64>
+where
+    C: Clock + Sync,
+{
+    let count = COUNT / threads;
+    let work = |first: u64| {
+        let mut keys = Vec::with_capacity(count + 1_024);
+        let mut session = first;
+        while keys.len() < count {
+            let from = keys.len();
+            take(session, &mut keys);
+            assert!(keys[from..].is_sorted_by(|a, b| a < b), "the IDs of one call");
+            session = (session + 1) % SESSIONS;
+        }
+        let mut last = [0; SESSIONS as usize];
+        for key in &keys {
+            let last = &mut last[(key % SESSIONS) as usize];
+            assert!(*last < *key, "the IDs of one session");
+            *last = *key;
+        }
+        assert!(STRIPES > 1 || keys.is_sorted_by(|a, b| a / SESSIONS < b / SESSIONS), "the IDs of one stripe");
+        keys
+    };
+    let keys = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads as u64).map(|at| scope.spawn(move || work(at % SESSIONS))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(ids.stats().issued, keys.len() as u64);
+    keys
+}
+
+fn assert_distinct(mut keys: Vec<u64>) {
+    #[expect(clippy::stable_sort_primitive, reason = "it finds the runs that the threads left, and merges them")]
+    keys.sort();
+    assert!(keys.is_sorted_by(|a, b| a < b), "an ID was minted twice");
+}
+
+fn one_by_one<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, threads: usize) {
+    assert_distinct(mint(ids, threads, |at, keys| keys.push(key(ids.generate(session(at)).unwrap(), at))));
+}
+
+#[test]
+fn one_stripe_by_the_system_clock() {
+    one_by_one(&unlimited().build().unwrap(), 2);
+    one_by_one(&unlimited().build().unwrap(), 8);
+}
+
+#[test]
+fn one_stripe_by_a_tick_clock() {
+    let clock = TickClock::start().unwrap();
+    one_by_one(&unlimited().clock(clock.clone()).build().unwrap(), 2);
+    one_by_one(&unlimited().clock(clock).build().unwrap(), 5);
+}
+
+#[test]
+fn sixty_four_stripes_by_the_system_clock() {
+    one_by_one(&unlimited().stripes::<64>().build().unwrap(), 2);
+    one_by_one(&unlimited().stripes::<64>().build().unwrap(), 8);
+}
+
+#[test]
+fn sixty_four_stripes_by_a_tick_clock() {
+    let clock = TickClock::start().unwrap();
+    one_by_one(&unlimited().stripes::<64>().clock(clock).build().unwrap(), 4);
+}
+
+#[test]
+fn rolling_and_zero_starts() {
+    one_by_one(&unlimited().start(Start::Rolling).build().unwrap(), 4);
+    one_by_one(&unlimited().start(Start::Zero).build().unwrap(), 3);
+}
+
+#[test]
+fn batches_beside_slices_and_single_ids() {
+    let ids = unlimited().build().unwrap();
+    let keys = mint(&ids, 4, |at, keys| match at % 3 {
+        0 => keys.push(key(ids.generate(session(at)).unwrap(), at)),
+        1 => keys.extend(ids.batch(session(at), 100).unwrap().map(|id| key(id, at))),
+        _ => {
+            let mut slice = [MessageId::MIN; 64];
+            ids.fill(session(at), &mut slice).unwrap();
+            keys.extend(slice.map(|id| key(id, at)));
+        }
+    });
+    assert_distinct(keys);
+}
+
+#[test]
+fn generators_with_lanes_share_their_sessions() {
+    let lanes = [1, 2].map(|lane| unlimited().lane(lane, 2).build().unwrap());
+    let keys: Vec<_> = thread::scope(|scope| {
+        let hosts = lanes.each_ref().map(|ids| {
+            scope.spawn(move || {
+                mint(ids, 2, |at, keys| match at {
+                    0 => keys.extend(ids.batch(session(at), 100).unwrap().map(|id| key(id, at))),
+                    _ => keys.push(key(ids.generate(session(at)).unwrap(), at)),
+                })
+            })
+        });
+        hosts.into_iter().flat_map(|host| host.join().unwrap()).collect()
+    });
+    assert_distinct(keys);
+}
+
+/// Limits in place, and a clock that one thread moves on, forth and back, while the others mint as fast as they may.
+fn by_a_restless_clock<const STRIPES: usize>(threads: usize) {
+    let clock = ManualClock::new(T);
+    let lead = Duration::from_millis(20);
+    let ids = Generator::builder().stripes::<STRIPES>().clock(&clock).max_lead(lead).build().unwrap();
+    let done = AtomicBool::new(false);
+    let keys = thread::scope(|scope| {
+        scope.spawn(|| {
+            for at in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                // Seven on, three back.
+                clock.set(T + at / 10 * 4 + if at % 10 < 7 { at % 10 } else { 13 - at % 10 });
+                thread::yield_now();
+            }
+        });
+        let keys = mint(&ids, threads, |at, keys| {
+            loop {
+                match ids.generate(session(at)) {
+                    Ok(id) => return keys.push(key(id, at)),
+                    Err(error) if error.is_overload() => thread::yield_now(),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+        keys
+    });
+    assert_distinct(keys);
+    let stats = ids.stats();
+    assert!(stats.lead <= lead + Duration::from_millis(8), "{stats:?}");
+}
+
+#[test]
+fn one_stripe_by_a_restless_clock() {
+    by_a_restless_clock::<1>(3);
+}
+
+#[test]
+fn three_stripes_by_a_restless_clock() {
+    by_a_restless_clock::<3>(3);
+}
+
+/// What one thread has published comes before what another mints after it has seen that.
+#[test]
+fn an_id_comes_after_all_whose_calls_returned_before() {
+    fn check<const STRIPES: usize>() {
+        let ids = unlimited().stripes::<STRIPES>().build().unwrap();
+        // For each session the greatest key that any thread has published; with one stripe all share the first.
+        let published: [AtomicU64; SESSIONS as usize] = Default::default();
+        let keys = mint(&ids, 4, |at, keys| {
+            let published = &published[if STRIPES > 1 { at as usize } else { 0 }];
+            let before = published.load(Ordering::Acquire);
+            let key = key(ids.generate(session(at)).unwrap(), at);
+            assert!(before / SESSIONS < key / SESSIONS, "before what another thread had published");
+            published.fetch_max(key, Ordering::Release);
+            keys.push(key);
+        });
+        assert_distinct(keys);
+    }
+    check::<1>();
+    check::<64>();
+}
+
+/// One thread observes IDs ahead of all that were minted; what the others mint once they know of them comes after.
+#[test]
+fn what_one_thread_observed_comes_before_what_another_mints() {
+    let ids = unlimited().stripes::<4>().max_skew(Duration::MAX).build().unwrap();
+    let observed = AtomicU64::new(0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..20_000 {
+                let ahead = ids.generate(session(0)).unwrap().timestamp_ms() + 3;
+                ids.observe(MessageId::last_at(ahead).unwrap()).unwrap();
+                observed.store(ahead, Ordering::Release);
+                thread::yield_now();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        for at in 0..3 {
+            let (ids, observed, done) = (&ids, &observed, &done);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    let seen = observed.load(Ordering::Acquire);
+                    let id = ids.generate(session(at)).unwrap();
+                    assert!(seen < id.timestamp_ms(), "before what another thread had observed");
+                }
+            });
+        }
+    });
+}
