@@ -140,6 +140,9 @@ fn bounds_hold_every_id_of_a_time_and_no_other() {
             }
             assert!(Snowflake::from_u64(last.to_u64() + 1, layout).timestamp_ms() > ms, "{last:?} {ms}");
         }
+        // The last millisecond may hold fewer ticks than others, and none in the sign bit.
+        let end = layout.last_at(layout.last_ms()).unwrap();
+        assert_eq!(end.to_u64(), u64::MAX >> (u64::BITS - layout.widths().iter().sum::<u32>()), "{end:?}");
     }
 }
 

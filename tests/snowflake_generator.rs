@@ -3,6 +3,7 @@
 #![cfg(feature = "std")]
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -257,6 +258,40 @@ fn a_spare_node_that_the_layout_has_no_room_for_is_refused_and_kept() {
     assert_eq!(ids.generate().unwrap_err().to_string(), "expected a node of 0 to 32767, found 32768");
     assert_eq!(ids.generate().unwrap().node(), 101);
     assert_eq!(queue.take(START), Some(1 << 15));
+}
+
+#[test]
+fn a_spare_node_taken_in_vain_is_put_back() {
+    /// Lets another caller swap after the first has looked at the word, and before it looks at the clock.
+    struct Overtaken(AtomicU64);
+    impl Clock for Overtaken {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(START - 16 * self.0.load(Ordering::Relaxed).min(1))
+        }
+        fn refresh(&self) -> Result<u64, ClockError> {
+            if self.0.fetch_add(1, Ordering::Relaxed) == 1 {
+                assert_eq!(ids().generate().unwrap().node(), 100);
+            }
+            self.now_ms()
+        }
+    }
+    static QUEUE: OnceLock<WorkerQueue> = OnceLock::new();
+    static IDS: OnceLock<Generator<Overtaken, &WorkerQueue>> = OnceLock::new();
+    fn ids() -> &'static Generator<Overtaken, &'static WorkerQueue> {
+        IDS.get_or_init(|| {
+            let queue = QUEUE.get_or_init(|| [100, 101].into_iter().collect());
+            let ids = Generator::new(Preset::ROLLBACK_38_15_10, 3).unwrap();
+            ids.with_clock(Overtaken(AtomicU64::new(0))).with_workers(queue)
+        })
+    }
+
+    ids().generate().unwrap();
+    ids().clock().0.store(1, Ordering::Relaxed);
+    let id = ids().generate().unwrap();
+    assert_eq!((id.node(), id.seq()), (100, 1));
+    let queue = QUEUE.get().unwrap();
+    assert_eq!((queue.take(START - 16), queue.take(START), queue.take(START + 1)), (Some(101), None, Some(3)));
+    assert_eq!(queue.take(u64::MAX), None);
 }
 
 #[test]
