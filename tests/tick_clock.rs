@@ -1,0 +1,273 @@
+//! The clock that a background thread keeps: its end, its sharing, and what a stale reading may do.
+#![cfg(feature = "std")]
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::thread;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use imid::clock::{Clock, TickClock};
+use imid::error::ClockError;
+use imid::{Generator, MessageId, Session, Start};
+
+const T: u64 = 1_763_665_800_000;
+
+/// The wall clock by way of the standard library.
+fn wall() -> u64 {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+/// Waits until the clock shows another time; one that stands would be waited for in vain.
+fn moves_on(clock: &TickClock) -> bool {
+    let (began, first) = (Instant::now(), clock.now_ms().unwrap());
+    while began.elapsed() < Duration::from_secs(10) {
+        if clock.now_ms().unwrap() != first {
+            return true;
+        }
+        thread::yield_now();
+    }
+    false
+}
+
+#[test]
+fn it_shows_the_wall_clock_from_its_first_reading_on() {
+    let before = wall();
+    let clock = TickClock::start().unwrap();
+    let first = clock.now_ms().unwrap();
+    assert!(before <= first && first <= wall());
+    for _ in 0..20 {
+        assert!(moves_on(&clock));
+        assert!(clock.now_ms().unwrap() <= wall(), "ahead of the wall clock");
+    }
+}
+
+/// In most readings it is exact: a thread that is woken late now and then is no more than that.
+#[test]
+fn it_is_seldom_behind() {
+    let clock = TickClock::start().unwrap();
+    let late = (0..200)
+        .filter(|_| {
+            thread::sleep(Duration::from_micros(1_300));
+            let now = wall();
+            clock.now_ms().unwrap() + 5 < now
+        })
+        .count();
+    assert!(late < 100, "{late} of 200 readings more than 5 ms behind");
+}
+
+#[test]
+fn a_stopped_clock_reads_the_system_clock() {
+    let clock = TickClock::start().unwrap();
+    let ids = Generator::builder().clock(clock.clone()).build().unwrap();
+    let before = ids.generate(Session::default()).unwrap();
+    clock.stop();
+    for _ in 0..100 {
+        let (from, shown) = (wall(), clock.now_ms().unwrap());
+        assert!(from <= shown && shown <= wall());
+    }
+    assert!(before < ids.generate(Session::default()).unwrap());
+}
+
+#[test]
+fn stopping_twice_and_from_several_threads_is_once() {
+    let clock = TickClock::start().unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| clock.clone().stop());
+        }
+    });
+    clock.stop();
+    assert!(moves_on(&clock));
+}
+
+#[test]
+fn stopping_one_clone_stops_them_all_and_dropping_one_stops_none() {
+    let clock = TickClock::start().unwrap();
+    drop(clock.clone());
+    assert!(moves_on(&clock));
+    let other = clock.clone();
+    clock.stop();
+    drop(clock);
+    let (from, shown) = (wall(), other.now_ms().unwrap());
+    assert!(from <= shown && shown <= wall(), "a stopped clock reads the system's");
+}
+
+/// Waits until this many threads of this process bear the name of the clock's: a thread names itself, and the kernel takes
+/// a moment to forget one that has ended.
+#[cfg(target_os = "linux")]
+fn tickers_are(count: usize) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(10) {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        if names.filter(|name| name == "imid-tick\n").count() == count {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+/// In a process of its own: other tests start clocks too.
+#[cfg(target_os = "linux")]
+#[test]
+fn clones_and_generators_share_one_thread_which_ends_with_the_last() {
+    const ALONE: &str = "IMID_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let test = "clones_and_generators_share_one_thread_which_ends_with_the_last";
+        let alone = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(ALONE, "1")
+            .output()
+            .unwrap();
+        assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
+        return;
+    }
+    let clock = TickClock::start().unwrap();
+    let first = Generator::builder().clock(clock.clone()).build().unwrap();
+    let second = Generator::builder().stripes::<8>().clock(clock.clone()).build().unwrap();
+    let third = Generator::builder().clock(&clock).build().unwrap();
+    assert!(first.generate(Session::default()).is_ok());
+    assert!(second.generate(Session::default()).is_ok());
+    assert!(third.generate(Session::default()).is_ok());
+    assert!(tickers_are(1), "one for all");
+    drop((first, clock));
+    thread::sleep(Duration::from_millis(20));
+    assert!(tickers_are(1), "the second generator still has it");
+    drop(second);
+    assert!(tickers_are(0), "it ends with the last");
+
+    let stopped = TickClock::start().unwrap();
+    assert!(tickers_are(1));
+    stopped.stop();
+    assert!(tickers_are(0), "it ends when it is stopped");
+}
+
+/// As a `TickClock` whose thread is starved: readings are old, and the real time is found when it is asked for.
+#[derive(Default)]
+struct Starved {
+    published: AtomicU64,
+    real: AtomicU64,
+    asked: AtomicU64,
+}
+
+impl Starved {
+    fn at(ms: u64) -> Self {
+        Self { published: ms.into(), real: ms.into(), asked: AtomicU64::new(0) }
+    }
+
+    /// Time goes on, and the thread does not.
+    fn starve(&self, ms: u64) {
+        self.real.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// The thread runs again.
+    fn publish(&self) {
+        self.published.store(self.real.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl Clock for Starved {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        Ok(self.published.load(Ordering::Relaxed))
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Ok(self.real.load(Ordering::Relaxed))
+    }
+}
+
+/// Checks each ID against the last, and returns it.
+fn next(ids: &Generator<&Starved>, last: &mut MessageId) -> MessageId {
+    let id = ids.generate(Session::default()).unwrap();
+    assert!(*last < id, "{id} after {last}");
+    *last = id;
+    id
+}
+
+#[test]
+fn a_starved_clock_makes_ids_older_and_never_refuses() {
+    let clock = Starved::at(T);
+    let lead = Duration::from_millis(3);
+    let ids = Generator::builder().start(Start::Zero).max_lead(lead).clock(&clock).build().unwrap();
+    let mut last = MessageId::MIN;
+    assert_eq!(next(&ids, &mut last).timestamp_ms(), T);
+    clock.starve(100);
+    // The old millisecond, and the lead over it, are filled up first.
+    for place in 1..4 * 4_096 {
+        assert_eq!(next(&ids, &mut last).timestamp_ms(), T + place / 4_096);
+    }
+    assert_eq!(clock.asked.load(Ordering::Relaxed), 1, "only for the first ID of all");
+    // What the old reading would refuse is decided by the real one.
+    assert_eq!(next(&ids, &mut last).timestamp_ms(), T + 100);
+    assert_eq!(next(&ids, &mut last).timestamp_ms(), T + 100, "the old reading does not count as a rollback");
+    assert_eq!(ids.stats().behind, Duration::ZERO);
+    assert_eq!(ids.stats().refused, 0);
+
+    clock.publish();
+    let asked = clock.asked.load(Ordering::Relaxed);
+    next(&ids, &mut last);
+    assert_eq!(clock.asked.load(Ordering::Relaxed), asked, "a fresh reading is enough again");
+}
+
+#[test]
+fn a_starved_clock_hides_a_rollback_only_until_something_would_be_refused() {
+    let clock = Starved::at(T);
+    let limits = Duration::from_millis(2);
+    let ids =
+        Generator::builder().start(Start::Zero).max_lead(limits).max_rollback(limits).clock(&clock).build().unwrap();
+    let mut last = MessageId::MIN;
+    next(&ids, &mut last);
+    // The wall clock was set back while the thread slept: what was published is still good, within its lead.
+    clock.real.store(T - 3, Ordering::Relaxed);
+    for _ in 1..3 * 4_096 {
+        assert!(next(&ids, &mut last).timestamp_ms() <= T + 2);
+    }
+    let error = ids.generate(Session::default()).unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
+    clock.publish();
+    assert!(ids.generate(Session::default()).is_err_and(|error| error.is_rollback()));
+    // Within the limit again; but the lead over the time that was reached is spent, and comes back with the clock.
+    clock.starve(1);
+    assert!(ids.generate(Session::default()).is_err_and(|error| error.is_overload()));
+    clock.starve(1);
+    assert_eq!(next(&ids, &mut last).timestamp_ms(), T + 3);
+}
+
+#[test]
+fn a_clock_that_is_starved_now_and_then_keeps_order_at_any_rate() {
+    let clock = Starved::at(T);
+    let ids = Generator::builder().max_lead(Duration::from_millis(5)).clock(&clock).build().unwrap();
+    let mut last = MessageId::MIN;
+    for round in 0_u64..3_000 {
+        clock.starve(round % 4);
+        if round % 7 == 0 {
+            clock.publish();
+        }
+        for _ in 0..round % 97 {
+            let id = next(&ids, &mut last);
+            let (published, real) = (clock.published.load(Ordering::Relaxed), clock.real.load(Ordering::Relaxed));
+            assert!(published <= id.timestamp_ms() && id.timestamp_ms() <= real + 5);
+        }
+    }
+}
+
+#[test]
+fn generators_that_share_a_clock_do_not_share_their_stamps() {
+    let clock = TickClock::start().unwrap();
+    let hosts = [0, 1].map(|lane| Generator::builder().lane(lane, 1).clock(clock.clone()).build().unwrap());
+    let mut all: Vec<_> = thread::scope(|scope| {
+        let threads = hosts.each_ref().map(|ids| {
+            scope.spawn(|| {
+                (0..20_000)
+                    .map(|_| ids.generate_within(Session::default(), Duration::from_secs(10)).unwrap())
+                    .collect::<Vec<_>>()
+            })
+        });
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    all.sort_unstable();
+    assert!(all.is_sorted_by(|a, b| a < b));
+}
