@@ -19,7 +19,9 @@ use crate::sync::{AtomicU64, Ordering};
 /// [`generate_within`](Self::generate_within) sleeps. **Unique** while no other generator holds the node. **Monotonic**,
 /// but where a node is swapped: the new node begins at the time that the clock was set back to.
 ///
-/// In a forked child a generator that was in use before is an error, for its node is still the parent's.
+/// In a forked child a generator that was in use before is an error, for its node is still the parent's. One that was not
+/// in use is no different in the children of a prefork server than in their parent: **give each process its own node**, and
+/// make the generator after the fork.
 ///
 /// ```
 /// use imid::snowflake::{Generator, Preset};
