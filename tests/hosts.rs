@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
+use imid::error::GenerateError;
 use imid::generator::Builder;
 use imid::{Generator, MessageId, Session, SessionHash, SessionType};
 
@@ -122,7 +123,7 @@ fn under_full_load_the_stream_leaves_the_whole_rate_and_no_more_than_the_lead() 
     // What no limit would have refused is refused now: it asks for more than the clock has given.
     let more = 4_096 * usize::try_from(LEAD).unwrap();
     ids.batch(session(0), more - 4_096).unwrap().for_each(drop);
-    assert!(ids.batch(session(0), 8_192).is_err_and(|error| error.is_overload()));
+    assert!(ids.batch(session(0), 8_192).is_err_and(GenerateError::is_overload));
 }
 
 /// Once the stream ends, the lead is given back at the clock's pace.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use imid::clock::{Clock, TickClock};
-use imid::error::ClockError;
+use imid::error::{ClockError, GenerateError};
 use imid::{Generator, MessageId, Session, Start};
 
 const T: u64 = 1_763_665_800_000;
@@ -228,10 +228,10 @@ fn a_starved_clock_hides_a_rollback_only_until_something_would_be_refused() {
     assert!(error.is_rollback());
     assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
     clock.publish();
-    assert!(ids.generate(Session::default()).is_err_and(|error| error.is_rollback()));
+    assert!(ids.generate(Session::default()).is_err_and(GenerateError::is_rollback));
     // Within the limit again; but the lead over the time that was reached is spent, and comes back with the clock.
     clock.starve(1);
-    assert!(ids.generate(Session::default()).is_err_and(|error| error.is_overload()));
+    assert!(ids.generate(Session::default()).is_err_and(GenerateError::is_overload));
     clock.starve(1);
     assert_eq!(next(&ids, &mut last).timestamp_ms(), T + 3);
 }
