@@ -2,7 +2,8 @@
 //!
 //! `fork` copies a generator with its state: parent and child would go on with the same stamps. An at-fork handler
 //! raises a process-wide counter in every child, and a generator compares it with the value that it started under. Not
-//! seen are a raw `clone` system call and a restored snapshot of a virtual machine: neither runs the handlers.
+//! seen are a raw `clone` system call and a restored snapshot of a virtual machine, which run no handlers, and a fork that
+//! is under way in one thread while another makes the process's very first ID, which registers the handler.
 
 #[cfg(all(unix, feature = "std"))]
 pub(crate) use handler::{epoch, watch};

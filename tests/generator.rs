@@ -167,7 +167,7 @@ fn time_runs_out_after_the_last_stamp() {
     let error = ids.generate(all).unwrap_err();
     assert!(error.is_exhausted());
     assert_eq!(error.retry_after(), None);
-    assert_eq!(error.to_string(), "expected a stamp before the last one of time, found none left");
+    assert_eq!(error.to_string(), "expected stamps before the end of time, found too few left");
 }
 
 /// A thread is paused between reading the clock and minting, while others mint two seconds' worth.

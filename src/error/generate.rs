@@ -53,7 +53,8 @@ impl ClockError {
     }
 }
 
-/// No ID was minted, and the generator is as it was.
+/// No ID was minted, and later calls are served as if this one had not been made. (Of threads that reach a limit at the
+/// same moment each can use up one stamp.)
 ///
 /// ```
 /// use core::time::Duration;
@@ -81,7 +82,7 @@ pub(crate) enum GenerateKind {
     Rollback { max: u64, found: u64 },
     #[error("expected a timestamp at most {max} ms ahead of the clock, found {found} ms")]
     Lead { max: u64, found: u64 },
-    #[error("expected a stamp before the last one of time, found none left")]
+    #[error("expected stamps before the end of time, found too few left")]
     Exhausted,
     #[error("expected a run of at most {max} IDs, found {found}")]
     RunTooLong { max: u64, found: u64 },
@@ -115,7 +116,7 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Lead { .. })
     }
 
-    /// Whether the last stamp, in May 2109, has been issued.
+    /// Whether fewer stamps than were asked for are left until the end of time, in May 2109.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::Exhausted)
     }

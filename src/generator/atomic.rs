@@ -337,8 +337,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.history.behind.store(0, Ordering::Relaxed);
         for stripe in &self.stripes {
             let free = stripe.free.load(Ordering::Relaxed);
-            // A stripe that is not ahead needs no correction, and keeps its order.
-            if free > self.policy.shape.first_of(now + 1) {
+            // A stripe that is no further ahead than overload may take it needs no correction, and keeps its order.
+            if free > self.policy.shape.first_of(now + self.policy.max_lead + 1) {
                 let fresh = self.policy.shape.first_of(now) | self.fresh_start(now, free);
                 let free = stripe.free.swap(fresh, Ordering::Relaxed);
                 stripe.skipped.fetch_add(fresh.wrapping_sub(free), Ordering::Relaxed);

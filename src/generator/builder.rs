@@ -142,8 +142,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Fixes the top `bits` of the spin to `index`, for up to 2^`bits` hosts that write one session at the same time.
     ///
     /// IDs are unique while no two live hosts hold the same lane, and a lane's next holder starts past its last ID
-    /// ([`floor`](Self::floor)). Each lane mints 4096 / 2^`bits` IDs a millisecond and stripe. `bits` is 0 to 12, and
-    /// `index` below 2^`bits`. Default: no lane.
+    /// ([`floor`](Self::floor)). A forked child holds its parent's lane: make its generator after the fork. Each lane mints
+    /// 4096 / 2^`bits` IDs a millisecond and stripe. `bits` is 0 to 12, and `index` below 2^`bits`. Default: no lane.
     pub const fn lane(mut self, index: u16, bits: u32) -> Self {
         self.settings.lane = index;
         self.settings.lane_bits = bits;

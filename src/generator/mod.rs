@@ -190,6 +190,9 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads
     /// when the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
     ///
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it, so hosts that answer
+    /// each other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`.
+    ///
     /// # Errors
     /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no
     /// usable time.
@@ -200,10 +203,12 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Takes the present clock for the truth, after a forward jump that was later corrected.
     ///
-    /// Without it IDs stay at the time of the jump until the clock comes there. The stamps that lie ahead are given up
-    /// and a new seed is taken. **What it risks**: later IDs sort before those of the jump; when the clock comes to the
-    /// jump's time again, IDs of the same session and millisecond are equal with probability 1/4096 a pair. A thread
-    /// that mints at this very moment may carry the old time on: call it again then.
+    /// Without it IDs stay at the time of the jump until the clock comes there. Stamps further ahead than `max_lead` are
+    /// given up, a new seed is taken, and what was observed is forgotten; a stripe within `max_lead` goes on as it was.
+    /// **What it risks**: later IDs sort before those of the jump; when the clock comes to the jump's time again, IDs of
+    /// the same session and millisecond are equal with probability 1/4096 a pair with seeded starts, and nearly all of
+    /// them with others. A thread that mints at this very moment may carry the old time on, or be refused as if the jump
+    /// were still ahead: call it again then.
     ///
     /// # Errors
     /// The clock has no usable time; nothing changes.

@@ -170,10 +170,11 @@ impl Model {
     pub(super) fn resync(&mut self, reading: Option<u64>) -> bool {
         let Some(now) = reading.filter(|now| *now <= LAST_MS) else { return false };
         (self.latest, self.floor, self.behind) = (now, 0, 0);
+        let lead = self.settings.lead();
         self.starts.clear();
         let capacity = self.settings.capacity();
         for free in &mut self.free {
-            if *free > (now + 1) * capacity {
+            if *free > (now + lead + 1) * capacity {
                 // Where the present millisecond starts, the next call will show.
                 let start = if self.settings.start == Beginning::Rolling { *free % capacity } else { 0 };
                 *free = now * capacity + start;
