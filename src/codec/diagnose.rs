@@ -1,4 +1,5 @@
-//! What is wrong with a text that a reader refused. Called on the cold path only, so it looks again from the start.
+//! What is wrong with a text that a reader refused. Called on the cold path only, so it looks again from the start;
+//! never inlined, or the readers would keep at hand what only the diagnosis wants.
 
 use super::alphabet::{Alphabet, NO_DIGIT};
 use super::decode::{hex_digit, may_dash};
@@ -8,6 +9,7 @@ use crate::layout::{DIGITS, HEX_LEN, TEXT_LEN};
 
 /// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
 #[cold]
+#[inline(never)]
 pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> ParseError {
     let len = if dashed { TEXT_LEN } else { DIGITS };
     let mut at = 0;
@@ -24,6 +26,7 @@ pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> Pa
 
 /// The first byte at which a trimmed text stops being lenient; `offset` bytes were trimmed before it.
 #[cold]
+#[inline(never)]
 pub(super) fn lenient(alphabet: &Alphabet, text: &[u8], offset: usize) -> ParseError {
     let (mut digits, mut dashed, mut at) = (0, false, 0);
     while let Some(byte) = text.get(at) {
@@ -42,6 +45,7 @@ pub(super) fn lenient(alphabet: &Alphabet, text: &[u8], offset: usize) -> ParseE
 
 /// The first byte at which a text stops being 20 hex digits.
 #[cold]
+#[inline(never)]
 pub(super) fn hex(text: &[u8]) -> ParseError {
     let digits = text.iter().take(HEX_LEN).take_while(|byte| hex_digit(**byte).is_some()).count();
     error(if digits == HEX_LEN { Expected::End } else { Expected::HexDigit }, text, digits)

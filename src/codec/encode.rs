@@ -27,27 +27,20 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
     text
 }
 
-/// The standard text, two digits at a time.
+/// The standard text.
 #[inline]
 pub(super) fn standard(value: u128) -> [u8; TEXT_LEN] {
     let [text @ .., _] = padded(value);
     text
 }
 
-/// The standard text, two digits at a time, and a dash after it.
+/// The standard text and a dash after it, two digits at a time.
 #[inline]
 pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
-    let mut text = [b'-'; PADDED_LEN];
-    [text[0], text[1]] = pair(high, 3);
-    [text[2], text[3]] = pair(high, 2);
-    [text[5], text[6]] = pair(high, 1);
-    [text[7], text[8]] = pair(high, 0);
-    [text[10], text[11]] = pair(low, 3);
-    [text[12], text[13]] = pair(low, 2);
-    [text[15], text[16]] = pair(low, 1);
-    [text[17], text[18]] = pair(low, 0);
-    text
+    let ([a0, a1], [a2, a3], [b0, b1], [b2, b3]) = (pair(high, 3), pair(high, 2), pair(high, 1), pair(high, 0));
+    let ([c0, c1], [c2, c3], [d0, d1], [d2, d3]) = (pair(low, 3), pair(low, 2), pair(low, 1), pair(low, 0));
+    [a0, a1, a2, a3, b'-', b0, b1, b2, b3, b'-', c0, c1, c2, c3, b'-', d0, d1, d2, d3, b'-']
 }
 
 /// Half of the digits, which a machine word holds.

@@ -61,9 +61,10 @@ pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Resul
     let len = lines.len().min(ids.len());
     let mut done = target::decode_lines(&lines[..len], separator, &mut ids[..len]);
     for (line, id) in lines[done..].iter().zip(&mut ids[done..]) {
-        match line_id(line, separator) {
-            Some(read) => *id = read,
-            None => return Err(LineError::new(done, line_error(line))),
+        let [text @ .., end] = line;
+        match MessageId::from_u128(target::decode(text)) {
+            Ok(read) if *end == separator => *id = read,
+            _ => return Err(LineError::new(done, line_error(line))),
         }
         done += 1;
     }
@@ -74,12 +75,6 @@ pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Resul
         done += 1;
     }
     Ok(done)
-}
-
-#[inline]
-fn line_id(line: &[u8; LINE_LEN], separator: u8) -> Option<MessageId> {
-    let [text @ .., end] = line;
-    target::decode(text).filter(|_| *end == separator).map(MessageId::from_value)
 }
 
 /// What is wrong with a line that was refused: its text, or else what stands after it.

@@ -55,6 +55,7 @@ impl MessageId {
     ///
     /// # Errors
     /// Anything else, such as lower case, a missing dash, the letters I and O, the digits 0 and 1, or white space.
+    #[inline]
     pub const fn parse(text: &str) -> Result<Self, ParseError> {
         Self::parse_bytes(text.as_bytes())
     }
@@ -63,23 +64,25 @@ impl MessageId {
     ///
     /// # Errors
     /// Anything but the text form, as for [`parse`](Self::parse).
+    #[inline]
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(text) = whole(text)
-            && let Some(value) = decode::standard(text)
+        if let Some(whole) = whole(text)
+            && let Ok(id) = Self::from_u128(decode::standard(whole))
         {
-            Ok(Self::from_value(value))
-        } else {
-            Err(diagnose::strict(&STANDARD, true, text))
+            return Ok(id);
         }
+        Err(diagnose::strict(&STANDARD, true, text))
     }
 
     /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
     #[inline]
     fn read(text: &[u8]) -> Result<Self, ParseError> {
-        match whole(text).and_then(target::decode) {
-            Some(value) => Ok(Self::from_value(value)),
-            None => Err(diagnose::strict(&STANDARD, true, text)),
+        if let Some(whole) = whole(text)
+            && let Ok(id) = Self::from_u128(target::decode(whole))
+        {
+            return Ok(id);
         }
+        Err(diagnose::strict(&STANDARD, true, text))
     }
 
     /// Reads what a person types or pastes: either case, any of the three dashes left out, white space around it.
@@ -133,6 +136,7 @@ impl MessageId {
     }
 
     /// The ID with a value that a reader put together from digits that fill 80 bits.
+    #[inline]
     pub(crate) const fn from_value(value: u128) -> Self {
         match Self::from_u128(value) {
             Ok(id) => id,

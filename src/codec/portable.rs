@@ -14,10 +14,10 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
     *text = encode::standard(value);
 }
 
-/// Writes the text and a dash after it.
+/// The text and a dash after it.
 #[inline]
-pub(super) fn encode_padded(value: u128, text: &mut [u8; PADDED_LEN]) {
-    *text = encode::padded(value);
+pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
+    encode::padded(value)
 }
 
 /// Writes no line: each is left to the loop for single ones.

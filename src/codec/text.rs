@@ -17,9 +17,7 @@ pub struct IdText([u8; PADDED_LEN]);
 impl IdText {
     #[inline]
     pub(super) fn new(id: MessageId) -> Self {
-        let mut text = Self([0; PADDED_LEN]);
-        target::encode_padded(id.to_u128(), &mut text.0);
-        text
+        Self(target::encode_padded(id.to_u128()))
     }
 
     /// The text.

@@ -43,20 +43,19 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
     }
 }
 
-/// Writes the text and a dash after it.
+/// The text and a dash after it.
 #[inline]
-pub(super) fn encode_padded(value: u128, text: &mut [u8; PADDED_LEN]) {
+pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
     if Level::get() == Level::Vbmi {
         // SAFETY: at this level the processor has VBMI and VL.
-        unsafe { vbmi::encode_padded(value, text) }
-    } else {
-        *text = encode::padded(value);
+        return unsafe { vbmi::encode_padded(value) };
     }
+    encode::padded(value)
 }
 
-/// The value of a text.
+/// The value of a text, or [`NO_TEXT`](super::decode::NO_TEXT).
 #[inline]
-pub(super) fn decode(text: &[u8; TEXT_LEN]) -> Option<u128> {
+pub(super) fn decode(text: &[u8; TEXT_LEN]) -> u128 {
     // SAFETY: this module is only there where SSE2 is compiled in.
     unsafe { sse2::decode(text) }
 }
@@ -110,11 +109,10 @@ mod tests {
     fn one_id_is_written_as_the_safe_twin_writes_it() {
         on_each_level(|level| {
             for id in samples::ids() {
-                let (mut text, mut padded) = ([0; TEXT_LEN], [0; PADDED_LEN]);
+                let mut text = [0; TEXT_LEN];
                 encode(id.to_u128(), &mut text);
-                encode_padded(id.to_u128(), &mut padded);
                 assert_eq!(text, encode::standard(id.to_u128()), "{level:?} {id:x}");
-                assert_eq!(padded, encode::padded(id.to_u128()), "{level:?} {id:x}");
+                assert_eq!(encode_padded(id.to_u128()), encode::padded(id.to_u128()), "{level:?} {id:x}");
             }
         });
     }

@@ -1,27 +1,61 @@
 //! One text read by SSE2, all 16 digits at once. The safe twin is [`decode::standard`](crate::codec::decode::standard).
 
 use core::arch::x86_64::{
-    __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8,
-    _mm_cvtsi128_si64, _mm_madd_epi16, _mm_movemask_epi8, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi16,
-    _mm_set1_epi32, _mm_set1_epi64x, _mm_setr_epi32, _mm_slli_epi16, _mm_srli_epi16, _mm_srli_epi64,
+    __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_castps_si128, _mm_castsi128_ps,
+    _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_madd_epi16, _mm_move_ss,
+    _mm_movemask_epi8, _mm_mul_epu32, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x,
+    _mm_setr_epi8, _mm_shuffle_ps, _mm_slli_epi16, _mm_slli_si128, _mm_srli_epi16, _mm_srli_epi64, _mm_srli_si128,
     _mm_unpackhi_epi64,
 };
 
 use super::{GROUP_WEIGHT, PAIR_WEIGHTS};
+use crate::codec::decode::NO_TEXT;
 use crate::codec::encode::HALF_BITS;
 use crate::layout::{DIGIT_BITS, TEXT_LEN};
 
-/// The value of a text.
+/// The value of a text, or [`NO_TEXT`].
 #[target_feature(enable = "sse2")]
 #[inline]
-pub(super) fn decode(text: &[u8; TEXT_LEN]) -> Option<u128> {
-    let group = |at: usize| i32::from_le_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]);
-    let (values, wrong) = values(_mm_setr_epi32(group(0), group(5), group(10), group(15)));
-    let dashes = (text[4] ^ b'-') | (text[9] ^ b'-') | (text[14] ^ b'-');
-    if _mm_movemask_epi8(wrong) != 0 || dashes != 0 {
-        return None;
+pub(super) fn decode(text: &[u8; TEXT_LEN]) -> u128 {
+    // PANIC: a text is longer than this.
+    let head = load(text.first_chunk().expect("16 bytes"));
+    let tail = load(text.last_chunk().expect("16 bytes"));
+    let (values, wrong) = values(digits(head, tail));
+    if _mm_movemask_epi8(_mm_or_si128(wrong, no_dashes(head))) != 0 {
+        return NO_TEXT;
     }
-    Some(pack(values))
+    pack(values)
+}
+
+/// The 16 digits of the first 16 and the last 16 bytes of a text.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn digits(head: __m128i, tail: __m128i) -> __m128i {
+    // The first group stands where it is wanted, the second a byte after that; the third stands a byte before, and the
+    // fourth where it is wanted.
+    let first = _mm_castsi128_ps(head);
+    let second = _mm_castsi128_ps(_mm_srli_si128::<1>(head));
+    let third = _mm_castsi128_ps(_mm_slli_si128::<1>(tail));
+    let fourth = _mm_castsi128_ps(tail);
+    let upper = _mm_shuffle_ps::<0b11_11_10_10>(third, fourth);
+    _mm_castps_si128(_mm_shuffle_ps::<0b10_00_01_00>(_mm_move_ss(second, first), upper))
+}
+
+/// All bits set where a dash is missing in the first 16 bytes of a text.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn no_dashes(head: __m128i) -> __m128i {
+    const D: i8 = b'-'.cast_signed();
+    let dashes = _mm_setr_epi8(0, 0, 0, 0, D, 0, 0, 0, 0, D, 0, 0, 0, 0, D, 0);
+    let places = _mm_setr_epi8(0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0);
+    _mm_andnot_si128(_mm_cmpeq_epi8(head, dashes), places)
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn load(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the 16 bytes are there, and need not be aligned.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 /// The value of each digit; and bytes with the top bit set where there is no digit.

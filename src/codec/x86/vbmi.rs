@@ -131,14 +131,16 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
     end.copy_from_slice(&[a, b, c]);
 }
 
-/// Writes one ID's text and a dash after it.
+/// One ID's text and a dash after it.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
-pub(super) fn encode_padded(value: u128, text: &mut [u8; PADDED_LEN]) {
+pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
     let (head, tail) = one(value);
+    let mut text = [0; PADDED_LEN];
     // PANIC: a padded text is longer than this.
     let (bytes, end) = text.split_first_chunk_mut().expect("16 bytes");
     store(head, bytes);
     end.copy_from_slice(&tail);
+    text
 }
 
 /// One ID's text and a dash after it: 16 bytes and 4.

@@ -1,0 +1,404 @@
+//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec --features levels`.
+//!
+//! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
+//! built here with the same compiler and the same profile, and is measured in turn by the same loop.
+//!
+//! - **Inputs** are 256 random values in turn, or a million at once; each goes in by reference through `black_box`.
+//! - **Results** are looked at in place, through `black_box`: a copy of 19 or 36 bytes that was just written in parts is
+//!   a cost of its own, and not the same for all.
+//! - **Forms**: `uuid` and `uuid-simd` 36 characters with dashes, 128 bits; `ulid` 26 and `scru128` 25 characters, 128
+//!   bits; `ferroid` 13 characters, 64 bits; `data-encoding` and `fast32` 16 characters, 80 bits, `data-encoding` with
+//!   our digits. None of the last five writes dashes.
+//! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
+//!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
+//! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
+//!   `imid-const` is `MessageId::parse`, the portable reader.
+#![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
+
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use data_encoding::{Encoding, Specification};
+use fast32::base32::CROCKFORD;
+use ferroid::base32::Base32SnowExt;
+use ferroid::id::SnowflakeTwitterId;
+use imid::error::ParseError;
+use imid::{MessageId, codec};
+use scru128::Id as Scru128Id;
+use ulid::Ulid;
+use uuid::Uuid;
+use uuid_simd::{AsciiCase, Out, UuidExt};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Inputs that are measured in turn.
+const TURN: usize = 1 << 8;
+/// IDs of the bulk cases.
+const MILLION: usize = 1_000_000;
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
+
+/// Each library's values of the same random bits.
+struct Values {
+    imid: Vec<MessageId>,
+    bytes: Vec<[u8; MessageId::BYTES]>,
+    uuid: Vec<Uuid>,
+    ulid: Vec<Ulid>,
+    scru128: Vec<Scru128Id>,
+    ferroid: Vec<SnowflakeTwitterId>,
+}
+
+impl Values {
+    fn new() -> Self {
+        let imid = ids(TURN);
+        let bits: Vec<u128> = (0..TURN as u64).map(|seed| xxh3_128_with_seed(b"value", seed)).collect();
+        Self {
+            bytes: imid.iter().map(|id| id.to_bytes()).collect(),
+            imid,
+            uuid: bits.iter().map(|bits| Uuid::from_u128(*bits)).collect(),
+            ulid: bits.iter().map(|bits| Ulid(*bits)).collect(),
+            scru128: bits.iter().map(|bits| Scru128Id::from_u128(*bits)).collect(),
+            // 63 bits: the first is reserved.
+            ferroid: bits.iter().map(|bits| SnowflakeTwitterId::from_raw(*bits as u64 >> 1)).collect(),
+        }
+    }
+}
+
+fn ids(count: usize) -> Vec<MessageId> {
+    let id = |seed| MessageId::from_u128(xxh3_128_with_seed(b"id", seed) >> 48).expect("80 bits");
+    (0..count as u64).map(id).collect()
+}
+
+/// Our digits, in a library for any digits.
+fn our_digits() -> Encoding {
+    let mut specification = Specification::new();
+    specification.symbols.push_str("23456789ABCDEFGHJKLMNPQRSTUVWXYZ");
+    specification.encoding().expect("32 digits")
+}
+
+/// Measures `call` on the inputs in turn.
+fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut(&T)) {
+    let inputs: &[T; TURN] = inputs.try_into().expect("as many as there are turns");
+    let mut turn = 0;
+    group.bench_function(name, |b| {
+        b.iter(|| {
+            turn = (turn + 1) % TURN;
+            call(black_box(&inputs[turn]));
+        });
+    });
+}
+
+/// Measures `call` at each level of instructions that this processor has, or at the one that it uses.
+fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
+    measure(group, "imid");
+    #[cfg(all(feature = "levels", target_arch = "x86_64"))]
+    for level in codec::Level::ALL {
+        if level.force() {
+            measure(group, &format!("imid-{level:?}").to_lowercase());
+        }
+    }
+}
+
+/// Copies of the bytes of a text: the floor under every figure below.
+fn copy(c: &mut Criterion) {
+    let mut group = c.benchmark_group("copy/text");
+    let texts: Vec<_> = ids(TURN).iter().map(|id| id.to_string().into_bytes()).collect();
+    let texts: Vec<&[u8; MessageId::TEXT_LEN]> = texts.iter().map(|text| text[..].try_into().unwrap()).collect();
+    let mut buffer = [0; MessageId::TEXT_LEN];
+    each(&mut group, "19-bytes", &texts, |text| {
+        buffer = **text;
+        black_box(&mut buffer);
+    });
+    group.finish();
+}
+
+/// Into a type on the stack, or a buffer that is made for the call.
+fn encode_stack(c: &mut Criterion) {
+    let values = Values::new();
+    let mut group = c.benchmark_group("encode/stack");
+    each_level(&mut group, |group, name| each(group, name, &values.imid, |id| _ = black_box(&id.to_text())));
+    each(&mut group, "uuid-simd", &values.uuid, |id| {
+        let mut text = MaybeUninit::<[u8; 36]>::uninit();
+        black_box(uuid_simd::format_hyphenated(id.as_bytes(), Out::from_uninit(&mut text), AsciiCase::Lower));
+    });
+    each(&mut group, "uuid", &values.uuid, |id| _ = black_box(id.hyphenated().encode_lower(&mut [0; 36])));
+    each(&mut group, "ulid", &values.ulid, |id| _ = black_box(id.array_to_str(&mut [0; 26])));
+    each(&mut group, "ferroid", &values.ferroid, |id| _ = black_box(&id.encode()));
+    each(&mut group, "scru128", &values.scru128, |id| _ = black_box(&id.encode()));
+    let encoding = our_digits();
+    each(&mut group, "data-encoding", &values.bytes, |bytes| {
+        let mut text = [0; 16];
+        encoding.encode_mut(bytes, &mut text);
+        black_box(&text);
+    });
+    group.finish();
+}
+
+/// Into a buffer that the caller keeps.
+fn encode_buffer(c: &mut Criterion) {
+    let values = Values::new();
+    let mut group = c.benchmark_group("encode/buffer");
+    let mut text = [0; MessageId::TEXT_LEN];
+    each_level(&mut group, |group, name| each(group, name, &values.imid, |id| _ = black_box(id.encode(&mut text))));
+    let mut text = [0; 36];
+    each(&mut group, "uuid-simd", &values.uuid, |id| {
+        black_box(uuid_simd::format_hyphenated(id.as_bytes(), Out::from_mut(&mut text), AsciiCase::Lower));
+    });
+    each(&mut group, "uuid", &values.uuid, |id| _ = black_box(id.hyphenated().encode_lower(&mut text)));
+    let mut text = [0; 26];
+    each(&mut group, "ulid", &values.ulid, |id| _ = black_box(id.array_to_str(&mut text)));
+    let mut text = SnowflakeTwitterId::base32_array();
+    each(&mut group, "ferroid", &values.ferroid, |id| _ = black_box(id.encode_to_buf(&mut text)));
+    let encoding = our_digits();
+    let mut text = [0; 16];
+    each(&mut group, "data-encoding", &values.bytes, |bytes| {
+        encoding.encode_mut(bytes, &mut text);
+        black_box(&text);
+    });
+    let mut text = Vec::with_capacity(16);
+    each(&mut group, "fast32", &values.bytes, |bytes| {
+        text.clear();
+        CROCKFORD.encode_into(bytes, &mut text);
+        black_box(&text);
+    });
+    group.finish();
+}
+
+/// Into a `String`, by the shortest way that a library has.
+fn encode_string(c: &mut Criterion) {
+    let values = Values::new();
+    let mut group = c.benchmark_group("encode/string");
+    each_level(&mut group, |group, name| each(group, name, &values.imid, |id| _ = black_box(&String::from(*id))));
+    each(&mut group, "ferroid", &values.ferroid, |id| _ = black_box(&id.encode().as_string()));
+    each(&mut group, "ulid", &values.ulid, |id| _ = black_box(&id.to_string()));
+    each(&mut group, "scru128", &values.scru128, |id| _ = black_box(&String::from(*id)));
+    each(&mut group, "uuid", &values.uuid, |id| _ = black_box(&String::from(*id)));
+    let encoding = our_digits();
+    each(&mut group, "data-encoding", &values.bytes, |bytes| _ = black_box(&encoding.encode(bytes)));
+    each(&mut group, "fast32", &values.bytes, |bytes| _ = black_box(&CROCKFORD.encode(bytes)));
+    group.finish();
+}
+
+/// Through `Display`, into a `String`.
+fn encode_display(c: &mut Criterion) {
+    let values = Values::new();
+    let mut group = c.benchmark_group("encode/display");
+    each(&mut group, "imid", &values.imid, |id| _ = black_box(&ToString::to_string(id)));
+    each(&mut group, "uuid", &values.uuid, |id| _ = black_box(&ToString::to_string(id)));
+    each(&mut group, "uuid-simd", &values.uuid, |id| _ = black_box(&ToString::to_string(&id.format_hyphenated())));
+    each(&mut group, "ferroid", &values.ferroid, |id| _ = black_box(&ToString::to_string(&id.encode())));
+    each(&mut group, "ulid", &values.ulid, |id| _ = black_box(&<Ulid as ToString>::to_string(id)));
+    each(&mut group, "scru128", &values.scru128, |id| _ = black_box(&ToString::to_string(id)));
+    group.finish();
+
+    let mut group = c.benchmark_group("encode/display-in-40-columns");
+    each(&mut group, "imid", &values.imid, |id| _ = black_box(&format!("{id:>40}")));
+    each(&mut group, "uuid", &values.uuid, |id| _ = black_box(&format!("{id:>40}")));
+    group.finish();
+}
+
+/// Each library's texts of the same random bits.
+struct Texts {
+    imid: Vec<String>,
+    uuid: Vec<String>,
+    ulid: Vec<String>,
+    scru128: Vec<String>,
+    ferroid: Vec<String>,
+    plain: Vec<String>,
+    crockford: Vec<String>,
+}
+
+impl Texts {
+    /// Texts that `spoil` has had its way with.
+    fn new(spoil: impl Fn(&mut String)) -> Self {
+        let values = Values::new();
+        let encoding = our_digits();
+        let spoilt = |mut text: String| {
+            spoil(&mut text);
+            text
+        };
+        Self {
+            imid: values.imid.iter().map(|id| spoilt(id.to_string())).collect(),
+            uuid: values.uuid.iter().map(|id| spoilt(id.to_string())).collect(),
+            ulid: values.ulid.iter().map(|id| spoilt(id.to_string())).collect(),
+            scru128: values.scru128.iter().map(|id| spoilt(id.to_string())).collect(),
+            ferroid: values.ferroid.iter().map(|id| spoilt(id.encode().as_string())).collect(),
+            plain: values.bytes.iter().map(|bytes| spoilt(encoding.encode(bytes))).collect(),
+            crockford: values.bytes.iter().map(|bytes| spoilt(CROCKFORD.encode(bytes))).collect(),
+        }
+    }
+
+    fn measure(&self, group: &mut Group<'_>) {
+        each(group, "imid", &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
+        each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
+        each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));
+        each(group, "uuid-simd", &self.uuid, |text| {
+            _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text.as_bytes()));
+        });
+        each(group, "uuid", &self.uuid, |text| _ = black_box(&Uuid::from_str(text)));
+        each(group, "ulid", &self.ulid, |text| _ = black_box(&Ulid::from_string(text)));
+        each(group, "ferroid", &self.ferroid, |text| _ = black_box(&SnowflakeTwitterId::decode(text)));
+        each(group, "scru128", &self.scru128, |text| _ = black_box(&Scru128Id::try_from_str(text)));
+        let encoding = our_digits();
+        let mut bytes = [0; MessageId::BYTES];
+        each(group, "data-encoding", &self.plain, |text| {
+            _ = black_box(&encoding.decode_mut(text.as_bytes(), &mut bytes));
+        });
+        let mut bytes = Vec::with_capacity(MessageId::BYTES);
+        each(group, "fast32", &self.crockford, |text| {
+            bytes.clear();
+            _ = black_box(&CROCKFORD.decode_into(text.as_bytes(), &mut bytes));
+        });
+    }
+}
+
+fn parse(c: &mut Criterion) {
+    let mut group = c.benchmark_group("parse/valid");
+    Texts::new(|_| ()).measure(&mut group);
+    group.finish();
+
+    // The last character is none of the digits; what is measured includes finding out which one is wrong.
+    let mut group = c.benchmark_group("parse/wrong-at-the-end");
+    let spoil = |text: &mut String| {
+        text.pop();
+        text.push('!');
+    };
+    Texts::new(spoil).measure(&mut group);
+    group.finish();
+}
+
+/// Measures single calls with cold data caches.
+fn each_cold<T: Copy>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut(&T)) {
+    /// Four times the second cache of the machines that this was written on, and an eighth of the third.
+    const EVICTED: usize = 4 << 20;
+    const CACHE_LINE: usize = 64;
+
+    let mut evicted = vec![0_u8; EVICTED];
+    let mut turn = 0;
+    group.bench_function(name, |b| {
+        b.iter_custom(|iters| {
+            let mut time = Duration::ZERO;
+            for _ in 0..iters {
+                evicted.iter_mut().step_by(CACHE_LINE).for_each(|byte| *byte = byte.wrapping_add(1));
+                black_box(&mut evicted);
+                turn = (turn + 1) % TURN;
+                let input = black_box(inputs[turn]);
+                let start = Instant::now();
+                call(&input);
+                time += start.elapsed();
+            }
+            time
+        });
+    });
+}
+
+fn cold(c: &mut Criterion) {
+    let values = Values::new();
+    let texts: Vec<[u8; MessageId::TEXT_LEN]> = texts_of(&values.imid);
+    let uuids: Vec<[u8; 36]> = texts_of(&values.uuid);
+
+    let mut group = c.benchmark_group("cold/clock");
+    each_cold(&mut group, "nothing", &values.imid, |id| _ = black_box(id));
+    group.finish();
+
+    let mut group = c.benchmark_group("cold/encode");
+    each_level(&mut group, |group, name| each_cold(group, name, &values.imid, |id| _ = black_box(&id.to_text())));
+    each_cold(&mut group, "uuid-simd", &values.uuid, |id| {
+        let mut text = MaybeUninit::<[u8; 36]>::uninit();
+        black_box(uuid_simd::format_hyphenated(id.as_bytes(), Out::from_uninit(&mut text), AsciiCase::Lower));
+    });
+    each_cold(&mut group, "ferroid", &values.ferroid, |id| _ = black_box(&id.encode()));
+    group.finish();
+
+    let mut group = c.benchmark_group("cold/parse");
+    each_cold(&mut group, "imid", &texts, |text| _ = black_box(&MessageId::try_from(&text[..])));
+    each_cold(&mut group, "imid-const", &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
+    each_cold(&mut group, "uuid-simd", &uuids, |text| _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text)));
+    each_cold(&mut group, "uuid", &uuids, |text| _ = black_box(&Uuid::try_parse_ascii(text)));
+    group.finish();
+}
+
+fn texts_of<T: ToString, const N: usize>(values: &[T]) -> Vec<[u8; N]> {
+    values.iter().map(|value| value.to_string().as_bytes().try_into().expect("a text of this length")).collect()
+}
+
+/// Many IDs at once, in the caches and outside of them; times are for all of them.
+fn bulk(c: &mut Criterion) {
+    for (count, called) in [(1_000, "thousand"), (MILLION, "million")] {
+        let ids = ids(count);
+        let mut lines = vec![[0; codec::LINE_LEN]; count];
+        let mut read = vec![MessageId::MIN; count];
+        let mut column = vec![[0; MessageId::BYTES]; count];
+        let wanted = Throughput::Elements(count as u64);
+
+        let mut group = c.benchmark_group(format!("encode-lines/{called}"));
+        group.throughput(wanted.clone());
+        each_level(&mut group, |group, name| {
+            group.bench_function(name, |b| b.iter(|| codec::encode_lines(black_box(&ids), b'\n', &mut lines)));
+        });
+        let source = lines.clone();
+        group.bench_function("copy", |b| b.iter(|| lines.copy_from_slice(black_box(&source))));
+        each_level(&mut group, |group, name| {
+            group.bench_function(format!("{name}-one-by-one"), |b| {
+                b.iter(|| {
+                    for (id, line) in black_box(&ids).iter().zip(&mut lines) {
+                        let (text, end) = line.split_first_chunk_mut().expect("a text and its end");
+                        id.encode(text);
+                        end[0] = b'\n';
+                    }
+                });
+            });
+        });
+        group.finish();
+
+        let mut group = c.benchmark_group(format!("decode-lines/{called}"));
+        group.throughput(wanted.clone());
+        each_level(&mut group, |group, name| {
+            group.bench_function(name, |b| {
+                b.iter(|| codec::decode_lines(black_box(source.as_flattened()), b'\n', &mut read).expect("our lines"));
+            });
+        });
+        one_by_one(&mut group, "imid-one-by-one", &source, &mut read, |text| MessageId::try_from(text));
+        one_by_one(&mut group, "imid-const-one-by-one", &source, &mut read, MessageId::parse_bytes);
+        group.finish();
+
+        let mut group = c.benchmark_group(format!("column/{called}"));
+        group.throughput(wanted);
+        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
+        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
+        let source = column.clone();
+        group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
+        group.finish();
+    }
+}
+
+fn one_by_one(
+    group: &mut Group<'_>,
+    name: &str,
+    lines: &[[u8; codec::LINE_LEN]],
+    read: &mut [MessageId],
+    parse: impl Fn(&[u8]) -> Result<MessageId, ParseError>,
+) {
+    group.bench_function(name, |b| {
+        b.iter(|| {
+            for (line, id) in black_box(lines).iter().zip(&mut *read) {
+                *id = parse(&line[..MessageId::TEXT_LEN]).expect("our text");
+            }
+        });
+    });
+}
+
+criterion_group! {
+    name = benches;
+    // About a second for each result.
+    config = Criterion::default()
+        .sample_size(50)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(800))
+        .nresamples(10_000);
+    targets = copy, encode_stack, encode_buffer, encode_string, encode_display, parse, cold, bulk
+}
+criterion_main!(benches);
