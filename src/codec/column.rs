@@ -1,5 +1,6 @@
 //! Many IDs as a column of 10 bytes each, for indexes and columnar files.
 
+use super::target;
 use crate::id::MessageId;
 
 /// Writes each ID's [bytes](MessageId::to_bytes), and tells how many: as many as both slices hold.
@@ -14,7 +15,9 @@ use crate::id::MessageId;
 #[must_use = "where one slice is shorter, not all of the other is used"]
 pub fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
     let len = ids.len().min(column.len());
-    for (bytes, id) in column[..len].iter_mut().zip(ids) {
+    let (ids, column) = (&ids[..len], &mut column[..len]);
+    let done = target::encode_column(ids, column);
+    for (id, bytes) in ids[done..].iter().zip(&mut column[done..]) {
         *bytes = id.to_bytes();
     }
     len
@@ -34,7 +37,9 @@ pub fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -
 #[must_use = "where one slice is shorter, not all of the other is used"]
 pub fn decode_column(column: &[[u8; MessageId::BYTES]], ids: &mut [MessageId]) -> usize {
     let len = ids.len().min(column.len());
-    for (id, bytes) in ids[..len].iter_mut().zip(column) {
+    let (column, ids) = (&column[..len], &mut ids[..len]);
+    let done = target::decode_column(column, ids);
+    for (bytes, id) in column[done..].iter().zip(&mut ids[done..]) {
         *id = MessageId::from_bytes(*bytes);
     }
     len

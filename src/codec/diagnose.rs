@@ -3,23 +3,25 @@
 
 use super::alphabet::{Alphabet, NO_DIGIT};
 use super::decode::{hex_digit, may_dash};
-use super::encode::is_dash;
 use crate::error::{Expected, ParseError};
-use crate::layout::{DIGITS, HEX_LEN, TEXT_LEN};
+use crate::layout::{DIGITS, HEX_LEN};
 
 /// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
 #[cold]
 #[inline(never)]
 pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> ParseError {
-    let len = if dashed { TEXT_LEN } else { DIGITS };
-    let mut at = 0;
-    while at < len {
-        let dash = dashed && is_dash(at);
-        let fits = at < text.len() && if dash { text[at] == b'-' } else { alphabet.value(text[at]) != NO_DIGIT };
-        if !fits {
-            return error(if dash { Expected::Dash } else { alphabet.expected() }, text, at);
+    let (mut at, mut digits) = (0, 0);
+    while digits < DIGITS {
+        if dashed && may_dash(digits) {
+            if at == text.len() || text[at] != b'-' {
+                return error(Expected::Dash, text, at);
+            }
+            at += 1;
         }
-        at += 1;
+        if at == text.len() || alphabet.value(text[at]) == NO_DIGIT {
+            return error(alphabet.expected(), text, at);
+        }
+        (at, digits) = (at + 1, digits + 1);
     }
     error(Expected::End, text, at)
 }

@@ -13,12 +13,13 @@ mod diagnose;
 mod encode;
 pub(crate) mod form;
 mod lines;
+mod portable;
 #[cfg(test)]
 mod samples;
 mod str_like;
 mod text;
 
-// Which instructions the codec uses. No other file of it names a target.
+// Which instructions the codec uses. No other file of it names a target. Without SSE2 there are no vectors at all.
 cfg_select! {
     all(target_arch = "x86_64", target_feature = "sse2") => {
         mod x86;
@@ -28,7 +29,6 @@ cfg_select! {
         pub use x86::Level;
     }
     _ => {
-        mod portable;
         use portable as target;
     }
 }
@@ -118,7 +118,7 @@ impl MessageId {
     /// ```
     #[inline]
     pub fn to_text(self) -> IdText {
-        IdText::new(self)
+        target::text(self.to_u128())
     }
 
     /// Writes the text form into a buffer, and shows it.

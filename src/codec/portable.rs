@@ -1,8 +1,8 @@
-//! The codec on targets without instructions of their own: tables, one ID after another.
+//! The codec on every target: by table, one ID after another.
 
 use super::encode;
 use super::lines::LINE_LEN;
-use super::text::PADDED_LEN;
+use super::text::IdText;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
@@ -14,18 +14,28 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
     *text = encode::standard(value);
 }
 
-/// The text and a dash after it.
+/// The text on the stack.
 #[inline]
-pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
-    encode::padded(value)
+pub(super) fn text(value: u128) -> IdText {
+    IdText(encode::padded(value))
 }
 
-/// Writes no line: each is left to the loop for single ones.
+/// Writes no line: each is left to the loop for single ones, as in what follows.
 pub(super) fn encode_lines(_: &[MessageId], _: u8, _: &mut [[u8; LINE_LEN]]) -> usize {
     0
 }
 
-/// Reads no line: each is left to the loop for single ones.
+/// Reads no line.
 pub(super) fn decode_lines(_: &[[u8; LINE_LEN]], _: u8, _: &mut [MessageId]) -> usize {
+    0
+}
+
+/// Writes no ID.
+pub(super) fn encode_column(_: &[MessageId], _: &mut [[u8; MessageId::BYTES]]) -> usize {
+    0
+}
+
+/// Reads no ID.
+pub(super) fn decode_column(_: &[[u8; MessageId::BYTES]], _: &mut [MessageId]) -> usize {
     0
 }

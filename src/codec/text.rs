@@ -12,14 +12,9 @@ pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
 /// The 19-character text of an ID, on the stack: what [`MessageId::to_text`] returns. A `str` in all but type.
 // The last byte is the same in each, so that comparisons are those of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdText([u8; PADDED_LEN]);
+pub struct IdText(pub(super) [u8; PADDED_LEN]);
 
 impl IdText {
-    #[inline]
-    pub(super) fn new(id: MessageId) -> Self {
-        Self(target::encode_padded(id.to_u128()))
-    }
-
     /// The text.
     #[inline]
     pub fn as_str(&self) -> &str {

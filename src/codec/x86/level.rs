@@ -7,8 +7,8 @@ use crate::sync::{Ordering, ProcessWord};
 /// A set of instructions; each has those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
-    /// What every x86-64 has.
-    Sse2,
+    /// None but those that a target is compiled for.
+    Portable,
     /// AVX2: Intel's from 2013, AMD's from 2015.
     Avx2,
     /// VBMI and VL of AVX-512: Intel's servers from 2021, AMD's from 2022.
@@ -18,7 +18,7 @@ pub enum Level {
 impl Level {
     /// Every level, the least first.
     #[cfg(any(test, feature = "levels"))]
-    pub const ALL: [Self; 3] = [Self::Sse2, Self::Avx2, Self::Vbmi];
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Vbmi];
 
     /// What the program was compiled for.
     const COMPILED: Self = if cfg!(all(target_feature = "avx512vbmi", target_feature = "avx512vl")) {
@@ -26,7 +26,7 @@ impl Level {
     } else if cfg!(target_feature = "avx2") {
         Self::Avx2
     } else {
-        Self::Sse2
+        Self::Portable
     };
 
     /// What there is to use.
@@ -46,7 +46,7 @@ impl Level {
         // ORDERING: relaxed, since the word is all that is shared.
         match LEVEL.load(Ordering::Relaxed) {
             UNKNOWN => Self::ask(),
-            1 => Self::Sse2,
+            1 => Self::Portable,
             2 => Self::Avx2,
             _ => Self::Vbmi,
         }
@@ -69,7 +69,7 @@ impl Level {
         } else if has!("avx2") {
             Self::Avx2
         } else {
-            Self::Sse2
+            Self::Portable
         }
     }
 

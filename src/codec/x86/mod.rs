@@ -2,27 +2,28 @@
 //!
 //! | level | one ID | many IDs |
 //! | --- | --- | --- |
-//! | [`Sse2`](Level::Sse2), which every x86-64 has | written by table, read by SSE2 | one after another |
-//! | [`Avx2`](Level::Avx2) | as above | two at once |
-//! | [`Vbmi`](Level::Vbmi), of AVX-512 | written by VBMI, read by SSE2 | three at once |
+//! | [`Portable`](Level::Portable) | by table | one after another |
+//! | [`Avx2`](Level::Avx2) | AVX2 | two at once |
+//! | [`Vbmi`](Level::Vbmi), of AVX-512 | written by VBMI, read by AVX2 | three at once |
 //!
-//! What is missing was measured and gained nothing: one ID is written by AVX2 no faster than by table, and read by VBMI
-//! hardly faster than by SSE2, which needs no look at the level.
+//! SSE2, which every x86-64 has, was measured too: it writes no faster than the tables, and reads hardly faster.
 #![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
 
 mod avx2;
 mod level;
-mod sse2;
 mod vbmi;
 
 #[cfg_attr(not(feature = "levels"), allow(unreachable_pub, reason = "public for tests and benches alone"))]
 pub use level::Level;
 
-use super::encode;
+#[cfg(any(doc, feature = "levels"))]
+use super::decode::NO_TEXT;
 use super::lines::LINE_LEN;
-use super::text::PADDED_LEN;
+use super::portable;
+use super::text::IdText;
 use crate::id::MessageId;
 use crate::layout::{DIGIT_BITS, TEXT_LEN};
+
 /// Weights of the first and the second digit of a pair.
 const DIGIT_WEIGHTS: i16 = 1 << DIGIT_BITS | 1 << u8::BITS;
 /// Weights of the first and the second pair of a group.
@@ -35,37 +36,52 @@ const VALUE_BYTES: [u8; 16] = [8, 9, 10, 11, 12, 0, 1, 2, 3, 4, 0x80, 0x80, 0x80
 /// Writes the text.
 #[inline]
 pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
-    if Level::get() == Level::Vbmi {
+    match Level::get() {
+        Level::Portable => portable::encode(value, text),
+        // SAFETY: at this level the processor has AVX2.
+        Level::Avx2 => unsafe { avx2::one::encode(value, text) },
         // SAFETY: at this level the processor has VBMI and VL.
-        unsafe { vbmi::encode(value, text) }
-    } else {
-        *text = encode::standard(value);
+        Level::Vbmi => unsafe { vbmi::encode(value, text) },
     }
 }
 
-/// The text and a dash after it.
+/// The text on the stack.
+// Each way makes the type itself: what is wrapped here, where the ways meet, is copied.
 #[inline]
-pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
-    if Level::get() == Level::Vbmi {
+pub(super) fn text(value: u128) -> IdText {
+    match Level::get() {
+        Level::Portable => portable::text(value),
+        // SAFETY: at this level the processor has AVX2.
+        Level::Avx2 => unsafe { avx2::one::text(value) },
         // SAFETY: at this level the processor has VBMI and VL.
-        return unsafe { vbmi::encode_padded(value) };
+        Level::Vbmi => unsafe { vbmi::text(value) },
     }
-    encode::padded(value)
 }
 
-/// The value of a text, or [`NO_TEXT`](super::decode::NO_TEXT).
+/// The value of a text, or [`NO_TEXT`].
 #[inline]
 pub(super) fn decode(text: &[u8; TEXT_LEN]) -> u128 {
-    // SAFETY: this module is only there where SSE2 is compiled in.
-    unsafe { sse2::decode(text) }
+    match Level::get() {
+        Level::Portable => portable::decode(text),
+        // SAFETY: at these levels the processor has AVX2.
+        Level::Avx2 | Level::Vbmi => unsafe { avx2::one::decode(text) },
+    }
+}
+
+#[cfg(feature = "levels")]
+impl Level {
+    /// Whether the level in use reads a text: what a refusal takes without its diagnosis.
+    pub fn reads(text: &[u8; TEXT_LEN]) -> bool {
+        decode(text) != NO_TEXT
+    }
 }
 
 /// Writes the first lines, and tells how many.
 pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
     match Level::get() {
-        Level::Sse2 => 0,
+        Level::Portable => portable::encode_lines(ids, separator, lines),
         // SAFETY: at this level the processor has AVX2.
-        Level::Avx2 => unsafe { avx2::encode_lines(ids, separator, lines) },
+        Level::Avx2 => unsafe { avx2::lines::encode_lines(ids, separator, lines) },
         // SAFETY: at this level the processor has VBMI and VL.
         Level::Vbmi => unsafe { vbmi::encode_lines(ids, separator, lines) },
     }
@@ -74,11 +90,29 @@ pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; L
 /// Reads the first lines, up to one that is wrong or is among the last, and tells how many.
 pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
     match Level::get() {
-        Level::Sse2 => 0,
+        Level::Portable => portable::decode_lines(lines, separator, ids),
         // SAFETY: at this level the processor has AVX2.
-        Level::Avx2 => unsafe { avx2::decode_lines(lines, separator, ids) },
+        Level::Avx2 => unsafe { avx2::lines::decode_lines(lines, separator, ids) },
         // SAFETY: at this level the processor has VBMI and VL.
         Level::Vbmi => unsafe { vbmi::decode_lines(lines, separator, ids) },
+    }
+}
+
+/// Writes the first IDs of a column, and tells how many.
+pub(super) fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
+    match Level::get() {
+        Level::Portable => portable::encode_column(ids, column),
+        // SAFETY: at these levels the processor has AVX2.
+        Level::Avx2 | Level::Vbmi => unsafe { avx2::column::encode_column(ids, column) },
+    }
+}
+
+/// Reads the first IDs of a column, and tells how many.
+pub(super) fn decode_column(column: &[[u8; MessageId::BYTES]], ids: &mut [MessageId]) -> usize {
+    match Level::get() {
+        Level::Portable => portable::decode_column(column, ids),
+        // SAFETY: at these levels the processor has AVX2.
+        Level::Avx2 | Level::Vbmi => unsafe { avx2::column::decode_column(column, ids) },
     }
 }
 
@@ -87,7 +121,8 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::codec::{decode, decode_lines, encode_lines, samples};
+    use crate::codec::{
+ decode, decode_column, decode_lines, encode, encode_column, encode_lines, samples};
     use crate::error::{Expected, LineError, ParseError};
 
     /// Calls a test with each level that this processor has; the others are named.
@@ -110,18 +145,20 @@ mod tests {
         on_each_level(|level| {
             for id in samples::ids() {
                 let mut text = [0; TEXT_LEN];
-                encode(id.to_u128(), &mut text);
+                super::encode(id.to_u128(), &mut text);
                 assert_eq!(text, encode::standard(id.to_u128()), "{level:?} {id:x}");
-                assert_eq!(encode_padded(id.to_u128()), encode::padded(id.to_u128()), "{level:?} {id:x}");
+                assert_eq!(super::text(id.to_u128()).0, encode::padded(id.to_u128()), "{level:?} {id:x}");
             }
         });
     }
 
     #[test]
     fn one_text_is_read_as_the_safe_twin_reads_it() {
-        for text in samples::texts() {
-            assert_eq!(super::decode(&text), decode::standard(&text), "{}", text.escape_ascii());
-        }
+        on_each_level(|level| {
+            for text in samples::texts() {
+                assert_eq!(super::decode(&text), decode::standard(&text), "{level:?} {}", text.escape_ascii());
+            }
+        });
     }
 
     /// What every level is to write.
@@ -176,6 +213,28 @@ mod tests {
                     assert_eq!(decode_lines(lines.as_flattened(), separator, &mut read), Ok(len), "{level:?}");
                     assert_eq!(read, ids[..len], "{level:?}");
                 }
+            }
+        });
+    }
+
+    #[test]
+    fn columns_are_the_bytes_of_one_id_after_another() {
+        let ids = samples::ids();
+        let bytes: Vec<_> = ids.iter().map(|id| id.to_bytes()).collect();
+        on_each_level(|level| {
+            for len in (0..20).chain([ids.len()]) {
+                let mut column = vec![[b'?'; MessageId::BYTES]; len + 1];
+                assert_eq!(encode_column(&ids[..len], &mut column), len, "{level:?}");
+                assert_eq!(column.pop(), Some([b'?'; MessageId::BYTES]), "{level:?}: past the end");
+                assert_eq!(column, bytes[..len], "{level:?}");
+                assert_eq!(encode_column(&ids, &mut column), len, "{level:?}: less room than IDs");
+                assert_eq!(column, bytes[..len], "{level:?}");
+
+                let mut read = vec![MessageId::MAX; len + 1];
+                assert_eq!(decode_column(&column, &mut read), len, "{level:?}");
+                assert_eq!(read.pop(), Some(MessageId::MAX), "{level:?}: past the end");
+                assert_eq!(decode_column(&bytes, &mut read), len, "{level:?}: less room than IDs");
+                assert_eq!(read, ids[..len], "{level:?}");
             }
         });
     }

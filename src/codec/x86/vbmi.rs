@@ -16,7 +16,7 @@ use super::{DIGIT_WEIGHTS, GROUP_WEIGHT, PAIR_WEIGHTS, VALUE_BYTES, avx2};
 use crate::codec::alphabet::{RADIX, STANDARD};
 use crate::codec::encode::is_dash;
 use crate::codec::lines::LINE_LEN;
-use crate::codec::text::PADDED_LEN;
+use crate::codec::text::{IdText, PADDED_LEN};
 use crate::id::MessageId;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
@@ -131,16 +131,16 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
     end.copy_from_slice(&[a, b, c]);
 }
 
-/// One ID's text and a dash after it.
+/// One ID's text on the stack.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
-pub(super) fn encode_padded(value: u128) -> [u8; PADDED_LEN] {
+pub(super) fn text(value: u128) -> IdText {
     let (head, tail) = one(value);
     let mut text = [0; PADDED_LEN];
     // PANIC: a padded text is longer than this.
     let (bytes, end) = text.split_first_chunk_mut().expect("16 bytes");
     store(head, bytes);
     end.copy_from_slice(&tail);
-    text
+    IdText(text)
 }
 
 /// One ID's text and a dash after it: 16 bytes and 4.
