@@ -1,0 +1,59 @@
+"""Reads criterion's last results, for table.py and plot.py. What cannot be read ends the program with the reason."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Far longer than a run takes to measure one case.
+ONE_RUN_SECONDS = 600
+
+
+def folder():
+    """Where criterion writes, found by the variables that criterion itself reads, from the repository's root."""
+    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    return REPOSITORY / os.environ.get("CRITERION_HOME", Path(target, "criterion"))
+
+
+def read(topics=()):
+    """Nanoseconds per ID of these topics, or of all, as {(topic, case): {library: nanoseconds}}, quickest first."""
+    cases, times = {}, {}
+    for file in sorted(folder().glob("**/new/estimates.json")):
+        name, library, nanoseconds = read_one(file)
+        cases.setdefault(name, {})[library] = nanoseconds
+        times.setdefault(name, {})[library] = file.stat().st_mtime
+    if not cases:
+        sys.exit(f"no results in {folder()}: run `cargo bench` first")
+
+    known = sorted({topic for topic, _ in cases})
+    if unknown := [topic for topic in topics if topic not in known]:
+        sys.exit(f"no results of {', '.join(unknown)} in {folder()}; there are {', '.join(known)}")
+    wanted = [name for name in sorted(cases) if not topics or name[0] in topics]
+    for name in wanted:
+        warn_of_other_runs(name, times[name])
+    return {name: dict(sorted(cases[name].items(), key=lambda row: row[1])) for name in wanted}
+
+
+def read_one(file):
+    """((topic, case), library, nanoseconds per ID) of one result."""
+    try:
+        about = json.loads((file.parent / "benchmark.json").read_text())
+        topic, case = about["group_id"].split("/")
+        # A result without a throughput is that of one ID.
+        ((unit, ids),) = (about["throughput"] or {"Elements": 1}).items()
+        if unit != "Elements":
+            raise ValueError(f"its throughput is in {unit}, not in Elements")
+        median = json.loads(file.read_text())["median"]["point_estimate"]
+        return (topic, case), about["function_id"], median / ids
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        sys.exit(f"{file.parent} is not a result of the form `topic/case/library`: {error!r}")
+
+
+def warn_of_other_runs(name, times):
+    """Criterion keeps what it once measured, so a bench that is gone and other code still have results."""
+    last = max(times.values())
+    for library, time in times.items():
+        if last - time > ONE_RUN_SECONDS:
+            result, hours = "/".join([*name, library]), (last - time) / 3600
+            print(f"warning: {result} is {hours:.1f} h older than the rest of its case", file=sys.stderr)

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Prints criterion's last results as Markdown: medians per ID, and each as a multiple of ours in the same case."""
+
+import argparse
+
+import results
+
+
+def table(rows):
+    """The Markdown of one case."""
+    ours = rows.get("imid")
+    yield "| | ns per ID | M IDs/s |" + (" × imid |" if ours else "")
+    yield "| --- | ---: | ---: |" + (" ---: |" if ours else "")
+    for library, nanoseconds in rows.items():
+        ratio = f" {nanoseconds / ours:.2f} |" if ours else ""
+        yield f"| {library} | {nanoseconds:.2f} | {1000 / nanoseconds:.1f} |{ratio}"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("topic", nargs="*", help="such as generate or batch-64; all of them unless told")
+    for (topic, case), rows in results.read(arguments.parse_args().topic).items():
+        print(f"\n### {topic}/{case}\n", *table(rows), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
