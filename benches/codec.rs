@@ -12,7 +12,7 @@
 //! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
 //!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
 //! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
-//!   `imid-const` is `MessageId::parse`, the portable reader.
+//!   `imid-const` is `MessageId::parse`, which is portable always; `imid-undiagnosed` tells only whether a text is read.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -232,7 +232,14 @@ impl Texts {
     }
 
     fn measure(&self, group: &mut Group<'_>) {
-        each(group, "imid", &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
+        each_level(group, |group, name| {
+            each(group, name, &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
+        });
+        #[cfg(all(feature = "levels", target_arch = "x86_64"))]
+        each(group, "imid-undiagnosed", &self.imid, |text| {
+            let text: &[u8; MessageId::TEXT_LEN] = text.as_bytes().try_into().expect("19 bytes");
+            _ = black_box(codec::Level::reads(text));
+        });
         each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
         each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));
         each(group, "uuid-simd", &self.uuid, |text| {
@@ -314,7 +321,9 @@ fn cold(c: &mut Criterion) {
     group.finish();
 
     let mut group = c.benchmark_group("cold/parse");
-    each_cold(&mut group, "imid", &texts, |text| _ = black_box(&MessageId::try_from(&text[..])));
+    each_level(&mut group, |group, name| {
+        each_cold(group, name, &texts, |text| _ = black_box(&MessageId::try_from(&text[..])));
+    });
     each_cold(&mut group, "imid-const", &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
     each_cold(&mut group, "uuid-simd", &uuids, |text| _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text)));
     each_cold(&mut group, "uuid", &uuids, |text| _ = black_box(&Uuid::try_parse_ascii(text)));
@@ -361,14 +370,22 @@ fn bulk(c: &mut Criterion) {
                 b.iter(|| codec::decode_lines(black_box(source.as_flattened()), b'\n', &mut read).expect("our lines"));
             });
         });
-        one_by_one(&mut group, "imid-one-by-one", &source, &mut read, |text| MessageId::try_from(text));
+        each_level(&mut group, |group, name| {
+            one_by_one(group, &format!("{name}-one-by-one"), &source, &mut read, |text| MessageId::try_from(text));
+        });
         one_by_one(&mut group, "imid-const-one-by-one", &source, &mut read, MessageId::parse_bytes);
         group.finish();
 
         let mut group = c.benchmark_group(format!("column/{called}"));
         group.throughput(wanted);
-        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
-        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
+        each_level(&mut group, |group, name| {
+            group.bench_function(format!("{name}-encode"), |b| {
+                b.iter(|| codec::encode_column(black_box(&ids), &mut column));
+            });
+            group.bench_function(format!("{name}-decode"), |b| {
+                b.iter(|| codec::decode_column(black_box(&column), &mut read));
+            });
+        });
         let source = column.clone();
         group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();
