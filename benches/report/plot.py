@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws benches/plots/*.svg from criterion's last results. Needs matplotlib: plot.sh installs it and runs this."""
+"""Draws benches/plots/*.svg from criterion's results. Needs matplotlib: plot.sh installs it and runs this."""
 
 import argparse
 import sys
@@ -129,7 +129,7 @@ def draw(figure, cases, file):
 
         left, top = MARGIN / WIDTH, 1 - MARGIN / height
         page.text(left, top, figure.title, va="top", fontsize=12, fontweight="bold")
-        page.text(left, top - 0.24 / height, "Median time per ID in nanoseconds; lower is better", va="top", fontsize=9)
+        page.text(left, top - 0.24 / height, "Median time per ID in nanoseconds, of several runs the least; lower is better", va="top", fontsize=9)
         page.text(left, MARGIN / height, "\n".join(figure.notes), va="bottom", fontsize=8, color=PALE_INK)
         patches = [Patch(color=colour, label=name) for name, colour in KINDS.items()]
         page.legend(handles=patches, loc="upper right", ncols=len(KINDS), frameon=False, fontsize=8)

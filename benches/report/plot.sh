@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws benches/plots/*.svg from criterion's last results, with matplotlib from PyPI, which it installs below the target
+# Draws benches/plots/*.svg from criterion's results, with matplotlib from PyPI, which it installs below the target
 # folder:
 #
 #   benches/report/plot.sh            every figure

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints criterion's last results as Markdown: medians per ID, and each as a multiple of ours in the same case."""
+"""Prints criterion's results as Markdown: the median time per ID, of several runs the least, and × ours in its case."""
 
 import argparse
 

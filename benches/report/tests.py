@@ -25,10 +25,10 @@ class Report(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def measured(self, name, nanoseconds, throughput=None):
+    def measured(self, name, nanoseconds, throughput=None, run="new"):
         """Writes a result as criterion does, as far as it is read; its folder."""
         topic, case, library = name.split("/")
-        new = self.folder / "criterion" / f"{topic}_{case}" / library / "new"
+        new = self.folder / "criterion" / f"{topic}_{case}" / library / run
         new.mkdir(parents=True)
         about = {"group_id": f"{topic}/{case}", "function_id": library, "throughput": throughput}
         (new / "benchmark.json").write_text(json.dumps(about))
@@ -85,6 +85,11 @@ class Reading(Report):
         self.assertIn(f"{new} is not a result", self.refusal("table.py"))
         (new / "benchmark.json").unlink()
         self.assertIn(f"{new} is not a result", self.refusal("table.py"))
+
+    def test_of_several_runs_the_least_counts(self):
+        for run, nanoseconds in [("run-1", 3), ("run-2", 2), ("run-3", 4), ("new", 4), ("base", 1)]:
+            self.measured("encode/stack/imid", nanoseconds, run=run)
+        self.assertIn("| imid | 2.00 |", self.run_script("table.py").stdout)
 
     def test_a_result_of_another_run_is_warned_of(self):
         new = self.measured("encode/stack/old", 2)
