@@ -95,7 +95,8 @@
 //!
 //! IDs in other text forms, and what could have made a text, are in [`dialect`]; the 64-bit family is in [`snowflake`].
 //!
-//! IDs and text work on every target, generators where there are 64-bit atomics. Rust 1.95 or later.
+//! IDs and text work on every target, generators where there are 64-bit atomics; x86-64 Linux is what is tested. Rust
+//! 1.95 or later.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod layout;
