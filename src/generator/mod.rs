@@ -11,6 +11,8 @@ pub(crate) mod stamp;
 
 use core::fmt;
 use core::time::Duration;
+#[cfg(feature = "std")]
+use std::time::Instant;
 
 pub use batch::Batch;
 pub use builder::{Builder, Start};
@@ -135,14 +137,16 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
-        let started = std::time::Instant::now();
+        // The clock of the wait is read only where there is one.
+        let mut started = None;
         loop {
             let error = match self.generate(session) {
                 Ok(id) => return Ok(id),
                 Err(error) => error,
             };
+            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
             match error.retry_after() {
-                Some(wait) if wait <= timeout.saturating_sub(started.elapsed()) => std::thread::sleep(wait),
+                Some(wait) if wait <= timeout.saturating_sub(elapsed) => std::thread::sleep(wait),
                 _ => return Err(error),
             }
         }

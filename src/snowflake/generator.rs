@@ -3,6 +3,8 @@
 use core::fmt;
 #[cfg(feature = "std")]
 use core::time::Duration;
+#[cfg(feature = "std")]
+use std::time::Instant;
 
 use super::id::Snowflake;
 use super::preset::Preset;
@@ -133,7 +135,8 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
     /// is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, MintError> {
-        let started = std::time::Instant::now();
+        // The clock of the wait is read only where there is one.
+        let mut started = None;
         let mut awaited_clock = false;
         loop {
             let error = match self.generate() {
@@ -142,8 +145,9 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
             };
             // The originals wait once for the clock, and as often as it takes for the next tick.
             let may_wait = !(awaited_clock && error.is_rollback());
+            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
             match error.retry_after() {
-                Some(wait) if may_wait && wait <= timeout.saturating_sub(started.elapsed()) => std::thread::sleep(wait),
+                Some(wait) if may_wait && wait <= timeout.saturating_sub(elapsed) => std::thread::sleep(wait),
                 _ => return Err(error),
             }
             awaited_clock |= error.is_rollback();
