@@ -86,7 +86,8 @@ fn what_a_layout_does_not_write_it_does_not_read() {
     let wrong = [
         (&Layout::TWITTER, "", "expected a decimal digit, found the end at 0"),
         (&Layout::TWITTER, "-", "expected a decimal digit, found the end at 1"),
-        (&Layout::TWITTER, "-0", "expected a decimal digit, found the end at 2"),
+        (&Layout::TWITTER, "-0", "expected a digit 1-9, found '0' at 1"),
+        (&Layout::TWITTER, "-05", "expected a digit 1-9, found '0' at 1"),
         (&Layout::TWITTER, "+5", "expected a decimal digit, found '+' at 0"),
         (&Layout::TWITTER, "007", "expected the end, found '0' at 1"),
         (&Layout::TWITTER, "12 ", "expected a decimal digit, found ' ' at 2"),

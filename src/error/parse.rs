@@ -38,6 +38,8 @@ pub(crate) enum Expected {
     LowerHexDigit,
     #[error("a decimal digit")]
     DecimalDigit,
+    #[error("a digit 1-9")]
+    NonZeroDigit,
     #[error("a number of at most 64 bits")]
     Word,
     #[error("a hex digit")]

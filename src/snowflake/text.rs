@@ -56,6 +56,9 @@ pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError
     while let Some(&byte) = text.get(at) {
         let digit = char::from(byte).to_digit(DECIMAL);
         let digit = digit.ok_or(ParseError::new(Expected::DecimalDigit, Some(byte), at))?;
+        if negative && magnitude == 0 && digit == 0 {
+            return Err(ParseError::new(Expected::NonZeroDigit, Some(byte), at));
+        }
         if at > start && magnitude == 0 {
             break;
         }
@@ -64,8 +67,8 @@ pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError
         magnitude = next.ok_or(ParseError::new(Expected::Word, Some(byte), at))?;
         at += 1;
     }
-    if at == start || negative && magnitude == 0 {
-        return Err(ParseError::new(Expected::DecimalDigit, text.get(at).copied(), at));
+    if at == start {
+        return Err(ParseError::new(Expected::DecimalDigit, None, at));
     }
     end(text, at)?;
     Ok(if negative { magnitude.wrapping_neg() } else { magnitude })
