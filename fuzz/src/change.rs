@@ -1,0 +1,37 @@
+//! Texts that are nearly right, which random bytes hardly ever are.
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+
+/// One step from a right text to a nearly right one.
+#[derive(Arbitrary, Debug)]
+pub enum Change<'a> {
+    None,
+    Byte { at: u16, byte: u8 },
+    Odd { at: u16, pick: u8 },
+    Cut { at: u16 },
+    Append(&'a [u8]),
+}
+
+/// The text after these changes, in memory of its own that ends where it ends.
+pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
+    let mut text = text.to_vec();
+    for change in changes {
+        match *change {
+            Change::None => {}
+            Change::Byte { at, byte } => put(&mut text, at, byte),
+            Change::Odd { at, pick } => put(&mut text, at, ODD[usize::from(pick) % ODD.len()]),
+            Change::Cut { at } => text.truncate(usize::from(at) % (text.len() + 1)),
+            Change::Append(bytes) => text.extend(bytes),
+        }
+    }
+    text.into()
+}
+
+/// What a reader could take for a digit: neighbours of the digits, what looks like them, digits with the top bit set.
+const ODD: &[u8] = b"-/01:@IO[`aioz{\0\x7F\x80\xB2\xC1\xFF";
+
+fn put(text: &mut [u8], at: u16, byte: u8) {
+    if !text.is_empty() {
+        text[usize::from(at) % text.len()] = byte;
+    }
+}
