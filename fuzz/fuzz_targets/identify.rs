@@ -1,0 +1,139 @@
+//! Law: `identify` names all who would write a text and nobody else, and reads in it what they wrote.
+#![no_main]
+
+use imid::MessageId;
+use imid::dialect::{Candidate, Dialect, identify_at};
+use imid::snowflake::{Layout, Snowflake};
+use imid_fuzz::{Change, changed, points_at_the_fault};
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    now_ms: u64,
+    written: Written,
+    changes: [Change<'a>; 2],
+}
+
+#[derive(Arbitrary, Debug)]
+enum Written {
+    Message { id: [u8; MessageId::BYTES], dialect: u8 },
+    Snowflake { bits: u64, layout: u8 },
+}
+
+/// Who writes how, in the order in which they are preferred.
+const WRITERS: [(&str, Form); 11] = [
+    ("rongcloud", Form::Dashed(BASE32_HEX)),
+    ("rongcloud-v1", Form::Dashed(BASE32_HEX)),
+    ("standard", Form::Dashed(b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ")),
+    ("juggleim", Form::Bare(b"abcdefghjklmnpqrstuvwxyz23456789")),
+    ("twitter", Form::Signed),
+    ("leaf", Form::Signed),
+    ("discord", Form::Unsigned),
+    ("twitter-java", Form::Signed),
+    ("rollback-38-15-10", Form::Signed),
+    ("nsq", Form::Hex),
+    ("nsq-before-2015", Form::Hex),
+];
+const BASE32_HEX: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
+
+enum Form {
+    Dashed(&'static [u8; 32]),
+    Bare(&'static [u8; 32]),
+    Signed,
+    Unsigned,
+    Hex,
+}
+
+impl Form {
+    /// The value of a text of this form.
+    fn value(&self, text: &str) -> Option<u128> {
+        let signed = |text: &str| text.parse().ok().filter(|bits: &i64| bits.to_string() == text);
+        let unsigned = |text: &str| text.parse().ok().filter(|bits: &u64| bits.to_string() == text);
+        match self {
+            Self::Dashed(digits) => {
+                let groups: Vec<_> = text.split('-').collect();
+                let four = groups.len() == 4 && groups.iter().all(|group| group.len() == 4);
+                four.then(|| Self::Bare(digits).value(&groups.concat()))?
+            }
+            Self::Bare(digits) => {
+                let digit = |byte| digits.iter().position(|digit| *digit == byte);
+                let values: Option<Vec<_>> = text.bytes().map(digit).collect();
+                let values = values.filter(|values| values.len() == 16)?;
+                Some(values.into_iter().fold(0, |value, digit| 32 * value + digit as u128))
+            }
+            Self::Signed => signed(text).map(i64::cast_unsigned).or_else(|| unsigned(text)).map(u128::from),
+            Self::Unsigned => unsigned(text).map(u128::from),
+            Self::Hex => {
+                let bits = u64::from_str_radix(text, 16).ok().filter(|bits| format!("{bits:016x}") == text);
+                bits.map(u128::from)
+            }
+        }
+    }
+}
+
+fuzz_target!(|input: Input| {
+    let text = match input.written {
+        Written::Message { id, dialect } => {
+            let dialect = &Dialect::ALL[usize::from(dialect) % Dialect::ALL.len()];
+            dialect.to_text(MessageId::from_bytes(id)).to_string()
+        }
+        Written::Snowflake { bits, layout } => {
+            let layout = &Layout::ALL[usize::from(layout) % Layout::ALL.len()];
+            Snowflake::from_u64(bits, layout).to_string()
+        }
+    };
+    if let Ok(text) = str::from_utf8(&changed(text.as_bytes(), &input.changes)) {
+        all_are_named(text, input.now_ms);
+        errors_point_at_the_fault(text);
+    }
+});
+
+fn all_are_named(text: &str, now_ms: u64) {
+    let candidates: Vec<_> = identify_at(text, now_ms).collect();
+    let rank = |name| WRITERS.iter().position(|(writer, _)| *writer == name).expect("a writer of the list");
+    assert!(candidates.is_sorted_by_key(|candidate| (!candidate.is_plausible(now_ms), rank(candidate.name()))));
+
+    let mut read: Vec<_> = candidates.iter().map(|candidate| (candidate.name(), value(candidate))).collect();
+    read.sort_by_key(|(name, _)| rank(name));
+    let wanted = WRITERS.iter().filter_map(|(name, form)| Some((*name, form.value(text)?)));
+    assert_eq!(read, wanted.collect::<Vec<_>>());
+}
+
+/// The value, put together from the fields.
+fn value(candidate: &Candidate) -> u128 {
+    match candidate {
+        Candidate::Message { dialect, id } => {
+            let (fields, [_, spin, session_type, hash]) = (dialect.fields(*id), dialect.layout().widths());
+            let stamp = u128::from(fields.timestamp_ms) << spin | u128::from(fields.spin.unwrap_or(0));
+            (stamp << session_type | u128::from(fields.type_code)) << hash | u128::from(fields.hash)
+        }
+        Candidate::Snowflake(id) => {
+            lies_within_its_time(*id);
+            let [_, node, seq] = id.layout().widths();
+            (u128::from(id.tick()) << node | u128::from(id.node())) << seq | u128::from(id.seq())
+        }
+    }
+}
+
+fn lies_within_its_time(id: Snowflake) {
+    let (layout, ms) = (id.layout(), id.timestamp_ms());
+    match (layout.first_at(ms), layout.last_at(ms)) {
+        (Ok(first), Ok(last)) => assert!(first <= id && id <= last),
+        _ => assert!(id.is_overflowed()),
+    }
+}
+
+fn errors_point_at_the_fault(text: &str) {
+    for dialect in Dialect::ALL {
+        if let Err(error) = dialect.parse(text) {
+            points_at_the_fault(error, text, &dialect.to_text(MessageId::MIN), |text| dialect.parse(text).is_ok());
+        }
+    }
+    for layout in Layout::ALL {
+        if let Err(error) = layout.parse(text) {
+            let example = Snowflake::from_u64(2, layout).to_string();
+            points_at_the_fault(error, text, &example, |text| layout.parse(text).is_ok());
+        }
+    }
+}
