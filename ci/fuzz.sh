@@ -14,5 +14,5 @@ targets=$(cargo +nightly fuzz list)
 for target in $targets; do
   # Hundreds of lines of progress, wanted only if the law does not hold.
   cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" >"$log" 2>&1 || { cat "$log"; exit 1; }
-  echo "$target: $(tail -n 1 "$log")"
+  grep -E '^not run|DONE' "$log" | sed "s/^/$target: /"
 done
