@@ -180,6 +180,10 @@ fn a_layout_of_ones_own_fills_64_bits() {
         error(42, 10, 12, 1 << 48, ms),
         "expected an epoch of 0 to 281474976710655 ticks, found 281474976710656"
     );
+    assert_eq!(
+        error(41, 10, 12, (1 << 48) - 1, Duration::from_hours(1)),
+        "expected a last time of 0 to 18446744073709551614 ms, found 18446744073709551615"
+    );
 }
 
 #[test]

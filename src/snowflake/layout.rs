@@ -106,8 +106,8 @@ impl Layout {
     ///
     /// # Errors
     /// Widths that sum to neither 63 nor 64; a tick of 0 or more than 48 bits, a node of 0 or more than 32, a
-    /// sequence of more than 32; a tick
-    /// of no time or of more than an hour; an epoch of 2⁴⁸ ticks or more.
+    /// sequence of more than 32; a tick of no time or of more than an hour; an epoch of 2⁴⁸ ticks or more; times of
+    /// more than 64 bits.
     pub const fn new(
         name: &'static str,
         tick_bits: u32,
@@ -137,7 +137,13 @@ impl Layout {
         if sum != u64::BITS && sum != u64::BITS - 1 {
             return Err(LayoutError::new(LayoutKind::Sum { found: sum }));
         }
-        Ok(Self { name, epoch, tick_ns, tick_bits, node_bits, worker_bits: node_bits, seq_bits, is_hex: false })
+        let layout =
+            Self { name, epoch, tick_ns, tick_bits, node_bits, worker_bits: node_bits, seq_bits, is_hex: false };
+        // With the sign bit for time, too.
+        match LayoutError::check("a last time", " ms", layout.ms_of(max_of(tick_bits + 1)), 0, u64::MAX - 1) {
+            Ok(_) => Ok(layout),
+            Err(error) => Err(error),
+        }
     }
 
     /// Splits the node: the low bits are a worker, those above it a datacenter. More bits than the node has are all of it.
@@ -270,7 +276,9 @@ impl Layout {
     /// The time of a tick in unix milliseconds, rounded down.
     pub(super) const fn ms_of(&self, tick: u64) -> u64 {
         let ns = (self.epoch + tick) as u128 * self.tick_ns as u128;
-        (ns / NS_PER_MS as u128) as u64
+        let ms = ns / NS_PER_MS as u128;
+        // `new` refuses what saturates.
+        if ms < u64::MAX as u128 { ms as u64 } else { u64::MAX }
     }
 
     /// The unix millisecond from which on a tick has begun.
