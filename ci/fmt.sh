@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every crate is formatted as rustfmt.toml says.
+# Every package is formatted as rustfmt.toml says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo fmt --check
-cargo fmt --manifest-path fuzz/Cargo.toml --check
-cargo fmt --manifest-path ci/no_std/Cargo.toml --check
+for package in . fuzz benches/faults ci/no_std; do
+  cargo fmt --manifest-path "$package/Cargo.toml" --check
+done
