@@ -2,8 +2,8 @@
 
 use imid::error::ParseError;
 
-/// An error points at the first character that does not fit: with an end of `example`, a text that is read, what stands
-/// before it can be completed, and no longer when it stands there, too. White space fits where nothing follows.
+/// An error points at the first character that does not fit: some end of `example`, which is a text that is read,
+/// completes what stands before it, and none does once it stands there. White space fits where nothing follows.
 pub fn points_at_the_fault(error: ParseError, text: &str, example: &str, is_read: impl Fn(&str) -> bool) {
     let can_be_completed = |start: &str| (0..=example.len()).any(|at| is_read(&format!("{start}{}", &example[at..])));
     let (good, rest) = text.split_at(error.position());
