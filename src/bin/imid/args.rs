@@ -107,15 +107,20 @@ fn session_type_in(dialect: &Dialect, text: &str) -> Result<SessionType, String>
 
 /// Reads a time: unix milliseconds, which are nothing but digits, or RFC 3339.
 pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(ms) if !text.starts_with('+') => Ok(ms),
+        _ => date_time_ms(text),
+    }
+}
+
+/// Reads a time in RFC 3339's form.
+fn date_time_ms(text: &str) -> Result<u64, String> {
     let unknown = || {
         format!(
             "expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found {}",
             quote(text)
         )
     };
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.parse().map_err(|_| unknown());
-    }
     let time: Timestamp =
         Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(unknown)?;
     // jiff takes it for 59.
@@ -207,6 +212,9 @@ mod tests {
             "2024-11-19T17:37:61Z",
             "2024-11-19T17:37:45+24:00",
             "2024-11-19T17:37:45-23:60",
+            "+1732037865755",
+            "-1",
+            "18446744073709551616",
             // RFC 3339, but of more digits than are told apart.
             "2024-11-19T17:37:45.0000000001Z",
         ] {
