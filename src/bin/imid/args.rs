@@ -1,5 +1,7 @@
 //! Arguments that several commands share, and the forms of their values.
 
+use std::iter;
+
 use imid::dialect::Dialect;
 use imid::{MessageId, Session, SessionType};
 use jiff::Timestamp;
@@ -107,15 +109,20 @@ fn session_type_in(dialect: &Dialect, text: &str) -> Result<SessionType, String>
 
 /// Reads a time: unix milliseconds, which are nothing but digits, or RFC 3339.
 pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(ms) if !text.starts_with('+') => Ok(ms),
+        _ => date_time_ms(text),
+    }
+}
+
+/// Reads a time in RFC 3339's form.
+fn date_time_ms(text: &str) -> Result<u64, String> {
     let unknown = || {
         format!(
             "expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found {}",
             quote(text)
         )
     };
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.parse().map_err(|_| unknown());
-    }
     let time: Timestamp =
         Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(unknown)?;
     // jiff takes it for 59.
@@ -130,14 +137,19 @@ pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
 /// Whether a text has the shape of RFC 3339's `date-time`: jiff reads other forms too. What is in range is jiff's to
 /// say, but for the hours of an offset, of which it takes 25.
 fn is_date_time(text: &str) -> bool {
-    let shape = text.replace(|c: char| c.is_ascii_digit(), "0");
-    let rest = shape.strip_prefix("0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
-    let rest = rest.and_then(|rest| rest.strip_prefix("00:00:00"));
-    match rest.map(|rest| rest.strip_prefix(".0").map_or(rest, |rest| rest.trim_start_matches('0'))) {
-        Some("Z" | "z") => true,
-        Some("+00:00" | "-00:00") => text[text.len() - 5..] < *"24",
-        _ => false,
-    }
+    let rest = strip_shape(text, "0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
+    let Some(rest) = rest.and_then(|rest| strip_shape(rest, "00:00:00")) else { return false };
+    let is_digit = |c: char| c.is_ascii_digit();
+    let offset = strip_shape(rest, ".0").map_or(rest, |rest| rest.trim_start_matches(is_digit));
+    let is_offset = || ["+00:00", "-00:00"].iter().any(|shape| strip_shape(offset, shape) == Some(""));
+    matches!(offset, "Z" | "z") || is_offset() && offset[1..] < *"24"
+}
+
+/// What follows a shape, in which 0 stands for any digit.
+fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
+    let (start, rest) = text.split_at_checked(shape.len())?;
+    let fits = |(byte, shape): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
+    iter::zip(start.bytes(), shape.bytes()).all(fits).then_some(rest)
 }
 
 /// Reads the time of an ID: [`time_ms`], up to the last timestamp.
@@ -207,6 +219,9 @@ mod tests {
             "2024-11-19T17:37:61Z",
             "2024-11-19T17:37:45+24:00",
             "2024-11-19T17:37:45-23:60",
+            "+1732037865755",
+            "-1",
+            "18446744073709551616",
             // RFC 3339, but of more digits than are told apart.
             "2024-11-19T17:37:45.0000000001Z",
         ] {

@@ -12,7 +12,7 @@ use crate::Out;
 use crate::duplicates::Duplicates;
 use crate::family::{self, Family, FamilyArg};
 use crate::input::{Block, Input, too_long, without_end};
-use crate::members::{self, Reader};
+use crate::members::{self, Object};
 use crate::parts::{self, rfc3339};
 use crate::report::{Report, Stop, plain, quote};
 
@@ -58,7 +58,6 @@ impl Args {
         let mut check = Check {
             id_field: &self.id_field,
             family: self.family.family,
-            reader: Reader::default(),
             duplicates: self.unsorted.then(Duplicates::new),
             troubles: Troubles { report, told: 0 },
             tally: Tally::default(),
@@ -117,7 +116,6 @@ const AT_ONCE: usize = 1 << 10;
 struct Check<'a> {
     id_field: &'a str,
     family: Family,
-    reader: Reader,
     duplicates: Option<Duplicates>,
     troubles: Troubles<'a>,
     tally: Tally,
@@ -176,7 +174,7 @@ impl Check<'_> {
         let family = self.family;
         let key = |text: &[u8]| family.parse(text).map(|id| family::key(&id));
         let id = if text.starts_with(b"{") {
-            self.reader.read(line).and_then(|object| {
+            Object::read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;
                 let text = members::text(value).filter(|_| value.starts_with('"') || !family.is_text());
                 let text = text.ok_or_else(|| {

@@ -12,41 +12,18 @@ use serde_json::value::RawValue;
 use crate::input::utf8;
 use crate::report::quote;
 
-/// Reads objects. Kept between lines for the memory that it has.
-#[derive(Default)]
-pub(crate) struct Reader {
-    members: Vec<Member>,
-}
-
-/// One member, as indices into the line. The key is in its quotes, escapes and all.
-struct Member {
-    key: Range<usize>,
-    value: Range<usize>,
-}
-
 /// A line that is one JSON object.
 pub(crate) struct Object<'a> {
     line: &'a str,
-    members: &'a [Member],
+    members: Vec<Member<'a>>,
 }
 
-impl Reader {
-    /// Reads a line, with or without its end.
-    pub(crate) fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Object<'a>, String> {
-        let line = utf8(line)?;
-        // JSON's white space alone: any other would have to be told as what stands before the brace.
-        let json = line.trim_matches([' ', '\t', '\r', '\n']);
-        if !json.starts_with('{') {
-            return Err(format!("expected a JSON object, found {}", quote(json)));
-        }
-        self.members.clear();
-        // Without its end, lest the parser counts columns of a second line.
-        let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
-        json.deserialize_map(Spans { line, members: &mut self.members })
-            .and_then(|()| json.end())
-            .map_err(|error| without_line(&error))?;
-        Ok(Object { line, members: &self.members })
-    }
+/// One member. Key and value are pieces of the line, quotes, escapes and all.
+struct Member<'a> {
+    key: &'a str,
+    /// What the key says, worked out once for all fields that are looked up; `None` where that is no Unicode text.
+    name: Option<Cow<'a, str>>,
+    value: &'a str,
 }
 
 /// What the parser says, with the column alone: to it every line is the first.
@@ -56,45 +33,53 @@ fn without_line(error: &serde_json::Error) -> String {
     format!("{} at column {column}", message.strip_suffix(&place).unwrap_or(&message))
 }
 
-/// Collects where the members stand.
-struct Spans<'a> {
-    line: &'a str,
-    members: &'a mut Vec<Member>,
-}
+/// Room for the members of most messages, so that it need not grow.
+const MEMBERS: usize = 16;
 
-impl Spans<'_> {
-    /// Where in the line a borrowed piece of it stands.
-    fn span(&self, piece: &RawValue) -> Range<usize> {
-        let piece = piece.get();
-        let start = piece.as_ptr().addr() - self.line.as_ptr().addr();
-        start..start + piece.len()
-    }
-}
+/// Collects the members of an object.
+struct Members;
 
-impl<'de> Visitor<'de> for Spans<'de> {
-    type Value = ();
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<Member<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::with_capacity(MEMBERS);
         while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            let member = Member { key: self.span(key), value: self.span(value) };
-            self.members.push(member);
+            members.push(Member { key: key.get(), name: text(key.get()), value: value.get() });
         }
-        Ok(())
+        Ok(members)
     }
 }
 
 impl<'a> Object<'a> {
+    /// Reads a line, with or without its end.
+    pub(crate) fn read(line: &'a [u8]) -> Result<Self, String> {
+        let line = utf8(line)?;
+        // JSON's white space alone: any other would have to be told as what stands before the brace.
+        let space = [' ', '\t', '\r', '\n'];
+        if !line.trim_start_matches(space).starts_with('{') {
+            return Err(format!("expected a JSON object, found {}", quote(line.trim_matches(space))));
+        }
+        // Without its end, lest the parser counts columns of a second line.
+        let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
+        let members = json
+            .deserialize_map(Members)
+            .and_then(|members| json.end().map(|()| members))
+            .map_err(|error| without_line(&error))?;
+        Ok(Self { line, members })
+    }
+
     /// The value of a field, as it stands in the line.
     ///
     /// A field that stands there twice has no one value: readers of JSON differ in which they take.
     pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
-        let mut found = self.members.iter().filter(|member| self.is_called(member, name));
+        let mut found = self.members.iter().filter(|member| member.is_called(name));
         match (found.next(), found.next()) {
-            (Some(member), None) => Ok(&self.line[member.value.clone()]),
+            (Some(member), None) => Ok(member.value),
             (Some(_), Some(_)) => Err(format!("field {} stands there more than once", quote(name))),
             (None, _) => Err(format!("field {} is missing", quote(name))),
         }
@@ -102,45 +87,52 @@ impl<'a> Object<'a> {
 
     /// Whether there is a field of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| self.is_called(member, name))
+        self.members.iter().any(|member| member.is_called(name))
     }
 
-    fn is_called(&self, member: &Member, name: &str) -> bool {
-        let key = &self.line[member.key.clone()];
-        let plain = &key[1..key.len() - 1];
-        // An escape is longer than what it stands for.
-        let is_escaped = || plain.len() > name.len() && plain.contains('\\');
-        plain == name || is_escaped() && serde_json::from_str(key).is_ok_and(|key: String| key == name)
+    /// Where in the line a piece of it stands.
+    fn span(&self, piece: &str) -> Range<usize> {
+        let start = piece.as_ptr().addr() - self.line.as_ptr().addr();
+        start..start + piece.len()
     }
 
     /// Writes the line with one more member behind the last, and without those of the given name.
     ///
     /// Every other byte stays as it was. A member that goes takes with it the comma before it, or behind it if it was
     /// first.
-    pub(crate) fn write_with_last(&self, out: &mut impl Write, without: &str, last: &str) -> io::Result<()> {
+    pub(crate) fn write_with_last(&self, out: &mut impl Write, without: Option<&str>, last: &str) -> io::Result<()> {
         // Everything before `written` has been written or left out.
-        let (mut written, mut end_of_kept) = (0, None);
+        let (mut written, mut is_any_kept) = (0, false);
         for (index, member) in self.members.iter().enumerate() {
-            if !self.is_called(member, without) {
-                end_of_kept = Some(member.value.end);
+            if !without.is_some_and(|name| member.is_called(name)) {
+                is_any_kept = true;
                 continue;
             }
-            let (cut_from, cut_to) = match end_of_kept {
-                Some(_) => (self.members[index - 1].value.end, member.value.end),
-                None => (member.key.start, self.members.get(index + 1).map_or(member.value.end, |next| next.key.start)),
+            let end = self.span(member.value).end;
+            let (cut_from, cut_to) = if is_any_kept {
+                (self.span(self.members[index - 1].value).end, end)
+            } else {
+                let next = self.members.get(index + 1);
+                (self.span(member.key).start, next.map_or(end, |next| self.span(next.key).start))
             };
             out.write_all(&self.line.as_bytes()[written..cut_from])?;
             written = cut_to;
         }
         // PANIC: the line has been read as an object.
         let brace = || self.line.find('{').expect("an object has a brace");
-        let end = self.members.last().map_or_else(|| brace() + 1, |member| member.value.end);
+        let end = self.members.last().map_or_else(|| brace() + 1, |member| self.span(member.value).end);
         out.write_all(&self.line.as_bytes()[written..end])?;
-        if end_of_kept.is_some() {
+        if is_any_kept {
             out.write_all(b",")?;
         }
         out.write_all(last.as_bytes())?;
         out.write_all(&self.line.as_bytes()[end..])
+    }
+}
+
+impl Member<'_> {
+    fn is_called(&self, name: &str) -> bool {
+        self.name.as_deref() == Some(name)
     }
 }
 
@@ -161,9 +153,8 @@ mod tests {
     use super::*;
 
     fn tagged(line: &str) -> String {
-        let mut reader = Reader::default();
         let mut out = Vec::new();
-        reader.read(line.as_bytes()).unwrap().write_with_last(&mut out, "id", r#""id":"new""#).unwrap();
+        Object::read(line.as_bytes()).unwrap().write_with_last(&mut out, Some("id"), r#""id":"new""#).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -191,17 +182,18 @@ mod tests {
 
     #[test]
     fn a_field_is_found_by_what_its_key_says() {
-        let mut reader = Reader::default();
-        let object = reader.read(br#"{"\u0074opic":1,"a":{"b":2},"c":3,"\u0063":4,"d":"\ud800"}"#).unwrap();
+        let object = Object::read(br#"{"\u0074opic":1,"a":{"b":2},"c":3,"\u0063":4,"d":"\ud800","\n":5}"#).unwrap();
         assert_eq!(object.value("topic"), Ok("1"));
         assert_eq!(object.value("b"), Err(r#"field "b" is missing"#.into()));
         assert_eq!(object.value("c"), Err(r#"field "c" stands there more than once"#.into()));
         assert_eq!(object.value("d").map(text), Ok(None));
+        assert_eq!(object.value("\n"), Ok("5"));
+        assert_eq!(object.value(r"\n"), Err(r#"field "\\n" is missing"#.into()));
     }
 
     #[test]
     fn what_is_no_object_is_an_error_that_names_the_column() {
-        let error = |line: &[u8]| Reader::default().read(line).err().unwrap();
+        let error = |line: &[u8]| Object::read(line).err().unwrap();
         assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
         assert_eq!(error(b" \x0c{}\r\n"), r#"expected a JSON object, found "\u{c}{}""#);
         assert_eq!(error("\u{a0}{}\u{a0}\n".as_bytes()), r#"expected a JSON object, found "\u{a0}{}\u{a0}""#);
@@ -225,11 +217,9 @@ mod tests {
             let others = members.iter().filter(|(key, ..)| !["id", r"\u0069d"].contains(key));
             let expected = others.map(|(key, value, _)| (format!("\"{key}\""), (*value).to_owned()));
             let expected: Vec<_> = expected.chain([("\"id\"".into(), "\"new\"".into())]).collect();
-            let mut reader = Reader::default();
-            let object = reader.read(tagged.as_bytes()).unwrap();
-            let text = |span: &Range<usize>| object.line[span.clone()].to_owned();
-            let found: Vec<_> = object.members.iter().map(|member| (text(&member.key), text(&member.value))).collect();
-            prop_assert_eq!(found, expected);
+            let object = Object::read(tagged.as_bytes()).unwrap();
+            let found = object.members.iter().map(|member| (member.key.to_owned(), member.value.to_owned()));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
         }
     }
 }

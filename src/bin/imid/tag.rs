@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::Out;
 use crate::args::{pair_type, pasted_id, session_type, timestamp_ms};
 use crate::input::Input;
-use crate::members::{self, Object, Reader};
+use crate::members::{self, Object};
 use crate::replay::Replay;
 use crate::report::{Report, Stop, plain, quote};
 use crate::wait::patiently;
@@ -83,7 +83,6 @@ impl Args {
         let bar = progress_bar();
         report.set_bar(bar.clone());
 
-        let mut reader = Reader::default();
         let mut member = String::new();
         let mut tagged = 0_u64;
         Input::stdin().with_bar(&bar).each_line(out, |out, number, line| {
@@ -92,12 +91,12 @@ impl Args {
             {
                 return Ok(out.write_all(line)?);
             }
-            let object = line.and_then(|line| reader.read(line));
+            let object = line.and_then(Object::read);
             match object.and_then(|object| Ok((self.id(&object, default_type, &mut mint, number)?, object))) {
                 Ok((id, object)) => {
                     member.clear();
                     member.extend([&key, ":\"", &id.to_text(), "\""]);
-                    object.write_with_last(out, &self.id_field, &member)?;
+                    object.write_with_last(out, self.overwrite.then_some(&*self.id_field), &member)?;
                     tagged += 1;
                     Ok(())
                 }
