@@ -7,6 +7,7 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 pub enum Change<'a> {
     None,
     Byte { at: u16, byte: u8 },
+    Flip { at: u16, bit: u8 },
     Odd { at: u16, pick: u8 },
     Cut { at: u16 },
     Append(&'a [u8]),
@@ -18,8 +19,9 @@ pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
     for change in changes {
         match *change {
             Change::None => {}
-            Change::Byte { at, byte } => put(&mut text, at, byte),
-            Change::Odd { at, pick } => put(&mut text, at, ODD[usize::from(pick) % ODD.len()]),
+            Change::Byte { at, byte } => replace(&mut text, at, |_| byte),
+            Change::Flip { at, bit } => replace(&mut text, at, |byte| byte ^ 1 << (bit % 8)),
+            Change::Odd { at, pick } => replace(&mut text, at, |_| ODD[usize::from(pick) % ODD.len()]),
             Change::Cut { at } => text.truncate(usize::from(at) % (text.len() + 1)),
             Change::Append(bytes) => text.extend(bytes),
         }
@@ -27,11 +29,12 @@ pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
     text.into()
 }
 
-/// What a reader could take for a digit: neighbours of the digits, what looks like them, digits with the top bit set.
-const ODD: &[u8] = b"-/01:@IO[`aioz{\0\x7F\x80\xB2\xC1\xFF";
+/// What a reader could take for a digit or a dash: their neighbours, and what looks like a digit.
+const ODD: &[u8] = b",-./01:@IO[`aioz{\0\x7F\x80\xFF";
 
-fn put(text: &mut [u8], at: u16, byte: u8) {
+fn replace(text: &mut [u8], at: u16, with: impl Fn(u8) -> u8) {
     if !text.is_empty() {
-        text[usize::from(at) % text.len()] = byte;
+        let at = usize::from(at) % text.len();
+        text[at] = with(text[at]);
     }
 }
