@@ -19,10 +19,13 @@ mod samples;
 mod str_like;
 mod text;
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod x86;
+
 // Which instructions the codec uses. No other file of it names a target. Without SSE2 there are no vectors at all.
+// NOTE: the condition is that of `mod x86`, which stands outside, since rustfmt does not follow a `mod` in here.
 cfg_select! {
     all(target_arch = "x86_64", target_feature = "sse2") => {
-        mod x86;
         use x86 as target;
         #[cfg(feature = "levels")]
         #[doc(hidden)]

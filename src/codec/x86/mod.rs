@@ -121,8 +121,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::codec::{
- decode, decode_column, decode_lines, encode, encode_column, encode_lines, samples};
+    use crate::codec::{decode, decode_column, decode_lines, encode, encode_column, encode_lines, samples};
     use crate::error::{Expected, LineError, ParseError};
 
     /// Calls a test with each level that this processor has; the others are named.
