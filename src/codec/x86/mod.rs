@@ -136,7 +136,7 @@ mod tests {
                 std::eprintln!("not tested: this processor has no {level:?}");
             }
         }
-        Level::of_processor().set();
+        assert!(Level::of_processor().force());
     }
 
     #[test]
