@@ -141,7 +141,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
+    fn a_table_for_each_place_reads_what_one_for_all_reads() {
         for text in samples::texts() {
             assert_eq!(standard(&text), dashed(&STANDARD, &text).unwrap_or(NO_TEXT), "{}", text.escape_ascii());
         }

@@ -238,6 +238,21 @@ mod tests {
         });
     }
 
+    // Else nothing but the time would show an instruction that does not do its work.
+    #[test]
+    fn the_instructions_leave_at_most_three_ids_of_many_to_the_tables() {
+        let ids = samples::ids();
+        on_each_level(|level| {
+            let (mut lines, mut column) = (lines_of(&ids, b'\n'), vec![[0; MessageId::BYTES]; ids.len()]);
+            let mut read = vec![MessageId::MIN; ids.len()];
+            let least = if level == Level::Portable { 0 } else { ids.len() - 3 };
+            assert!(super::encode_lines(&ids, b'\n', &mut lines) >= least, "{level:?}");
+            assert!(super::decode_lines(&lines, b'\n', &mut read) >= least, "{level:?}");
+            assert!(super::encode_column(&ids, &mut column) >= least, "{level:?}");
+            assert!(super::decode_column(&column, &mut read) >= least, "{level:?}");
+        });
+    }
+
     #[test]
     fn every_wrong_byte_is_found_where_it_is_and_ids_from_there_on_stay() {
         let ids = &samples::ids()[200..208];
