@@ -108,7 +108,7 @@ pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
             continue;
         }
         let digit = alphabet.value_in_either_case(*byte);
-        if digit == NO_DIGIT || digits == DIGITS {
+        if digit == NO_DIGIT {
             return None;
         }
         value = value << DIGIT_BITS | u128::from(digit);

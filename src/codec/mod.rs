@@ -69,8 +69,8 @@ impl MessageId {
     /// Anything but the text form, as for [`parse`](Self::parse).
     #[inline]
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(whole) = whole(text)
-            && let Ok(id) = Self::from_u128(decode::standard(whole))
+        if let Some(text) = text.as_array()
+            && let Ok(id) = Self::from_u128(decode::standard(text))
         {
             return Ok(id);
         }
@@ -80,8 +80,8 @@ impl MessageId {
     /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
     #[inline]
     fn read(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(whole) = whole(text)
-            && let Ok(id) = Self::from_u128(target::decode(whole))
+        if let Some(text) = text.as_array()
+            && let Ok(id) = Self::from_u128(target::decode(text))
         {
             return Ok(id);
         }
@@ -147,11 +147,6 @@ impl MessageId {
             Err(_) => panic!("the digits fill 80 bits"),
         }
     }
-}
-
-/// The text, if it is as long as one.
-const fn whole(text: &[u8]) -> Option<&[u8; TEXT_LEN]> {
-    if text.len() == TEXT_LEN { text.first_chunk() } else { None }
 }
 
 /// The ID of a literal text, read when the program is compiled.

@@ -159,11 +159,7 @@ fn one(value: u128) -> (__m128i, [u8; 4]) {
 /// Writes the first lines, and tells how many. The last three at most are left out.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
 pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
-    let gaps = _mm512_mask_mov_epi8(
-        _mm512_set1_epi8(b'-'.cast_signed()),
-        SEPARATORS,
-        _mm512_set1_epi8(separator.cast_signed()),
-    );
+    let gaps = gaps(separator);
     let mut done = 0;
     // One line more than is used, since whole registers are loaded and stored; the next step writes it again.
     while let Some(ids) = ids[done..].first_chunk()
@@ -178,14 +174,10 @@ pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; L
     done
 }
 
-/// Reads the first lines, up to one that is wrong, and tells how many. The last three at most are left out.
+/// Reads the first lines, up to a step with one that is wrong, and tells how many. The last three at most are left out.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
 pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
-    let gaps = _mm512_mask_mov_epi8(
-        _mm512_set1_epi8(b'-'.cast_signed()),
-        SEPARATORS,
-        _mm512_set1_epi8(separator.cast_signed()),
-    );
+    let gaps = gaps(separator);
     let mut done = 0;
     while let Some(bytes) = lines[done..].as_flattened().first_chunk()
         && let Some(ids) = ids[done..].first_chunk_mut()
@@ -202,6 +194,14 @@ pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [M
         done += STEP;
     }
     done
+}
+
+/// What stands between the digits of a step's lines.
+#[target_feature(enable = "avx512vbmi,avx512vl")]
+#[inline]
+fn gaps(separator: u8) -> __m512i {
+    let (dash, separator) = (_mm512_set1_epi8(b'-'.cast_signed()), _mm512_set1_epi8(separator.cast_signed()));
+    _mm512_mask_mov_epi8(dash, SEPARATORS, separator)
 }
 
 /// Puts 16 values of 5 bits together: by twos, by fours, by eights, and as the bytes of a number.
