@@ -40,7 +40,7 @@ pub(super) const fn plain(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
 
 /// What stands for «no text» where a reader returns a bare value: more than any ID.
 ///
-/// An `Option<u128>` comes back through memory, written in two halves; who then loads the whole waits for both.
+/// An `Option<u128>` comes back through memory, written in two halves; a load of the whole waits for both.
 pub(super) const NO_TEXT: u128 = u128::MAX;
 
 /// The value of a standard text, or [`NO_TEXT`]: a table for each place in a group, and one group after another.

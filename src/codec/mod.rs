@@ -5,6 +5,9 @@
 //! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
 //! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
 //! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
+//!
+//! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
+//! [`decode_column`]).
 
 pub(crate) mod alphabet;
 mod column;

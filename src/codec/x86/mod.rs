@@ -76,7 +76,7 @@ impl Level {
     }
 }
 
-/// Writes the first lines, and tells how many.
+/// Writes the first lines, and tells how many. Some of the last are left out, as in what follows.
 pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
     match Level::get() {
         Level::Portable => portable::encode_lines(ids, separator, lines),
@@ -87,7 +87,7 @@ pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; L
     }
 }
 
-/// Reads the first lines, up to one that is wrong or is among the last, and tells how many.
+/// Reads the first lines, up to a step with one that is wrong, and tells how many. Some of the last are left out.
 pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
     match Level::get() {
         Level::Portable => portable::decode_lines(lines, separator, ids),

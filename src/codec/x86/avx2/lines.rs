@@ -33,7 +33,7 @@ pub(in super::super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &m
     STEP * ids.len().min(lines.len())
 }
 
-/// Reads the first lines, up to one that is wrong, and tells how many.
+/// Reads the first lines, up to a step with one that is wrong, and tells how many.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
     let mut steps = 0;
