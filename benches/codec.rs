@@ -4,8 +4,8 @@
 //! built here with the same compiler and the same profile, and is measured in turn by the same loop.
 //!
 //! - **Inputs** are 256 random values in turn, or a million at once; each goes in by reference through `black_box`.
-//! - **Results** are looked at in place, through `black_box`: a copy of 19 or 36 bytes that was just written in parts is
-//!   a cost of its own, and not the same for all.
+//! - **Results** are looked at in place, through `black_box`: a copy of 19 or 36 bytes that was just written in parts
+//!   is a cost of its own, and not the same for all.
 //! - **Forms**: `uuid` and `uuid-simd` 36 characters with dashes, 128 bits; `ulid` 26 and `scru128` 25 characters, 128
 //!   bits; `ferroid` 13 characters, 64 bits; `data-encoding` and `fast32` 16 characters, 80 bits, `data-encoding` with
 //!   our digits. None of the last five writes dashes.

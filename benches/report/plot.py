@@ -57,8 +57,8 @@ FIGURES = [
         notes=[
             "Texts differ in length: imid 19 characters, uuid and uuid-simd 36, ulid 26, scru128 25, ferroid 13, "
             "the others 16.",
-            "const: the portable reader. bytes: reads bytes instead of text. undiagnosed: tells only whether a text is one. "
-            "copy: moves the same bytes.",
+            "const: the portable reader. bytes: reads bytes instead of text. undiagnosed: tells only whether a text is "
+            "one. copy: moves the same bytes.",
             "Left out: imid with its instructions forced to portable, avx2 or vbmi.",
         ],
     ),
@@ -129,7 +129,8 @@ def draw(figure, cases, file):
 
         left, top = MARGIN / WIDTH, 1 - MARGIN / height
         page.text(left, top, figure.title, va="top", fontsize=12, fontweight="bold")
-        page.text(left, top - 0.24 / height, "Median time per ID in nanoseconds, of several runs the least; lower is better", va="top", fontsize=9)
+        measure = "Median time per ID in nanoseconds, of several runs the least; lower is better"
+        page.text(left, top - 0.24 / height, measure, va="top", fontsize=9)
         page.text(left, MARGIN / height, "\n".join(figure.notes), va="bottom", fontsize=8, color=PALE_INK)
         patches = [Patch(color=colour, label=name) for name, colour in KINDS.items()]
         page.legend(handles=patches, loc="upper right", ncols=len(KINDS), frameon=False, fontsize=8)

@@ -40,7 +40,7 @@ pub(super) const fn plain(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
 
 /// What stands for «no text» where a reader returns a bare value: more than any ID.
 ///
-/// An `Option<u128>` comes back through memory, written in two halves; who then loads the whole waits for both.
+/// An `Option<u128>` comes back through memory, written in two halves; a load of the whole waits for both.
 pub(super) const NO_TEXT: u128 = u128::MAX;
 
 /// The value of a standard text, or [`NO_TEXT`]: a table for each place in a group, and one group after another.
@@ -108,7 +108,7 @@ pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
             continue;
         }
         let digit = alphabet.value_in_either_case(*byte);
-        if digit == NO_DIGIT || digits == DIGITS {
+        if digit == NO_DIGIT {
             return None;
         }
         value = value << DIGIT_BITS | u128::from(digit);
@@ -141,7 +141,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
+    fn a_table_for_each_place_reads_what_one_for_all_reads() {
         for text in samples::texts() {
             assert_eq!(standard(&text), dashed(&STANDARD, &text).unwrap_or(NO_TEXT), "{}", text.escape_ascii());
         }

@@ -36,8 +36,8 @@ pub(super) fn standard(value: u128) -> [u8; TEXT_LEN] {
 
 /// The standard text and a dash after it, two digits at a time.
 ///
-/// Put together in words: who reads the text in words would wait for narrower stores. Not inlined: a call is short
-/// beside it, and it is long.
+/// Put together in words: a reader that loads words would wait for narrower stores. Not inlined: it is long, and a call
+/// is short beside it.
 pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
     let (second, fourth) = (pair_and_dash(high, 0), pair(low, 1));

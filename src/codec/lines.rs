@@ -84,3 +84,31 @@ fn line_error(line: &[u8; LINE_LEN]) -> ParseError {
     let no_separator = || ParseError::new(Expected::Separator, Some(*end), TEXT_LEN);
     MessageId::parse_bytes(text).err().unwrap_or_else(no_separator)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::samples;
+
+    #[test]
+    fn the_last_line_may_lack_its_separator_and_what_there_is_no_room_for_is_left() {
+        let ids = &samples::ids()[200..205];
+        let mut lines = [[0; LINE_LEN]; 5];
+        assert_eq!(encode_lines(ids, b'\n', &mut lines), ids.len());
+        for (end, room) in (0..=lines.as_flattened().len()).flat_map(|end| (0..=6).map(move |room| (end, room))) {
+            let (whole, rest) = (end / LINE_LEN, end % LINE_LEN);
+            let want = match rest {
+                _ if room <= whole => Ok(room),
+                0 => Ok(whole),
+                TEXT_LEN => Ok(whole + 1),
+                _ => Err((whole, rest)),
+            };
+            let mut read = vec![MessageId::MAX; room];
+            let result = decode_lines(&lines.as_flattened()[..end], b'\n', &mut read);
+            let count = result.unwrap_or_else(LineError::index);
+            assert_eq!(result.map_err(|error| (error.index(), error.error().position())), want, "{end} bytes");
+            assert_eq!(read[..count], ids[..count], "{end} bytes");
+            assert!(read[count..].iter().all(|id| *id == MessageId::MAX), "{end} bytes, room for {room}");
+        }
+    }
+}

@@ -5,6 +5,9 @@
 //! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
 //! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
 //! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
+//!
+//! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
+//! [`decode_column`]).
 
 pub(crate) mod alphabet;
 mod column;
@@ -19,10 +22,13 @@ mod samples;
 mod str_like;
 mod text;
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod x86;
+
 // Which instructions the codec uses. No other file of it names a target. Without SSE2 there are no vectors at all.
+// NOTE: the condition is that of `mod x86`, which stands outside, since rustfmt does not follow a `mod` in here.
 cfg_select! {
     all(target_arch = "x86_64", target_feature = "sse2") => {
-        mod x86;
         use x86 as target;
         #[cfg(feature = "levels")]
         #[doc(hidden)]
@@ -66,8 +72,8 @@ impl MessageId {
     /// Anything but the text form, as for [`parse`](Self::parse).
     #[inline]
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(whole) = whole(text)
-            && let Ok(id) = Self::from_u128(decode::standard(whole))
+        if let Some(text) = text.as_array()
+            && let Ok(id) = Self::from_u128(decode::standard(text))
         {
             return Ok(id);
         }
@@ -77,8 +83,8 @@ impl MessageId {
     /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
     #[inline]
     fn read(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(whole) = whole(text)
-            && let Ok(id) = Self::from_u128(target::decode(whole))
+        if let Some(text) = text.as_array()
+            && let Ok(id) = Self::from_u128(target::decode(text))
         {
             return Ok(id);
         }
@@ -144,11 +150,6 @@ impl MessageId {
             Err(_) => panic!("the digits fill 80 bits"),
         }
     }
-}
-
-/// The text, if it is as long as one.
-const fn whole(text: &[u8]) -> Option<&[u8; TEXT_LEN]> {
-    if text.len() == TEXT_LEN { text.first_chunk() } else { None }
 }
 
 /// The ID of a literal text, read when the program is compiled.

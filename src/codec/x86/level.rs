@@ -64,9 +64,11 @@ impl Level {
     pub(super) fn of_processor() -> Self {
         use std::arch::is_x86_feature_detected as has;
 
-        if has!("avx512vbmi") && has!("avx512vl") {
+        let avx2 = has!("avx2");
+        // Every processor with VBMI has the others, but a hypervisor can hide each alone.
+        if avx2 && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vl") {
             Self::Vbmi
-        } else if has!("avx2") {
+        } else if avx2 {
             Self::Avx2
         } else {
             Self::Portable
@@ -74,7 +76,7 @@ impl Level {
     }
 
     #[cfg(any(feature = "std", test))]
-    pub(super) fn set(self) {
+    fn set(self) {
         // ORDERING: as in `found`. Threads that ask at the same time store the same answer.
         LEVEL.store(self as u64 + 1, Ordering::Relaxed);
     }
@@ -95,3 +97,18 @@ impl Level {
 static LEVEL: ProcessWord = ProcessWord::new(UNKNOWN);
 #[cfg(any(feature = "std", test))]
 const UNKNOWN: u64 = 0;
+
+#[cfg(test)]
+mod tests {
+    use std::arch::is_x86_feature_detected as has;
+
+    use super::*;
+
+    // Else nothing but the time would show that a level is never taken.
+    #[test]
+    fn a_level_is_found_where_its_instructions_are() {
+        let found = Level::of_processor();
+        assert_eq!(found >= Level::Avx2, has!("avx2"));
+        assert_eq!(found >= Level::Vbmi, has!("avx2") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vl"));
+    }
+}

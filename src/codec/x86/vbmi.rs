@@ -5,8 +5,8 @@
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_cvtsi128_si32, _mm_set_epi64x, _mm_storeu_si128, _mm256_castsi256_si128,
     _mm256_extracti128_si256, _mm256_mask_mov_epi8, _mm256_multishift_epi64_epi8, _mm256_permutexvar_epi8,
-    _mm256_set1_epi8, _mm256_zextsi128_si256, _mm512_add_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si256, _mm512_loadu_si512,
-    _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_cmpneq_epi8_mask, _mm512_mask_mov_epi8,
+    _mm256_set1_epi8, _mm256_zextsi128_si256, _mm512_add_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si256,
+    _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_cmpneq_epi8_mask, _mm512_mask_mov_epi8,
     _mm512_mask_storeu_epi64, _mm512_movepi8_mask, _mm512_mul_epu32, _mm512_multishift_epi64_epi8, _mm512_or_si512,
     _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
     _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_srli_epi64, _mm512_storeu_si512,
@@ -159,7 +159,7 @@ fn one(value: u128) -> (__m128i, [u8; 4]) {
 /// Writes the first lines, and tells how many. The last three at most are left out.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
 pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
-    let gaps = _mm512_mask_mov_epi8(_mm512_set1_epi8(b'-'.cast_signed()), SEPARATORS, _mm512_set1_epi8(separator.cast_signed()));
+    let gaps = gaps(separator);
     let mut done = 0;
     // One line more than is used, since whole registers are loaded and stored; the next step writes it again.
     while let Some(ids) = ids[done..].first_chunk()
@@ -174,10 +174,10 @@ pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; L
     done
 }
 
-/// Reads the first lines, up to one that is wrong, and tells how many. The last three at most are left out.
+/// Reads the first lines, up to a step with one that is wrong, and tells how many. The last three at most are left out.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
 pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
-    let gaps = _mm512_mask_mov_epi8(_mm512_set1_epi8(b'-'.cast_signed()), SEPARATORS, _mm512_set1_epi8(separator.cast_signed()));
+    let gaps = gaps(separator);
     let mut done = 0;
     while let Some(bytes) = lines[done..].as_flattened().first_chunk()
         && let Some(ids) = ids[done..].first_chunk_mut()
@@ -196,6 +196,14 @@ pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [M
     done
 }
 
+/// What stands between the digits of a step's lines.
+#[target_feature(enable = "avx512vbmi,avx512vl")]
+#[inline]
+fn gaps(separator: u8) -> __m512i {
+    let (dash, separator) = (_mm512_set1_epi8(b'-'.cast_signed()), _mm512_set1_epi8(separator.cast_signed()));
+    _mm512_mask_mov_epi8(dash, SEPARATORS, separator)
+}
+
 /// Puts 16 values of 5 bits together: by twos, by fours, by eights, and as the bytes of a number.
 #[target_feature(enable = "avx512vbmi,avx512vl")]
 #[inline]
@@ -203,7 +211,10 @@ fn pack(values: __m512i) -> __m512i {
     let pairs = _mm512_maddubs_epi16(values, _mm512_set1_epi16(DIGIT_WEIGHTS));
     let groups = _mm512_madd_epi16(pairs, _mm512_set1_epi32(PAIR_WEIGHTS));
     let upper = _mm512_mul_epu32(groups, _mm512_set1_epi64(GROUP_WEIGHT));
-    _mm512_shuffle_epi8(_mm512_add_epi64(upper, _mm512_srli_epi64::<32>(groups)), _mm512_broadcast_i32x4(avx2::load(&VALUE_BYTES)))
+    _mm512_shuffle_epi8(
+        _mm512_add_epi64(upper, _mm512_srli_epi64::<32>(groups)),
+        _mm512_broadcast_i32x4(avx2::load(&VALUE_BYTES)),
+    )
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vl")]

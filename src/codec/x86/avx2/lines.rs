@@ -4,9 +4,9 @@ use core::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi128_si32, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_blend_epi32,
     _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
     _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_min_epu8, _mm256_mul_epu32, _mm256_or_si256, _mm256_set_m128i,
-    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi32,
-    _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_sllv_epi32, _mm256_srli_epi16, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_shuffle_epi8,
+    _mm256_slli_epi16, _mm256_sllv_epi32, _mm256_srli_epi16, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_subs_epu8,
+    _mm256_testz_si256, _mm256_xor_si256,
 };
 
 use super::super::{DIGIT_WEIGHTS, GROUP_WEIGHT, PAIR_WEIGHTS, VALUE_BYTES};
@@ -33,7 +33,7 @@ pub(in super::super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &m
     STEP * ids.len().min(lines.len())
 }
 
-/// Reads the first lines, up to one that is wrong, and tells how many.
+/// Reads the first lines, up to a step with one that is wrong, and tells how many.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) -> usize {
     let mut steps = 0;

@@ -1,5 +1,7 @@
-//! Texts by AVX2: [`one`] in 128 bits, or two [`lines`] at once in 256, each in a half of its own. Both go the same way,
-//! by the tables that are here. And [`column`]s. The safe twin is [`portable`](crate::codec::portable).
+//! Texts by AVX2: [`one`] in 128 bits, or two [`lines`] at once in 256, each in a half of its own. Both go the same
+//! way, by the tables that are here. And a [`column`](mod@column)'s bytes.
+//!
+//! The safe twins are the tables of [`encode`](crate::codec::encode) and [`decode`](crate::codec::decode).
 
 pub(super) mod column;
 pub(super) mod lines;
@@ -16,7 +18,7 @@ const WIDTH: usize = 16;
 const ZERO: u8 = 0x80;
 
 /// Each pair of digits from the two bytes of an ID that hold it: the first pair and the fifth, the second and the
-/// sixth, and so on. Two that stand in their bytes alike share 32 bits, since AVX2 shifts no less by amounts of their own.
+/// sixth, and so on. Pairs at one offset in their bytes share 32 bits: no shorter lanes can AVX2 shift each by its own.
 const PAIRS: [u8; WIDTH] = [8, 9, 3, 4, 7, 8, 2, 3, 6, 7, 1, 2, 5, 6, 0, 1];
 /// How far each of these 32 bits is shifted, so that its pairs are at the top of 16 bits.
 const TO_TOP: [i32; 4] = [0, 2, 4, 6];
@@ -37,12 +39,12 @@ const TAIL_DASHES: [u8; WIDTH] = [0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0
 /// All bits of their places.
 const TAIL_GAPS: [u8; WIDTH] = [0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 0, 0, 0];
 
-/// The last digit: what is past it would be written as itself.
+/// The last digit. A byte past it has a value past 31, which [`TO_DIGIT`] would turn back into that byte.
 const LAST_DIGIT: i8 = STANDARD.digits()[RADIX - 1].cast_signed();
 
 /// From a value to its digit: the digits are four runs of ASCII, from 2, A, J and P.
 const TO_DIGIT: Offsets = Offsets::new(7, 14, false);
-/// From a digit to its value.
+/// From a digit to its value. Any other byte has a value, too, but that one's digit is another byte: so it is found.
 const TO_VALUE: Offsets = Offsets::new(b'A' - 1, 15, true);
 
 /// What is added to a byte, by its class, of which a shuffle knows 16.

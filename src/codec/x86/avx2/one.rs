@@ -1,10 +1,10 @@
 //! One text by AVX2.
 
 use core::arch::x86_64::{
-    __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_blend_epi32, _mm_cvtsi128_si32,
-    _mm_extract_epi64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_min_epu8, _mm_mul_epu32, _mm_or_si128, _mm_set_epi64x,
-    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x, _mm_setr_epi32, _mm_shuffle_epi8, _mm_slli_epi16,
-    _mm_sllv_epi32, _mm_srli_epi16, _mm_srli_epi64, _mm_subs_epu8, _mm_testz_si128, _mm_xor_si128,
+    __m128i, _mm_add_epi8, _mm_add_epi64, _mm_and_si128, _mm_blend_epi32, _mm_cvtsi128_si32, _mm_extract_epi64,
+    _mm_madd_epi16, _mm_maddubs_epi16, _mm_min_epu8, _mm_mul_epu32, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
+    _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x, _mm_setr_epi32, _mm_shuffle_epi8, _mm_slli_epi16, _mm_sllv_epi32,
+    _mm_srli_epi16, _mm_srli_epi64, _mm_subs_epu8, _mm_testz_si128, _mm_xor_si128,
 };
 
 use super::super::{DIGIT_WEIGHTS, GROUP_WEIGHT, PAIR_WEIGHTS, VALUE_BYTES};
