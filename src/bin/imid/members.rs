@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use bstr::ByteSlice;
 use serde::Deserializer as _;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -37,7 +38,10 @@ fn without_line(error: &serde_json::Error) -> String {
 const MEMBERS: usize = 16;
 
 /// Collects the members of an object.
-struct Members;
+struct Members {
+    /// Whether an escape stands anywhere in the line: one look instead of one for each key.
+    has_escapes: bool,
+}
 
 impl<'de> Visitor<'de> for Members {
     type Value = Vec<Member<'de>>;
@@ -49,7 +53,9 @@ impl<'de> Visitor<'de> for Members {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Vec::with_capacity(MEMBERS);
         while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            members.push(Member { key: key.get(), name: text(key.get()), value: value.get() });
+            let key = key.get();
+            let name = if self.has_escapes { text(key) } else { Some(key[1..key.len() - 1].into()) };
+            members.push(Member { key, name, value: value.get() });
         }
         Ok(members)
     }
@@ -67,7 +73,7 @@ impl<'a> Object<'a> {
         // Without its end, lest the parser counts columns of a second line.
         let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
         let members = json
-            .deserialize_map(Members)
+            .deserialize_map(Members { has_escapes: line.as_bytes().find_byte(b'\\').is_some() })
             .and_then(|members| json.end().map(|()| members))
             .map_err(|error| without_line(&error))?;
         Ok(Self { line, members })
