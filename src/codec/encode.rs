@@ -27,29 +27,37 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
     text
 }
 
-/// The standard text.
-#[inline]
-pub(super) fn standard(value: u128) -> [u8; TEXT_LEN] {
-    let [text @ .., _] = padded(value);
+/// Writes the standard text.
+///
+/// Neither this nor [`padded`] is inlined: it is long, and a call is short beside it.
+pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
+    let (start, middle, [a, b, c, _]) = words(value);
+    let (words, rest) = text.as_chunks_mut();
+    (words[0], words[1]) = (start, middle);
+    rest.copy_from_slice(&[a, b, c]);
+}
+
+/// The standard text and a dash after it.
+pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
+    let (start, middle, end) = words(value);
+    let mut text = [0; PADDED_LEN];
+    let (words, rest) = text.as_chunks_mut();
+    (words[0], words[1]) = (start, middle);
+    rest.copy_from_slice(&end);
     text
 }
 
 /// The standard text and a dash after it, two digits at a time.
 ///
-/// Put together in words: a reader that loads words would wait for narrower stores. Not inlined: it is long, and a call
-/// is short beside it.
-pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
+/// Put together in words: a reader that loads words would wait for narrower stores.
+#[inline]
+fn words(value: u128) -> ([u8; 8], [u8; 8], [u8; 4]) {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
     let (second, fourth) = (pair_and_dash(high, 0), pair(low, 1));
     let start = pair(high, 3) | pair_and_dash(high, 2) << bits(2) | pair(high, 1) << bits(5) | second << bits(7);
     let middle = second >> bits(1) | pair(low, 3) << bits(2) | pair_and_dash(low, 2) << bits(4) | fourth << bits(7);
     let end = fourth >> bits(1) | pair_and_dash(low, 0) << bits(1);
-
-    let mut text = [0; PADDED_LEN];
-    let (words, rest) = text.as_chunks_mut();
-    (words[0], words[1]) = (start.to_le_bytes(), middle.to_le_bytes());
-    rest.copy_from_slice(&(end as u32).to_le_bytes());
-    text
+    (start.to_le_bytes(), middle.to_le_bytes(), (end as u32).to_le_bytes())
 }
 
 /// Half of the digits, which a machine word holds.
@@ -96,7 +104,10 @@ mod tests {
     #[test]
     fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
         for id in samples::ids() {
-            assert_eq!(standard(id.to_u128()), dashed(&digits(&STANDARD, id.to_u128())), "{id:x}");
+            let (want, mut text) = (dashed(&digits(&STANDARD, id.to_u128())), [0; TEXT_LEN]);
+            standard(id.to_u128(), &mut text);
+            assert_eq!(text, want, "{id:x}");
+            assert_eq!(padded(id.to_u128()), *[&want[..], b"-"].concat(), "{id:x}");
         }
     }
 }

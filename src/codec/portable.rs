@@ -1,23 +1,17 @@
 //! The codec on every target: by table, one ID after another.
 
-use super::encode;
+use super::encode::padded;
 use super::lines::LINE_LEN;
 use super::text::IdText;
 use crate::id::MessageId;
-use crate::layout::TEXT_LEN;
 
 pub(super) use super::decode::standard as decode;
-
-/// Writes the text.
-#[inline]
-pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
-    *text = encode::standard(value);
-}
+pub(super) use super::encode::standard as encode;
 
 /// The text on the stack.
 #[inline]
 pub(super) fn text(value: u128) -> IdText {
-    IdText(encode::padded(value))
+    IdText(padded(value))
 }
 
 /// Writes no line: each is left to the loop for single ones, as in what follows.
