@@ -15,7 +15,9 @@ use crate::id::MessageId;
 #[must_use = "where one slice is shorter, not all of the other is used"]
 pub fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
     let len = ids.len().min(column.len());
-    for (id, bytes) in ids[..len].iter().zip(&mut column[..len]) {
+    let (ids, column) = (&ids[..len], &mut column[..len]);
+    let done = target::encode_column(ids, column);
+    for (id, bytes) in ids[done..].iter().zip(&mut column[done..]) {
         *bytes = id.to_bytes();
     }
     len

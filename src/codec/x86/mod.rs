@@ -98,6 +98,15 @@ pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [M
     }
 }
 
+/// Writes the first IDs of a column, and tells how many.
+pub(super) fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
+    match Level::get() {
+        Level::Portable => portable::encode_column(ids, column),
+        // SAFETY: at these levels the processor has AVX2.
+        Level::Avx2 | Level::Vbmi => unsafe { avx2::column::encode_column(ids, column) },
+    }
+}
+
 /// Reads the first IDs of a column, and tells how many.
 pub(super) fn decode_column(column: &[[u8; MessageId::BYTES]], ids: &mut [MessageId]) -> usize {
     match Level::get() {
@@ -235,11 +244,12 @@ mod tests {
     fn the_instructions_leave_at_most_three_ids_of_many_to_the_tables() {
         let ids = samples::ids();
         on_each_level(|level| {
-            let (mut lines, column) = (lines_of(&ids, b'\n'), vec![[0; MessageId::BYTES]; ids.len()]);
+            let (mut lines, mut column) = (lines_of(&ids, b'\n'), vec![[0; MessageId::BYTES]; ids.len()]);
             let mut read = vec![MessageId::MIN; ids.len()];
             let least = if level == Level::Portable { 0 } else { ids.len() - 3 };
             assert!(super::encode_lines(&ids, b'\n', &mut lines) >= least, "{level:?}");
             assert!(super::decode_lines(&lines, b'\n', &mut read) >= least, "{level:?}");
+            assert!(super::encode_column(&ids, &mut column) >= least, "{level:?}");
             assert!(super::decode_column(&column, &mut read) >= least, "{level:?}");
         });
     }
