@@ -10,7 +10,8 @@ use crate::layout::TEXT_LEN;
 pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
 
 /// The 19-character text of an ID, on the stack: what [`MessageId::to_text`] returns. A `str` in all but type.
-// The last byte is the same in each, so that comparisons are those of the texts.
+// Digits and dashes, which `as_str` relies on: who makes one sees to it. The last byte is the same in each, so that
+// comparisons are those of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdText(pub(super) [u8; PADDED_LEN]);
 

@@ -7,6 +7,9 @@ use core::arch::x86_64::{
 use super::{WIDTH, ZERO, load, store};
 use crate::id::MessageId;
 
+/// IDs in a step of the writer.
+const STEP: usize = 2;
+
 /// The first 10 bytes the other way round, and 6 of 0.
 const TURNED: [u8; WIDTH] = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO];
 
@@ -19,7 +22,7 @@ const LAST: [u8; WIDTH] = [3, 2, 1, 0, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO,
 // Each by itself, over the end of the one before it, takes as long as the safe loop.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
-    let (ids, column) = (ids.as_chunks::<2>().0, column.as_chunks_mut::<2>().0);
+    let (ids, column) = (ids.as_chunks::<STEP>().0, column.as_chunks_mut::<STEP>().0);
     for ([first, second], bytes) in ids.iter().zip(&mut *column) {
         let (first, second) = (load_id(first), load_id(second));
         // PANIC: two IDs are 16 bytes and 4.
@@ -27,7 +30,7 @@ pub(in super::super) fn encode_column(ids: &[MessageId], column: &mut [[u8; Mess
         store(_mm_or_si128(_mm_shuffle_epi8(first, load(&TURNED)), _mm_shuffle_epi8(second, load(&BEHIND))), start);
         end.copy_from_slice(&_mm_cvtsi128_si32(_mm_shuffle_epi8(second, load(&LAST))).to_le_bytes());
     }
-    2 * ids.len().min(column.len())
+    STEP * ids.len().min(column.len())
 }
 
 /// Reads the first IDs, and tells how many: all but the last one at most.
