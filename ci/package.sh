@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 files=$(cargo package --list --allow-dirty)
-for wanted in Cargo.toml README.md FORMAT.md DESIGN.md MIGRATING.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
+for wanted in Cargo.toml README.md docs/FORMAT.md docs/DESIGN.md docs/MIGRATING.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
   src/lib.rs; do
   grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $wanted is not in the package" >&2; exit 1; }
 done

@@ -141,10 +141,10 @@ pub use session::{Session, SessionHash, SessionType};
 mod documents {
     #[doc = include_str!("../README.md")]
     mod readme {}
-    #[doc = include_str!("../FORMAT.md")]
+    #[doc = include_str!("../docs/FORMAT.md")]
     mod format {}
-    #[doc = include_str!("../DESIGN.md")]
+    #[doc = include_str!("../docs/DESIGN.md")]
     mod design {}
-    #[doc = include_str!("../MIGRATING.md")]
+    #[doc = include_str!("../docs/MIGRATING.md")]
     mod migrating {}
 }

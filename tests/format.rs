@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use imid::{MessageId, Session, SessionHash, SessionType};
 use xxhash_rust::xxh3::xxh3_64;
 
-const FORMAT: &str = include_str!("../FORMAT.md");
+const FORMAT: &str = include_str!("../docs/FORMAT.md");
 
 /// The rows of the table with this head, cell by cell, without the marks of code.
 fn rows(head: &str) -> Vec<Vec<String>> {

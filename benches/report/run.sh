@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures everything that BENCHMARKS.md shows, several times over, and prints the tables: benches/report/run.sh [RUNS],
+# Measures everything that docs/BENCHMARKS.md shows, several times over, and prints the tables: benches/report/run.sh [RUNS],
 # 5 unless told, of two minutes each. What criterion has measured before is deleted.
 #
 # One after another: on a machine that others share, what one library lost to them is found in another run.

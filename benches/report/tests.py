@@ -157,9 +157,9 @@ class Plot(Report):
         self.assertEqual(labels, ["0.35 ns", "9.99 ns", "10.0 ns", "99.9 ns", "100 ns", "1234 ns"])
 
     def test_every_figure_is_there_small_and_embedded(self):
-        embedded = re.findall(r"!\[(.+?)\]\((.+?)\)", (results.REPOSITORY / "BENCHMARKS.md").read_text(), re.DOTALL)
+        embedded = re.findall(r"!\[(.+?)\]\((.+?)\)", (results.REPOSITORY / "docs/BENCHMARKS.md").read_text(), re.DOTALL)
         files = [plot.PLOTS / f"{figure.name}.svg" for figure in plot.FIGURES]
-        self.assertEqual([results.REPOSITORY / link for _, link in embedded], files)
+        self.assertEqual([(results.REPOSITORY / "docs" / link).resolve() for _, link in embedded], files)
         self.assertEqual(sorted(plot.PLOTS.iterdir()), sorted(files))
         for file in files:
             self.assertLess(file.stat().st_size, 40_000)
