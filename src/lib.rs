@@ -90,8 +90,7 @@
 //! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls,
 //!   fork detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's
 //!   to give.
-//! - `cli`: the command-line tool `imid`.
-//! - `crc32fast`: session hashes as JuggleIM makes them; see [`dialect`].
+//! - `juggleim`: session hashes as JuggleIM makes them; see [`dialect`].
 //! - `serde`: IDs as text in JSON, as bytes in binary formats.
 //!
 //! IDs in other text forms, and what could have made a text, are in [`dialect`]; the 64-bit family is in [`snowflake`].

@@ -157,7 +157,7 @@ fn types_have_the_names_of_their_dialect() {
     assert_eq!((Dialect::JUGGLEIM.type_name(2), Dialect::JUGGLEIM.type_name(7)), (Some("GROUP"), None));
 }
 
-#[cfg(feature = "crc32fast")]
+#[cfg(feature = "juggleim")]
 #[test]
 fn juggleim_hashes_with_crc_32() {
     let session = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap();
@@ -165,7 +165,7 @@ fn juggleim_hashes_with_crc_32() {
     assert_eq!(Dialect::JUGGLEIM.hash("room-42"), Some(4_135_797));
 }
 
-#[cfg(not(feature = "crc32fast"))]
+#[cfg(not(feature = "juggleim"))]
 #[test]
 fn without_crc_32_juggleim_has_no_session() {
     assert_eq!(Dialect::JUGGLEIM.hash("alice:bob"), None);

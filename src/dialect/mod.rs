@@ -92,13 +92,13 @@ impl Dialect {
     /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
     /// that the order of texts is **not** the order of time. Store the bytes, or [recode](Self::recode).
     ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `crc32fast`. The name of a private chat
+    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
     /// is, on most of its paths, the two user IDs in order, joined by a colon.
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
             .without_dashes()
             .with_types(&JUGGLEIM_TYPES);
-        #[cfg(feature = "crc32fast")]
+        #[cfg(feature = "juggleim")]
         let dialect = dialect.with_hash(hash::crc32);
         dialect
     };
@@ -242,7 +242,7 @@ impl Dialect {
     ///
     /// # Errors
     /// A dialect with another layout than the standard one, which is read only; one whose hash is not known, such as
-    /// JuggleIM's without the feature `crc32fast`.
+    /// JuggleIM's without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly { name: self.name });
         if !self.layout.is_standard() {

@@ -3,7 +3,7 @@ use imid::{MessageId, Session, SessionType};
 use crate::{Ran, ids, imid, imid_args};
 
 /// Lines of a made-up chat, with what JSON allows: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
-const SAMPLE: &str = include_str!("../data/chat.jsonl");
+const SAMPLE: &str = include_str!("../../../../examples/chat.jsonl");
 
 /// The IDs in the last members of tagged lines.
 fn tagged_ids(tagged: &str) -> Vec<MessageId> {

@@ -13,7 +13,7 @@ use crate::imid;
 
 #[test]
 fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
-    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/chat.jsonl.gz");
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chat.jsonl.gz");
     let Ok(file) = File::open(&log) else {
         println!("skipped: there is no {}", log.display());
         return;

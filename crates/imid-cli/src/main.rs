@@ -34,7 +34,7 @@ const OUT_CAPACITY: usize = 1 << 16;
 
 /// 80-bit message IDs for chat backends: mint them, read them, check them, tag messages with them
 #[derive(Parser)]
-#[command(version, after_help = EXIT_STATUS, arg_required_else_help = true)]
+#[command(name = "imid", version, after_help = EXIT_STATUS, arg_required_else_help = true)]
 struct Cli {
     /// Report a bad line or ID and go on with the next one; the exit status is 1 all the same
     #[arg(long, global = true)]

@@ -104,7 +104,7 @@ fn only_the_first_troubles_are_told() {
 
 #[test]
 fn files_are_read_and_unreadable_ones_named() {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/chat.jsonl");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/chat.jsonl");
     assert!(imid(&format!("check {sample}"), "").err.contains("line 1: field \"id\" is missing"));
     let missing = imid("check no/such/file", "").error(1);
     assert!(missing.starts_with("cannot open \"no/such/file\": "), "{missing}");

@@ -28,7 +28,7 @@ fn examples(document: &str) -> Vec<Example> {
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_migration_guide_print_what_it_says() {
-    let document = include_str!("../../docs/MIGRATING.md");
+    let document = include_str!("../../../../docs/MIGRATING.md");
     let examples = examples(document);
     assert_eq!(examples.len(), document.matches("\n$ ").count() + document.matches("\n   $ ").count());
     assert!(examples.len() > 15);
