@@ -99,6 +99,11 @@
 //! 1.95 or later.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
+/// Items of what mints, which needs 64-bit atomics. Targets without them still read and write IDs.
+macro_rules! cfg_minting {
+    ($($item:item)*) => { $(#[cfg(target_has_atomic = "64")] $item)* };
+}
+
 mod layout;
 
 pub mod error;
@@ -107,17 +112,17 @@ mod session;
 
 mod id;
 
-#[cfg(target_has_atomic = "64")]
-mod sync;
+cfg_minting! {
+    mod sync;
 
-#[cfg(target_has_atomic = "64")]
-mod fork;
+    mod fork;
 
-#[cfg(target_has_atomic = "64")]
-pub mod clock;
+    pub mod clock;
 
-#[cfg(target_has_atomic = "64")]
-pub mod generator;
+    mod stamp;
+
+    pub mod generator;
+}
 
 pub mod codec;
 
@@ -125,15 +130,23 @@ pub mod snowflake;
 
 pub mod dialect;
 
+pub mod identify;
+
 mod integrations;
 
 pub use codec::IdText;
-#[cfg(all(target_has_atomic = "64", feature = "std"))]
-pub use generator::generate;
-#[cfg(target_has_atomic = "64")]
-pub use generator::{Generator, Start};
 pub use id::MessageId;
 pub use session::{Session, SessionHash, SessionType};
+
+cfg_minting! {
+    pub use generator::{Generator, Start};
+
+    #[cfg(feature = "std")]
+    pub use generator::generate;
+
+    #[cfg(feature = "std")]
+    pub use identify::identify;
+}
 
 // The documents' examples are tests; one module each, so that a failure names the file.
 #[cfg(doctest)]

@@ -2,10 +2,10 @@
 
 use std::ops::Bound;
 
+use imid::clock::ClockError;
 use imid::clock::ManualClock;
-use imid::error::{
-    BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
-};
+use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";

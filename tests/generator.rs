@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
-use imid::error::ClockError;
 use imid::generator::Builder;
 use imid::{Generator, MessageId, Session, SessionType, Start};
 

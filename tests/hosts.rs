@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
-use imid::error::GenerateError;
 use imid::generator::Builder;
+use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, SessionHash, SessionType};
 
 const T: u64 = 1_763_665_800_000;

@@ -12,9 +12,10 @@
 use core::sync::atomic::AtomicUsize;
 use core::time::Duration;
 
+use imid::clock::ClockError;
 use imid::clock::{Clock, SystemClock};
-use imid::error::{ClockError, GenerateError};
 use imid::generator::Builder;
+use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};

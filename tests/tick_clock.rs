@@ -6,8 +6,9 @@ use core::time::Duration;
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use imid::clock::ClockError;
 use imid::clock::{Clock, TickClock};
-use imid::error::{ClockError, GenerateError};
+use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, Start};
 
 const T: u64 = 1_763_665_800_000;

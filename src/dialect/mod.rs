@@ -21,25 +21,24 @@
 //! # Ok::<(), imid::error::ParseError>(())
 //! ```
 //!
-//! [`identify()`] goes the other way: which dialects could have written a text.
+//! [`identify`](crate::identify()) goes the other way: which dialects could have written a text.
 
+mod error;
 mod hash;
-mod identify;
 mod layout;
 mod text;
 
 use core::fmt;
 
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use identify::identify;
-pub use identify::{Candidate, Candidates, identify_at};
+pub use error::DialectError;
 pub use layout::{Fields, Layout};
 pub use text::DialectText;
 
 use crate::codec::alphabet::{self, Alphabet, RADIX};
 use crate::codec::form::{self, Form};
-use crate::error::{DialectError, DialectKind, Expected, ParseError};
+use crate::error::{Expected, ParseError};
 use crate::id::MessageId;
+use error::DialectKind;
 
 use crate::session::{Session, SessionHash, SessionType};
 
@@ -103,7 +102,7 @@ impl Dialect {
         dialect
     };
 
-    /// The built-in dialects, in the order in which [`identify()`] prefers them.
+    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) prefers them.
     pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
 
     /// A dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without a session

@@ -2,9 +2,9 @@
 
 use core::iter::FusedIterator;
 
-use super::stamp::Shape;
 use crate::id::MessageId;
 use crate::session::Session;
+use crate::stamp::Shape;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
 ///

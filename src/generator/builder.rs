@@ -4,12 +4,12 @@ use core::time::Duration;
 
 use super::Generator;
 use super::atomic::Core;
+use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
-use super::stamp::{Origin, Shape};
 use crate::clock::SystemClock;
-use crate::error::{BuildError, BuildKind};
 use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
+use crate::stamp::{Origin, Shape};
 
 /// Where the spin begins in a fresh millisecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

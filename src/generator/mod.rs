@@ -5,9 +5,9 @@ mod batch;
 mod builder;
 #[cfg(feature = "std")]
 mod default;
+mod error;
 mod policy;
 mod seed;
-pub(crate) mod stamp;
 
 use core::fmt;
 use core::time::Duration;
@@ -18,10 +18,10 @@ pub use batch::Batch;
 pub use builder::{Builder, Start};
 #[cfg(feature = "std")]
 pub use default::generate;
+pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
-use crate::clock::{Clock, SystemClock};
-use crate::error::{ClockError, GenerateError, ObserveError};
+use crate::clock::{Clock, ClockError, SystemClock};
 use crate::id::MessageId;
 use crate::session::Session;
 
@@ -60,7 +60,7 @@ use crate::session::Session;
 /// let first = IDS.generate(room)?;
 /// let second = IDS.generate(room)?;
 /// assert!(first < second && second.is_in(room));
-/// # Ok::<(), imid::error::GenerateError>(())
+/// # Ok::<(), imid::generator::GenerateError>(())
 /// ```
 pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
     core: Core<STRIPES>,
@@ -162,7 +162,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// let batch: Vec<_> = ids.batch(room, 100)?.collect();
     /// assert_eq!(batch.len(), 100);
     /// assert!(batch.is_sorted());
-    /// # Ok::<(), imid::error::GenerateError>(())
+    /// # Ok::<(), imid::generator::GenerateError>(())
     /// ```
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
-use imid::error::GenerateError;
 use imid::generator::Batch;
+use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};

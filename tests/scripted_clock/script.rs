@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use imid::clock::Clock;
-use imid::error::ClockError;
+use imid::clock::ClockError;
 use imid::{Session, SessionHash, SessionType};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use imid::dialect::Candidate;
+use imid::identify::Candidate;
 
 /// A field of the picture, as wide as its bits.
 struct Field {

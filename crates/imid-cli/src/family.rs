@@ -3,7 +3,8 @@
 use bstr::ByteSlice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use imid::MessageId;
-use imid::dialect::{Candidate, Dialect};
+use imid::dialect::Dialect;
+use imid::identify::Candidate;
 use imid::snowflake::{Layout, Snowflake};
 
 use crate::report::quote;

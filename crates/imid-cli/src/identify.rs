@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use imid::clock::{Clock, SystemClock};
-use imid::dialect::{Candidate, identify_at};
+use imid::identify::{Candidate, identify_at};
 
 use crate::Out;
 use crate::inspect::named_type;

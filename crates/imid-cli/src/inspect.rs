@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
-use imid::dialect::{Candidate, Dialect};
+use imid::dialect::Dialect;
+use imid::identify::Candidate;
 use jiff::tz::TimeZone;
 use jiff::{SpanRound, Unit, Zoned};
 

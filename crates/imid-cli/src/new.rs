@@ -4,8 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use imid::Generator;
-use imid::dialect::{Candidate, Dialect};
-use imid::error::{GenerateError, MintError};
+use imid::dialect::Dialect;
+use imid::generator::GenerateError;
+use imid::identify::Candidate;
 use imid::snowflake::{self, Layout, Preset};
 
 use crate::Out;
@@ -79,8 +80,9 @@ impl Args {
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
         for _ in 0..self.count {
             // Where the original fails on a full tick, whoever asks for many IDs waits for the next.
-            let wait =
-                |error: MintError| if error.is_full() { Some(Duration::from_millis(1)) } else { error.retry_after() };
+            let wait = |error: snowflake::GenerateError| {
+                if error.is_full() { Some(Duration::from_millis(1)) } else { error.retry_after() }
+            };
             let id = patiently(|| generator.generate(), wait);
             let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name())))?;
             self.write(out, &Candidate::Snowflake(id))?;

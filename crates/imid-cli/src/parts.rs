@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use imid::dialect::Candidate;
+use imid::identify::Candidate;
 use jiff::Timestamp;
 use serde::Serialize;
 

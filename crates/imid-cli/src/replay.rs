@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use imid::clock::{ManualClock, SystemClock};
-use imid::error::{BuildError, GenerateError};
 use imid::generator::Builder;
+use imid::generator::{BuildError, GenerateError};
 use imid::{Generator, MessageId, Session};
 
 /// Mints by the times of messages: strictly increasing in the order in which they come.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
-use imid::error::GenerateError;
+use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, SessionType};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -28,7 +28,7 @@ mod tests {
     use std::time::Instant;
 
     use imid::clock::ManualClock;
-    use imid::error::GenerateError;
+    use imid::generator::GenerateError;
     use imid::{Generator, Session};
 
     use super::*;

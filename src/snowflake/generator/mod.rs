@@ -1,19 +1,28 @@
 //! Minting Snowflakes: load, advance, exchange.
 
+mod error;
+mod preset;
+mod state;
+mod workers;
+
 use core::fmt;
 #[cfg(feature = "std")]
 use core::time::Duration;
 #[cfg(feature = "std")]
 use std::time::Instant;
 
-use super::id::Snowflake;
-use super::preset::Preset;
-use super::state::State;
-use super::workers::{NoWorkerIds, WorkerIds};
-use crate::clock::{Clock, SystemClock};
-use crate::error::{ClockError, LayoutError, MintError, MintKind};
+pub use error::GenerateError;
+pub use preset::Preset;
+#[cfg(feature = "std")]
+pub use workers::WorkerQueue;
+pub use workers::{NoWorkerIds, WorkerIds};
+
+use super::{LayoutError, Snowflake};
+use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
+use error::GenerateKind;
+use state::State;
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
 ///
@@ -36,7 +45,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// let (first, second) = (IDS.generate()?, IDS.generate()?);
 /// assert!(first < second);
 /// assert_eq!((first.datacenter(), first.worker()), (Some(1), 3));
-/// # Ok::<(), imid::error::MintError>(())
+/// # Ok::<(), imid::snowflake::GenerateError>(())
 /// ```
 pub struct Generator<C = SystemClock, W = NoWorkerIds> {
     preset: Preset,
@@ -101,11 +110,11 @@ impl<C, W> Generator<C, W> {
     }
 
     /// Refuses a node that the parent process mints under.
-    fn check_fork(&self) -> Result<(), MintKind> {
+    fn check_fork(&self) -> Result<(), GenerateKind> {
         let epoch = fork::watch();
         // ORDERING: none: a forked child has one thread, which sees what it inherited.
         match self.epoch.compare_exchange(0, epoch, Ordering::Relaxed, Ordering::Relaxed) {
-            Err(known) if known != epoch => Err(MintKind::Forked),
+            Err(known) if known != epoch => Err(GenerateKind::Forked),
             _ => Ok(()),
         }
     }
@@ -117,8 +126,8 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
     /// # Errors
     /// The clock cannot be read, or the layout has no tick for its time; it stands behind the last ID, and there is no
     /// spare node where the preset would take one; the tick is full; the process is a forked child. The clock is read once
-    /// more before any refusal, and [`retry_after`](MintError::retry_after) says how long the original would wait.
-    pub fn generate(&self) -> Result<Snowflake, MintError> {
+    /// more before any refusal, and [`retry_after`](GenerateError::retry_after) says how long the original would wait.
+    pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
             self.check_fork()?;
         }
@@ -134,7 +143,7 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
     /// As for [`generate`](Self::generate), where the original would fail; at once where the wait would be longer than what
     /// is left of `timeout`.
     #[cfg(feature = "std")]
-    pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, MintError> {
+    pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
         // The clock of the wait is read only where there is one.
         let mut started = None;
         let mut awaited_clock = false;
@@ -158,13 +167,13 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
     ///
     /// The word is loaded before the clock is read, so a refusal was true at that reading, however long the thread has been
     /// paused since.
-    fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, MintKind> {
+    fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         loop {
             let seen = self.state();
             let now_ms = clock()?;
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
-                Err(refusal @ MintKind::Rollback { retry_after: None, .. }) if may_swap => {
+                Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
                     // Its own node is not spare: under it the time that was set back to has been minted before.
                     let node = self.workers.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
@@ -179,8 +188,8 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
 
     /// Goes on from the time that the clock was set back to, under another node.
     #[cold]
-    fn swap(&self, seen: State, node: u32, now_ms: u64) -> Result<Option<Snowflake>, MintKind> {
-        let next = self.preset.layout.check_node(node).map_err(MintKind::from);
+    fn swap(&self, seen: State, node: u32, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
+        let next = self.preset.layout.check_node(node).map_err(GenerateKind::from);
         let next = next.and_then(|_| State { node, last: 0 }.advance(now_ms, &self.preset));
         let swapped = next.map(|next| self.exchange(seen, next));
         match swapped {

@@ -4,7 +4,7 @@ use core::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::Dialect;
+use crate::dialect::Dialect;
 use crate::id::MessageId;
 use crate::snowflake::{Layout, Snowflake};
 
@@ -91,7 +91,7 @@ impl ExactSizeIterator for Candidates {}
 /// and Leaf's IDs look alike, and an ID in standard digits from 2009 to 2020 can be RongCloud's from 2018 to 2029.
 ///
 /// ```
-/// use imid::dialect::identify;
+/// use imid::identify::identify;
 ///
 /// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("one candidate at least");
 /// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::layout::Layout;
-use crate::error::MintKind;
+use super::super::layout::Layout;
+use super::error::GenerateKind;
 
 /// A layout, and what its original does when the clock steps back and when a tick is full.
 ///
@@ -99,14 +99,17 @@ impl Preset {
     }
 
     /// What a clock that stands so many milliseconds behind the last ID leads to.
-    pub(super) const fn behind(&self, behind: u64) -> MintKind {
+    pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
         let waits = behind <= self.max_wait_ms;
-        MintKind::Rollback { behind, retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None } }
+        GenerateKind::Rollback {
+            behind,
+            retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None },
+        }
     }
 
     /// What a full tick leads to, when the next one begins after so many milliseconds.
-    pub(super) const fn full(&self, next_ms: u64) -> MintKind {
-        MintKind::Full { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
+    pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
+        GenerateKind::Full { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }
 
     /// The layout.

@@ -10,10 +10,10 @@
 //! The node is a lane of the stamp transition, put in when a stamp leaves. It stands in the word because it can be swapped:
 //! it then changes in one step with the stamp that goes back.
 
-use super::id::Snowflake;
+use super::super::id::Snowflake;
+use super::error::GenerateKind;
 use super::preset::Preset;
-use crate::error::{GenerateKind, MintKind};
-use crate::generator::stamp::{Origin, Reckoning, Shape};
+use crate::stamp::{Origin, Reckoning, Refusal, Shape};
 
 /// A node and the last compact stamp that was minted under it; the layout's very first one stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl State {
     }
 
     /// The state after one more ID, as of a reading in unix milliseconds.
-    pub(super) fn advance(self, now_ms: u64, preset: &Preset) -> Result<Self, MintKind> {
+    pub(super) fn advance(self, now_ms: u64, preset: &Preset) -> Result<Self, GenerateKind> {
         let (layout, shape) = (preset.layout, self.shape(preset));
         let now = layout.tick_at(now_ms)?;
         let reached = shape.tick(self.last);
@@ -44,9 +44,9 @@ impl State {
         let start = Origin::Below(preset.start_bound).start(now, self.last, self.node.into(), &shape);
         match Reckoning::new(now, now, 0, 0).advance(self.last + 1, 1, start, &shape) {
             Ok(last) => Ok(Self { last, ..self }),
-            Err(GenerateKind::Lead { .. }) => Err(preset.full(layout.reached_at(now + 1) - now_ms)),
+            Err(Refusal::Lead { .. }) => Err(preset.full(layout.reached_at(now + 1) - now_ms)),
             // In the last tick of a layout there is nothing to wait for.
-            Err(_) => Err(MintKind::Full { retry_after: None }),
+            Err(_) => Err(GenerateKind::Full { retry_after: None }),
         }
     }
 

@@ -14,8 +14,6 @@
 //! the whole argument for order and uniqueness: whoever moves `free` from a to b owns the stamps a..b, and nobody else
 //! does.
 
-use crate::error::GenerateKind;
-
 /// How a stamp is divided. A tick is a millisecond in an ID of ours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
@@ -120,6 +118,15 @@ pub(crate) const fn mix(word: u64) -> u64 {
     word ^ word >> 31
 }
 
+/// Why a run of stamps is not granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The run ends `found` ticks after the reading, and may end `max` ticks after it.
+    Lead { max: u64, found: u64 },
+    /// The run ends after the last tick.
+    Exhausted,
+}
+
 /// What one reading of the clock means, after all earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reckoning {
@@ -143,13 +150,7 @@ impl Reckoning {
     /// The first stamp of a run of `run` stamps: the fresh one of the present time, or the free one if that is later.
     /// The limit holds for the run's last stamp.
     #[inline]
-    pub(crate) const fn advance(
-        &self,
-        free: u64,
-        run: u64,
-        fresh_start: u64,
-        shape: &Shape,
-    ) -> Result<u64, GenerateKind> {
+    pub(crate) const fn advance(&self, free: u64, run: u64, fresh_start: u64, shape: &Shape) -> Result<u64, Refusal> {
         let fresh = shape.first_of(self.time) | fresh_start;
         let first = if fresh > free { fresh } else { free };
         match self.admit(first, run, shape) {
@@ -160,7 +161,7 @@ impl Reckoning {
 
     /// Whether a run that starts at `first` ends within the limit.
     #[inline]
-    pub(crate) const fn admit(&self, first: u64, run: u64, shape: &Shape) -> Result<(), GenerateKind> {
+    pub(crate) const fn admit(&self, first: u64, run: u64, shape: &Shape) -> Result<(), Refusal> {
         let tick = shape.tick(first + (run - 1));
         if tick > self.limit || tick > shape.last_tick {
             return Err(self.refuse(tick, shape));
@@ -169,11 +170,11 @@ impl Reckoning {
     }
 
     #[cold]
-    const fn refuse(&self, tick: u64, shape: &Shape) -> GenerateKind {
+    const fn refuse(&self, tick: u64, shape: &Shape) -> Refusal {
         if tick > shape.last_tick {
-            return GenerateKind::Exhausted;
+            return Refusal::Exhausted;
         }
-        GenerateKind::Lead { max: self.limit - self.now, found: tick - self.now }
+        Refusal::Lead { max: self.limit - self.now, found: tick - self.now }
     }
 }
 
@@ -192,13 +193,13 @@ mod tests {
     }
 
     /// One step with `max_lead` 2 and a fresh start of 100.
-    fn step(now: u64, time: u64, behind: u64, free: u64, run: u64) -> Result<u64, GenerateKind> {
+    fn step(now: u64, time: u64, behind: u64, free: u64, run: u64) -> Result<u64, Refusal> {
         Reckoning::new(now, time, behind, 2).advance(free, run, 100, &PLAIN)
     }
 
     #[test]
     fn the_transition_follows_its_table() {
-        let lead = |max, found| Err(GenerateKind::Lead { max, found });
+        let lead = |max, found| Err(Refusal::Lead { max, found });
         #[rustfmt::skip]
         let table = [
             // what                                          now      time   behind  free                 run    first
@@ -228,8 +229,8 @@ mod tests {
         let end = Reckoning::new(TIMESTAMP_MAX, TIMESTAMP_MAX, 0, TIMESTAMP_MAX);
         let last = stamp(TIMESTAMP_MAX, 4095);
         assert_eq!(end.advance(last, 1, 0, &PLAIN), Ok(last));
-        assert_eq!(end.advance(last, 2, 0, &PLAIN), Err(GenerateKind::Exhausted));
-        assert_eq!(end.advance(last + 1, 1, 0, &PLAIN), Err(GenerateKind::Exhausted));
+        assert_eq!(end.advance(last, 2, 0, &PLAIN), Err(Refusal::Exhausted));
+        assert_eq!(end.advance(last + 1, 1, 0, &PLAIN), Err(Refusal::Exhausted));
     }
 
     #[test]
