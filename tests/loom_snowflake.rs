@@ -23,7 +23,7 @@ const LAYOUT: Layout = match Layout::new("narrow", 42, 20, 2, 0, Duration::from_
 type Ids = Generator<ManualClock, WorkerQueue>;
 
 /// What two threads get that each ask twice.
-fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, MintError>> {
+fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, GenerateError>> {
     let twice = |ids: &Ids| [ids.generate(), ids.generate()];
     let other = thread::spawn({
         let ids = Arc::clone(ids);
@@ -49,7 +49,7 @@ fn two_threads_share_the_numbers_of_a_tick() {
         let mut seqs: Vec<_> = minted.iter().filter_map(|id| id.ok()).map(Snowflake::seq).collect();
         seqs.sort_unstable();
         assert_eq!(seqs, [1, 2, 3]);
-        assert!(minted.iter().filter_map(|id| id.err()).all(MintError::is_full));
+        assert!(minted.iter().filter_map(|id| id.err()).all(GenerateError::is_full));
     });
 }
 
