@@ -1,9 +1,11 @@
-//! The value: 64 bits and the layout that divides them.
+//! The value: 64 bits and the layout that divides them. What a [`Layout`] makes of texts, parts and times is here.
 
 use core::fmt;
 
+use super::error::LayoutError;
 use super::layout::Layout;
-use super::text::HexText;
+use super::text::{self, HexText};
+use crate::error::ParseError;
 
 /// A 64-bit ID of the Snowflake family.
 ///
@@ -98,6 +100,68 @@ impl Snowflake {
     /// The 16 hex digits, under any layout.
     pub fn to_hex(self) -> HexText {
         HexText::new(self.bits)
+    }
+}
+
+impl Layout {
+    /// Reads a text as this layout's owners write it: decimal without leading zeros, or 16 hex digits in lower case.
+    ///
+    /// Under a layout with a sign bit a negative number and the unsigned one of the same bits are the same ID.
+    ///
+    /// # Errors
+    /// Any other text; more than 64 bits; a negative number where there is no sign bit.
+    pub fn parse(&'static self, text: &str) -> Result<Snowflake, ParseError> {
+        self.parse_bytes(text.as_bytes())
+    }
+
+    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn parse_bytes(&'static self, text: &[u8]) -> Result<Snowflake, ParseError> {
+        let bits = if self.is_hex() { text::parse_hex(text) } else { text::parse_decimal(text, self.has_sign()) };
+        Ok(Snowflake::from_u64(bits?, self))
+    }
+
+    /// The ID with these parts; the time is rounded down to a tick.
+    ///
+    /// Made for tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
+    ///
+    /// # Errors
+    /// A time before the first tick or past the last one; a node or a sequence number past its greatest.
+    pub const fn try_from_parts(&'static self, ms: u64, node: u32, seq: u32) -> Result<Snowflake, LayoutError> {
+        match (self.tick_at(ms), self.check_node(node), self.check_seq(seq)) {
+            (Ok(tick), Ok(node), Ok(seq)) => Ok(Snowflake::from_u64(self.compose(tick, node, seq), self)),
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error),
+        }
+    }
+
+    /// The least ID of a time: every ID of `ms` unix milliseconds or later is at least this one.
+    ///
+    /// # Errors
+    /// A time before the first tick or past the last one.
+    pub const fn first_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
+        match self.first_tick_from(ms) {
+            Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, 0, 0), self)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The greatest ID of a time: every ID of `ms` unix milliseconds or earlier is at most this one.
+    ///
+    /// With [`first_at`](Self::first_at) it bounds a scan (`BETWEEN`). Where a tick is longer than a millisecond, a
+    /// millisecond in which none begins gives an empty range.
+    ///
+    /// # Errors
+    /// A time before the first tick or past the last one.
+    pub const fn last_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
+        match self.last_tick_in(ms) {
+            Ok(tick) => {
+                let bits = self.compose(tick, self.node_max() as u64, self.seq_max() as u64);
+                Ok(Snowflake::from_u64(bits, self))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

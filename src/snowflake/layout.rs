@@ -11,11 +11,8 @@
 use core::time::Duration;
 
 use super::error::{LayoutError, LayoutKind};
-use super::id::Snowflake;
-use super::text;
-use crate::error::ParseError;
 
-/// Where the fields of a [`Snowflake`] are, how long a tick is, and when it began to count.
+/// Where the fields of a [`Snowflake`](super::Snowflake) are, how long a tick is, and when it began to count.
 ///
 /// | constant | sign, tick, node, seq | first tick | last tick | written as |
 /// | --- | --- | --- | --- | --- |
@@ -27,7 +24,7 @@ use crate::error::ParseError;
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
 /// A set sign bit is read as one more bit of time: that is what the arithmetic of those libraries makes of a clock past
-/// the last tick, and such an ID is [flagged](Snowflake::is_overflowed).
+/// the last tick, and such an ID is [flagged](super::Snowflake::is_overflowed).
 ///
 /// ```
 /// use core::time::Duration;
@@ -201,67 +198,19 @@ impl Layout {
         self.ms_of(self.last_tick())
     }
 
-    /// Reads a text as this layout's owners write it: decimal without leading zeros, or 16 hex digits in lower case.
-    ///
-    /// Under a layout with a sign bit a negative number and the unsigned one of the same bits are the same ID.
-    ///
-    /// # Errors
-    /// Any other text; more than 64 bits; a negative number where there is no sign bit.
-    pub fn parse(&'static self, text: &str) -> Result<Snowflake, ParseError> {
-        self.parse_bytes(text.as_bytes())
-    }
-
-    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
-    ///
-    /// # Errors
-    /// As for [`parse`](Self::parse).
-    pub fn parse_bytes(&'static self, text: &[u8]) -> Result<Snowflake, ParseError> {
-        let bits = if self.is_hex { text::parse_hex(text) } else { text::parse_decimal(text, self.has_sign()) };
-        Ok(Snowflake::from_u64(bits?, self))
-    }
-
-    /// The ID with these parts; the time is rounded down to a tick.
-    ///
-    /// Made for tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one; a node or a sequence number past its greatest.
-    pub const fn try_from_parts(&'static self, ms: u64, node: u32, seq: u32) -> Result<Snowflake, LayoutError> {
-        let seq_ok = LayoutError::check("a sequence number", "", seq as u64, 0, self.seq_max() as u64);
-        match (self.tick_at(ms), self.check_node(node), seq_ok) {
-            (Ok(tick), Ok(node), Ok(seq)) => Ok(self.compose(tick, node, seq)),
-            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error),
-        }
-    }
-
-    /// The least ID of a time: every ID of `ms` unix milliseconds or later is at least this one.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one.
-    pub const fn first_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
-        match self.tick_begun(ms, self.tick_ns - 1) {
-            Ok(tick) => Ok(self.compose(tick, 0, 0)),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The greatest ID of a time: every ID of `ms` unix milliseconds or earlier is at most this one.
-    ///
-    /// With [`first_at`](Self::first_at) it bounds a scan (`BETWEEN`). Where a tick is longer than a millisecond, a
-    /// millisecond in which none begins gives an empty range.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one.
-    pub const fn last_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
-        match self.tick_begun(ms, NS_PER_MS - 1) {
-            Ok(tick) => Ok(self.compose(tick, self.node_max() as u64, self.seq_max() as u64)),
-            Err(error) => Err(error),
-        }
-    }
-
     /// The tick that has begun at the start of a millisecond, counted from the epoch.
     pub(super) const fn tick_at(&self, ms: u64) -> Result<u64, LayoutError> {
         self.tick_begun(ms, 0)
+    }
+
+    /// The first tick that begins in a millisecond or after it.
+    pub(super) const fn first_tick_from(&self, ms: u64) -> Result<u64, LayoutError> {
+        self.tick_begun(ms, self.tick_ns - 1)
+    }
+
+    /// The last tick that has begun by the end of a millisecond.
+    pub(super) const fn last_tick_in(&self, ms: u64) -> Result<u64, LayoutError> {
+        self.tick_begun(ms, NS_PER_MS - 1)
     }
 
     /// The tick that has begun so many nanoseconds into a millisecond.
@@ -290,6 +239,10 @@ impl Layout {
 
     pub(super) const fn check_node(&self, node: u32) -> Result<u64, LayoutError> {
         LayoutError::check("a node", "", node as u64, 0, self.node_max() as u64)
+    }
+
+    pub(super) const fn check_seq(&self, seq: u32) -> Result<u64, LayoutError> {
+        LayoutError::check("a sequence number", "", seq as u64, 0, self.seq_max() as u64)
     }
 
     /// The greatest tick below the sign bit.
@@ -322,8 +275,9 @@ impl Layout {
         self.tick_bits + self.node_bits + self.seq_bits < u64::BITS
     }
 
-    const fn compose(&'static self, tick: u64, node: u64, seq: u64) -> Snowflake {
-        Snowflake::from_u64((tick << self.node_bits | node) << self.seq_bits | seq, self)
+    /// The bits of these parts, which fit their fields.
+    pub(super) const fn compose(&self, tick: u64, node: u64, seq: u64) -> u64 {
+        (tick << self.node_bits | node) << self.seq_bits | seq
     }
 }
 

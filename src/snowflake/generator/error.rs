@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::super::error::LayoutError;
 use crate::clock::ClockError;
+use crate::snowflake::error::LayoutError;
 
 /// No Snowflake was minted, and the generator is as it was.
 ///

@@ -17,9 +17,10 @@ pub use preset::Preset;
 pub use workers::WorkerQueue;
 pub use workers::{NoWorkerIds, WorkerIds};
 
-use super::{LayoutError, Snowflake};
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
+use crate::snowflake::error::LayoutError;
+use crate::snowflake::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
 use error::GenerateKind;
 use state::State;

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::super::layout::Layout;
 use super::error::GenerateKind;
+use crate::snowflake::layout::Layout;
 
 /// A layout, and what its original does when the clock steps back and when a tick is full.
 ///

@@ -10,9 +10,9 @@
 //! The node is a lane of the stamp transition, put in when a stamp leaves. It stands in the word because it can be swapped:
 //! it then changes in one step with the stamp that goes back.
 
-use super::super::id::Snowflake;
 use super::error::GenerateKind;
 use super::preset::Preset;
+use crate::snowflake::id::Snowflake;
 use crate::stamp::{Origin, Reckoning, Refusal, Shape};
 
 /// A node and the last compact stamp that was minted under it; the layout's very first one stands for none.
