@@ -23,6 +23,7 @@
 //!
 //! [`identify`](crate::identify()) goes the other way: which dialects could have written a text.
 
+mod built_in;
 mod error;
 mod hash;
 mod layout;
@@ -34,7 +35,7 @@ pub use error::DialectError;
 pub use layout::{Fields, Layout};
 pub use text::DialectText;
 
-use crate::codec::alphabet::{self, Alphabet, RADIX};
+use crate::codec::alphabet::{Alphabet, RADIX};
 use crate::codec::form::{self, Form};
 use crate::error::{Expected, ParseError};
 use crate::id::MessageId;
@@ -70,41 +71,6 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// This library's own: what [`MessageId`]'s `Display` and `FromStr` write and read.
-    pub const STANDARD: Self =
-        Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
-
-    /// RongCloud's since spring 2018: the standard layout, base32hex, the low 22 bits of Java's `hashCode` of the addressed
-    /// target (the receiver, the group, the chat room), so the two directions of a private conversation differ.
-    pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
-        .with_hash(hash::java)
-        .with_types(&RONGCLOUD_TYPES)
-        .with_channels(&RONGCLOUD_CHANNELS);
-
-    /// RongCloud's until spring 2018: 43-bit time, no counter, 5-bit type, all 32 bits of Java's `hashCode`. Read only:
-    /// no generator mints them.
-    ///
-    /// **The accessors of [`MessageId`] do not read this layout**; [`fields`](Self::fields) does. Text, bytes and order
-    /// are right in any case: all of these IDs sort before all of RongCloud's current ones.
-    pub const RONGCLOUD_V1: Self = Self { name: "rongcloud-v1", ..Self::RONGCLOUD.with_layout(Layout::RONGCLOUD_V1) };
-
-    /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
-    /// that the order of texts is **not** the order of time. Store the bytes, or [recode](Self::recode).
-    ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
-    /// is, on most of its paths, the two user IDs in order, joined by a colon.
-    pub const JUGGLEIM: Self = {
-        let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
-            .without_dashes()
-            .with_types(&JUGGLEIM_TYPES);
-        #[cfg(feature = "juggleim")]
-        let dialect = dialect.with_hash(hash::crc32);
-        dialect
-    };
-
-    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) prefers them.
-    pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
-
     /// A dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without a session
     /// hash and type names. The setters below change that.
     ///
@@ -155,11 +121,6 @@ impl Dialect {
     #[must_use]
     pub const fn with_channels(self, channels: &'static [(u8, &'static str)]) -> Self {
         Self { channels, ..self }
-    }
-
-    /// The built-in dialect of this name, such as `rongcloud-v1`.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL.iter().find(|dialect| dialect.name == name)
     }
 
     /// The name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
@@ -277,45 +238,3 @@ impl fmt::Debug for Dialect {
         write!(f, "Dialect({})", self.name)
     }
 }
-
-const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Dialect {
-    match Dialect::checked(name, digits, expected) {
-        Ok(dialect) => dialect,
-        // PANIC: when it is compiled, if ever.
-        Err(_) => panic!("the digits are different printable ASCII characters"),
-    }
-}
-
-/// RFC 4648, section 7.
-const BASE32_HEX: &[u8; RADIX] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
-
-/// RongCloud's `ConversationType`, under the names of [`SessionType`].
-const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
-    let mut types = [(0, ""); SessionType::NAMED.len()];
-    let mut at = 0;
-    while at < types.len() {
-        let named = SessionType::NAMED[at];
-        if let Some(name) = named.name() {
-            types[at] = (named.code(), name);
-        }
-        at += 1;
-    }
-    types
-};
-
-/// RongCloud's `channelType`.
-const RONGCLOUD_CHANNELS: [(u8, &str); 9] = [
-    (1, "PERSON"),
-    (2, "PERSONS"),
-    (3, "GROUP"),
-    (4, "TEMPGROUP"),
-    (5, "CUSTOMERSERVICE"),
-    (6, "NOTIFY"),
-    (7, "MC"),
-    (8, "MP"),
-    (10, "ULTRAGROUP"),
-];
-
-/// JuggleIM's channel types.
-const JUGGLEIM_TYPES: [(u8, &str); 6] =
-    [(1, "PRIVATE"), (2, "GROUP"), (3, "CHATROOM"), (4, "SYSTEM"), (5, "GROUP_CAST"), (6, "BROADCAST")];
