@@ -3,7 +3,7 @@
 mod error;
 mod preset;
 mod state;
-mod workers;
+mod nodes;
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -14,8 +14,8 @@ use std::time::Instant;
 pub use error::GenerateError;
 pub use preset::Preset;
 #[cfg(feature = "std")]
-pub use workers::WorkerQueue;
-pub use workers::{NoWorkerIds, WorkerIds};
+pub use nodes::WorkerQueue;
+pub use nodes::{NoWorkerIds, WorkerIds};
 
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
