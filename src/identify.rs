@@ -32,7 +32,10 @@ impl Candidate {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Message { dialect, .. } => dialect.name(),
-            Self::Snowflake(id) => id.layout().name(),
+            Self::Snowflake(id) => match id.layout().name() {
+                Some(name) => name,
+                None => "custom",
+            },
         }
     }
 

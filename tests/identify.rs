@@ -54,7 +54,7 @@ fn hex_of_16_digits_is_nsq() {
     let Some(Candidate::Snowflake(id)) = identify_at("0632eb19de09b007", NOW).next() else {
         panic!("a Snowflake");
     };
-    assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (1_463_110_874_347, 155, 7));
+    assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (1_463_110_874_347, 155, 7));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::error::{Expected, ParseError};
 
 const DECIMAL: u32 = 10;
 const HEX: u32 = 16;
-const HEX_LEN: usize = (u64::BITS / HEX.ilog2()) as usize;
+pub(super) const HEX_LEN: usize = (u64::BITS / HEX.ilog2()) as usize;
 
 /// The 16 hex digits of a Snowflake in lower case, on the stack: NSQ's text form. A `str` in all but type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,21 +31,34 @@ impl HexText {
 
 str_like!(HexText);
 
-/// The bits of 16 hex digits in lower case.
-pub(super) fn parse_hex(text: &[u8]) -> Result<u64, ParseError> {
+/// Which hex digits are read.
+#[derive(Clone, Copy)]
+pub(super) enum Case {
+    Lower,
+    Either,
+}
+
+/// The bits of 16 hex digits.
+pub(super) fn parse_hex(text: &[u8], case: Case) -> Result<u64, ParseError> {
+    let (expected, upper_is_digit) = match case {
+        Case::Lower => (Expected::LowerHexDigit, false),
+        Case::Either => (Expected::HexDigit, true),
+    };
     let mut bits = 0;
     for at in 0..HEX_LEN {
         let found = text.get(at).copied();
-        let digit = found.filter(|byte| !byte.is_ascii_uppercase()).and_then(|byte| char::from(byte).to_digit(HEX));
-        let digit = digit.ok_or(ParseError::new(Expected::LowerHexDigit, found, at))?;
+        let digit = found
+            .filter(|byte| upper_is_digit || !byte.is_ascii_uppercase())
+            .and_then(|byte| char::from(byte).to_digit(HEX))
+            .ok_or(ParseError::new(expected, found, at))?;
         bits = bits * u64::from(HEX) + u64::from(digit);
     }
     end(text, HEX_LEN)?;
     Ok(bits)
 }
 
-/// The bits of a decimal number without leading zeros, of at most 64 bits. With `signed` it may be negative, in two's
-/// complement.
+/// The bits of a decimal number without leading zeros, of at most 64 bits. With `signed` it may be negative, which is
+/// read as two's complement.
 pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError> {
     let negative = signed && text.first() == Some(&b'-');
     let start = usize::from(negative);
