@@ -1,29 +1,22 @@
 //! The command-line tool: mints, reads and checks IDs, and tags JSON lines with them.
 
-mod args;
-mod check;
-mod drawing;
-mod duplicates;
-mod family;
-mod identify;
+mod commands;
 mod input;
-mod inspect;
-mod members;
-mod new;
-mod parts;
-mod range;
-mod replay;
+mod json;
+mod json_line;
 mod report;
-mod shard;
-mod tag;
+mod scheme;
+mod session;
+mod time;
 mod wait;
 
 use std::io::{self, BufWriter, Write};
 use std::process::{self, ExitCode};
 
+use clap::Parser;
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
 
+use crate::commands::Command;
 use crate::report::{Report, Stop};
 
 /// Standard output, written in large pieces.
@@ -48,31 +41,6 @@ Exit status:
   0  all went well; also when the reader of the output went away
   1  something is wrong in the input, or it could not be read
   2  the arguments are wrong";
-
-#[derive(Subcommand)]
-enum Command {
-    New(new::Args),
-    Inspect(inspect::Args),
-    Identify(identify::Args),
-    Tag(tag::Args),
-    Range(range::Args),
-    Check(check::Args),
-    Shard(shard::Args),
-}
-
-impl Command {
-    fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        match self {
-            Self::New(args) => args.run(out),
-            Self::Inspect(args) => args.run(out, report),
-            Self::Identify(args) => args.run(out),
-            Self::Tag(args) => args.run(out, report),
-            Self::Range(args) => args.run(out),
-            Self::Check(args) => args.run(out, report),
-            Self::Shard(args) => args.run(out, report),
-        }
-    }
-}
 
 /// A value that is wrong is told in one line, as a bad line of the input is; for all else clap shows the usage.
 fn parse_args() -> Cli {

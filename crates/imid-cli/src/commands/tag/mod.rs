@@ -1,5 +1,7 @@
 //! `imid tag`: gives every JSON line an ID.
 
+mod replay;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -8,12 +10,14 @@ use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, SessionType};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use self::replay::Replay;
 use crate::Out;
-use crate::args::{pair_type, pasted_id, session_type, timestamp_ms};
 use crate::input::Input;
-use crate::members::{self, Object};
-use crate::replay::Replay;
+use crate::json_line::{self, Object};
 use crate::report::{Report, Stop, plain, quote};
+use crate::scheme::pasted_id;
+use crate::session::{pair_type, session_type};
+use crate::time::timestamp_ms;
 use crate::wait::patiently;
 
 /// Append an ID to every JSON line of standard input, as its last member
@@ -178,7 +182,7 @@ fn field<'a, T>(object: &Object<'a>, name: &str, read: impl FnOnce(&'a str) -> R
 }
 
 fn text(value: &str) -> Result<Cow<'_, str>, String> {
-    members::text(value).ok_or_else(|| format!("expected Unicode text, found {}", plain(value)))
+    json_line::text(value).ok_or_else(|| format!("expected Unicode text, found {}", plain(value)))
 }
 
 /// The name of a session: a string, or the decimal text of an integer as it stands there, however large.

@@ -6,9 +6,10 @@ use imid::clock::{Clock, SystemClock};
 use imid::identify::{Candidate, identify_at};
 
 use crate::Out;
-use crate::inspect::named_type;
-use crate::parts::{self, Remarks, rfc3339};
+use crate::json::{self, Remarks};
 use crate::report::{Stop, quote};
+use crate::scheme::named_type;
+use crate::time::rfc3339;
 
 /// Name the dialects and Snowflake layouts that could have made a text, with the time that each reads in it
 ///
@@ -40,7 +41,7 @@ impl Args {
         for candidate in candidates {
             let plausible = candidate.is_plausible(now_ms);
             if self.json {
-                parts::write_json(out, &candidate, Remarks { plausible: Some(plausible), ..Remarks::default() })?;
+                json::write_json(out, &candidate, Remarks { plausible: Some(plausible), ..Remarks::default() })?;
                 continue;
             }
             let (name, time) = (candidate.name(), rfc3339(candidate.timestamp_ms()));

@@ -10,11 +10,10 @@ use imid::identify::Candidate;
 use imid::snowflake::{self, Layout, Preset};
 
 use crate::Out;
-use crate::args::SessionArgs;
-use crate::family::{Family, FamilyArg};
-use crate::inspect::NO_SESSION;
-use crate::parts::{self, Remarks};
+use crate::json::{self, Remarks};
 use crate::report::Stop;
+use crate::scheme::{Family, FamilyArg};
+use crate::session::{NO_SESSION, SessionArgs};
 use crate::wait::patiently;
 
 /// Mint IDs by the system clock, one per line, strictly increasing
@@ -91,6 +90,6 @@ impl Args {
     }
 
     fn write(&self, out: &mut Out, id: &Candidate) -> Result<(), Stop> {
-        if self.json { parts::write_json(out, id, Remarks::default()) } else { Ok(writeln!(out, "{id}")?) }
+        if self.json { json::write_json(out, id, Remarks::default()) } else { Ok(writeln!(out, "{id}")?) }
     }
 }

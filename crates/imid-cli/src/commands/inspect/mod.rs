@@ -1,21 +1,22 @@
 //! `imid inspect`: reads IDs.
 
+mod drawing;
+
 use std::io::{self, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
-use imid::dialect::Dialect;
 use imid::identify::Candidate;
+use jiff::Zoned;
 use jiff::tz::TimeZone;
-use jiff::{SpanRound, Unit, Zoned};
 
 use crate::Out;
-use crate::args::SessionName;
-use crate::family::{Family, FamilyArg};
 use crate::input::{Input, utf8, without_end};
-use crate::parts::Remarks;
+use crate::json::{self, Remarks};
 use crate::report::{Report, Stop};
-use crate::{drawing, parts};
+use crate::scheme::{Family, FamilyArg, named_type};
+use crate::session::{NO_SESSION, SessionName};
+use crate::time;
 
 /// Read IDs: time, spin, session type and session hash
 ///
@@ -78,16 +79,13 @@ impl Args {
             Candidate::Snowflake(_) => None,
         };
         if self.json {
-            return parts::write_json(out, id, Remarks { session_match, ..Remarks::default() });
+            return json::write_json(out, id, Remarks { session_match, ..Remarks::default() });
         }
         let out: &mut dyn Write = out;
         let mut out = AutoStream::new(out, AutoStream::choice(&io::stdout()));
         Ok(write_human(&mut out, id, session_match)?)
     }
 }
-
-/// What is wrong with a session where there are none.
-pub(crate) const NO_SESSION: &str = "a Snowflake has no session: --type, --session and --peer are for message IDs";
 
 const HEADING: Style = Style::new().bold();
 const LABEL: Style = Style::new().effects(Effects::DIMMED);
@@ -98,10 +96,10 @@ fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>
     writeln!(out, "{HEADING}{id}{HEADING:#}")?;
     drawing::draw(out, id)?;
     let mut line = |label: &str, value: &str| writeln!(out, "{LABEL}{label:8}{LABEL:#}{value}");
-    let local = parts::timestamp(id.timestamp_ms()).to_zoned(TimeZone::system());
-    line("UTC", &parts::rfc3339(id.timestamp_ms()))?;
+    let local = time::timestamp(id.timestamp_ms()).to_zoned(TimeZone::system());
+    line("UTC", &time::rfc3339(id.timestamp_ms()))?;
     line("local", &local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z %Q").to_string())?;
-    line("age", &age(&local, &Zoned::now()))?;
+    line("age", &time::age(&local, &Zoned::now()))?;
     match id {
         Candidate::Message { dialect, id } => {
             let fields = dialect.fields(*id);
@@ -125,25 +123,9 @@ fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>
         };
         line("session", &format!("{style}{says}{style:#}"))?;
     }
-    line("hex", &parts::hex(id))?;
+    line("hex", &json::hex(id))?;
     if let Candidate::Message { id, .. } = id {
         line("integer", &id.to_u128().to_string())?;
     }
     writeln!(out)
-}
-
-/// A session type by its code, with the name that it has in a dialect.
-pub(crate) fn named_type(dialect: &Dialect, code: u8) -> String {
-    dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
-}
-
-/// How long ago a time was, to the second, or how far ahead it is.
-fn age(time: &Zoned, now: &Zoned) -> String {
-    let (past, (from, to)) = if time <= now { (true, (time, now)) } else { (false, (now, time)) };
-    let rounding = SpanRound::new().largest(Unit::Year).smallest(Unit::Second).relative(from);
-    match from.until((Unit::Year, to)).and_then(|span| span.round(rounding)) {
-        Ok(span) if past => format!("{span:#}"),
-        Ok(span) => format!("{span:#} ahead of this machine's clock"),
-        Err(_) => "unknown".into(),
-    }
 }

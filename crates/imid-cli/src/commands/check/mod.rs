@@ -1,5 +1,7 @@
 //! `imid check`: validity, order and distinctness of many IDs.
 
+mod duplicates;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,13 +10,14 @@ use imid::error::LineError;
 use imid::{MessageId, codec};
 use serde::Serialize;
 
+use self::duplicates::Duplicates;
 use crate::Out;
-use crate::duplicates::Duplicates;
-use crate::family::{self, Family, FamilyArg};
 use crate::input::{Block, Input, too_long, without_end};
-use crate::members::{self, Object};
-use crate::parts::{self, rfc3339};
+use crate::json;
+use crate::json_line::{self, Object};
 use crate::report::{Report, Stop, plain, quote};
+use crate::scheme::{self, Family, FamilyArg};
+use crate::time::rfc3339;
 
 /// Check a list of IDs: valid, strictly increasing, distinct
 ///
@@ -73,7 +76,7 @@ impl Args {
             }
         }
         let summary = check.finish()?;
-        if self.json { parts::write_line(out, &summary) } else { summary.write(out) }
+        if self.json { json::write_line(out, &summary) } else { summary.write(out) }
     }
 }
 
@@ -172,11 +175,11 @@ impl Check<'_> {
             return Ok(());
         }
         let family = self.family;
-        let key = |text: &[u8]| family.parse(text).map(|id| family::key(&id));
+        let key = |text: &[u8]| family.parse(text).map(|id| scheme::key(&id));
         let id = if text.starts_with(b"{") {
             Object::read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;
-                let text = members::text(value).filter(|_| value.starts_with('"') || !family.is_text());
+                let text = json_line::text(value).filter(|_| value.starts_with('"') || !family.is_text());
                 let text = text.ok_or_else(|| {
                     format!("field {}: expected a string, found {}", quote(self.id_field), plain(value))
                 })?;

@@ -79,3 +79,13 @@ pub(crate) fn key(id: &Candidate) -> MessageId {
         Candidate::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
     }
 }
+
+/// Reads an ID as a person types or pastes it.
+pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
+    MessageId::parse_lenient(text).map_err(|error| format!("{} is no ID: {error}", quote(text.trim())))
+}
+
+/// A session type by its code, with the name that it has in a dialect.
+pub(crate) fn named_type(dialect: &Dialect, code: u8) -> String {
+    dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
+}

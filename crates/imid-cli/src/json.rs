@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use imid::identify::Candidate;
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::report::Stop;
+use crate::time::rfc3339;
 
 /// The members of the object, in the order in which they are printed.
 #[derive(Serialize)]
@@ -93,15 +93,4 @@ pub(crate) fn write_line(out: &mut impl Write, value: &impl Serialize) -> Result
     // The only error that plain structs leave is the writer's.
     serde_json::to_writer(&mut *out, value).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
-}
-
-/// A timestamp as RFC 3339 in UTC, with milliseconds.
-pub(crate) fn rfc3339(unix_ms: u64) -> String {
-    format!("{:.3}", timestamp(unix_ms))
-}
-
-/// A timestamp as a time that a calendar knows.
-pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
-    // PANIC: 43 bits of milliseconds, the most of any built-in dialect or layout, end in the year 2248.
-    Timestamp::from_millisecond(unix_ms.cast_signed()).expect("a timestamp is a time before the year 9999")
 }

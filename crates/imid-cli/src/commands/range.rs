@@ -6,9 +6,9 @@ use imid::MessageId;
 use serde::Serialize;
 
 use crate::Out;
-use crate::args::time_ms;
-use crate::parts;
+use crate::json;
 use crate::report::Stop;
+use crate::time::time_ms;
 
 /// Print the first and the last ID of a half-open range of times, for a scan of a store
 ///
@@ -45,7 +45,7 @@ impl Args {
         let ids = MessageId::range(self.from..self.to).map_err(|error| Stop::Usage(error.to_string()))?;
         let (first, last) = (ids.start().to_string(), ids.end().to_string());
         if self.json {
-            return parts::write_line(out, &Bounds { first, last, from_ms: self.from, to_ms: self.to });
+            return json::write_line(out, &Bounds { first, last, from_ms: self.from, to_ms: self.to });
         }
         Ok(writeln!(out, "{first}\n{last}")?)
     }

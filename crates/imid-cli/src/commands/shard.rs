@@ -6,8 +6,9 @@ use std::num::NonZeroU32;
 use imid::dialect::Dialect;
 
 use crate::Out;
-use crate::args::{SessionArgs, pasted_id};
 use crate::report::{Report, Stop, quote};
+use crate::scheme::pasted_id;
+use crate::session::SessionArgs;
 
 /// Print the shard that owns a session, 0 to N - 1, from its name or from any of its IDs
 ///
