@@ -8,7 +8,6 @@ mod report;
 mod scheme;
 mod session;
 mod time;
-mod wait;
 
 use std::io::{self, BufWriter, Write};
 use std::process::{self, ExitCode};

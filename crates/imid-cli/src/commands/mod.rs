@@ -8,10 +8,16 @@ mod range;
 mod shard;
 mod tag;
 
+use std::time::Duration;
+
 use clap::Subcommand;
 
 use crate::Out;
 use crate::report::{Report, Stop};
+
+/// How long a command waits for the clock to reach the next ID. Overload asks for less than a second, a clock that was
+/// set back by hours for more.
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {

@@ -1,20 +1,20 @@
 //! `imid new`: mints.
 
 use std::io::Write;
+use std::thread;
 use std::time::Duration;
 
 use imid::Generator;
 use imid::dialect::Dialect;
-use imid::generator::GenerateError;
 use imid::identify::Candidate;
 use imid::snowflake::{self, Layout, Preset};
 
+use super::MAX_WAIT;
 use crate::Out;
 use crate::json::{self, Remarks};
 use crate::report::Stop;
 use crate::scheme::{Family, FamilyArg};
 use crate::session::{NO_SESSION, SessionArgs};
-use crate::wait::patiently;
 
 /// Mint IDs by the system clock, one per line, strictly increasing
 ///
@@ -44,9 +44,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How many IDs are taken in one step: what a millisecond holds.
-const RUN: u64 = 1 << 12;
-
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         match self.family.family {
@@ -60,14 +57,9 @@ impl Args {
     fn messages(&self, out: &mut Out, dialect: &'static Dialect) -> Result<(), Stop> {
         let session = self.session.session(dialect)?;
         let generator = Generator::new();
-        let mut left = self.count;
-        while left > 0 {
-            let run = left.min(RUN);
-            let batch = patiently(|| generator.batch(session, run as usize), GenerateError::retry_after);
-            for id in batch.map_err(|error| Stop::Error(error.to_string()))? {
-                self.write(out, &Candidate::Message { dialect, id })?;
-            }
-            left -= run;
+        for _ in 0..self.count {
+            let id = generator.generate_within(session, MAX_WAIT).map_err(|error| Stop::Error(error.to_string()))?;
+            self.write(out, &Candidate::Message { dialect, id })?;
         }
         Ok(())
     }
@@ -78,11 +70,13 @@ impl Args {
         let generator = snowflake::Generator::new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
         for _ in 0..self.count {
-            // Where the original fails on a full tick, whoever asks for many IDs waits for the next.
-            let wait = |error: snowflake::GenerateError| {
-                if error.is_full() { Some(Duration::from_millis(1)) } else { error.retry_after() }
+            let id = loop {
+                match generator.generate_within(MAX_WAIT) {
+                    // Some originals fail on a full tick. A user who asks for many IDs wants to wait for the next one.
+                    Err(error) if error.is_full() => thread::sleep(Duration::from_millis(1)),
+                    other => break other,
+                }
             };
-            let id = patiently(|| generator.generate(), wait);
             let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name())))?;
             self.write(out, &Candidate::Snowflake(id))?;
         }

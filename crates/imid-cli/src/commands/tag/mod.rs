@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
-use imid::generator::GenerateError;
 use imid::{Generator, MessageId, Session, SessionType};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::replay::Replay;
+use super::MAX_WAIT;
 use crate::Out;
 use crate::input::Input;
 use crate::json_line::{self, Object};
@@ -18,7 +18,6 @@ use crate::report::{Report, Stop, plain, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::time::timestamp_ms;
-use crate::wait::patiently;
 
 /// Append an ID to every JSON line of standard input, as its last member
 ///
@@ -149,9 +148,7 @@ impl Args {
         }
         let session = self.session(object, default_type)?;
         match mint {
-            Mint::Now(generator) => {
-                patiently(|| generator.generate(session), GenerateError::retry_after).map_err(|error| error.to_string())
-            }
+            Mint::Now(generator) => generator.generate_within(session, MAX_WAIT).map_err(|error| error.to_string()),
             Mint::Replay(replay) => {
                 // PANIC: lines are replayed only where there is a time field.
                 let field = self.time_field.as_deref().expect("a time field");
