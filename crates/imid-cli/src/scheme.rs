@@ -1,4 +1,4 @@
-//! The dialects and Snowflake layouts, as `--dialect` names them.
+//! The ID schemes that `--dialect` names: dialects of 80-bit IDs and Snowflake layouts.
 
 use bstr::ByteSlice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,70 +9,70 @@ use imid::snowflake::{Layout, Snowflake};
 
 use crate::report::quote;
 
-/// Who made the IDs.
+/// The argument that names the scheme of the IDs.
 #[derive(clap::Args)]
-pub(crate) struct FamilyArg {
+pub(crate) struct SchemeArg {
     /// Dialect or Snowflake layout of the IDs
-    #[arg(long = "dialect", value_name = "NAME", default_value = "standard", value_parser = family())]
-    pub(crate) family: Family,
+    #[arg(long = "dialect", value_name = "NAME", default_value = "standard", value_parser = scheme())]
+    pub(crate) scheme: Scheme,
 }
 
-/// A way to write and to divide IDs.
+/// How IDs are written and divided into fields.
 #[derive(Clone, Copy)]
-pub(crate) enum Family {
-    Message(&'static Dialect),
+pub(crate) enum Scheme {
+    Dialect(&'static Dialect),
     Snowflake(&'static Layout),
 }
 
-fn family() -> impl TypedValueParser<Value = Family> {
-    let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Family::Message(dialect)));
-    let layouts = Layout::ALL.iter().map(|layout| (layout.name(), Family::Snowflake(layout)));
+fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Scheme::Dialect(dialect)));
+    let layouts = Layout::ALL.iter().map(|layout| (layout.name(), Scheme::Snowflake(layout)));
     let all: Vec<_> = dialects.chain(layouts).collect();
     PossibleValuesParser::new(all.iter().map(|(name, _)| *name).collect::<Vec<_>>()).map(move |chosen| {
         let found = all.iter().find(|(name, _)| *name == chosen);
-        // PANIC: clap takes no other names than these.
-        found.expect("a possible value is one of the families").1
+        // PANIC: clap accepts only these names.
+        found.expect("a possible value is one of the schemes").1
     })
 }
 
-impl Family {
-    /// Whether it is the library's own.
+impl Scheme {
+    /// Whether this is imid's own dialect.
     pub(crate) fn is_standard(self) -> bool {
-        matches!(self, Self::Message(dialect) if dialect.name() == Dialect::STANDARD.name())
+        matches!(self, Self::Dialect(dialect) if dialect.name() == Dialect::STANDARD.name())
     }
 
-    /// Whether the IDs are never numbers in JSON.
+    /// Whether the IDs are always strings in JSON.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Self::Message(_))
+        matches!(self, Self::Dialect(_))
     }
 
-    /// Reads a text as it is written.
+    /// Reads a text in its strict form.
     pub(crate) fn parse(self, text: &[u8]) -> Result<Candidate, String> {
         let read = match self {
-            Self::Message(dialect) => dialect.parse_bytes(text).map(|id| Candidate::Message { dialect, id }),
+            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Candidate::Message { dialect, id }),
             Self::Snowflake(layout) => layout.parse_bytes(text).map(Candidate::Snowflake),
         };
-        read.map_err(|error| format!("{} is no ID: {error}", quote(&text.to_str_lossy())))
+        read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
     }
 
     /// Reads a text as a person types or pastes it.
     pub(crate) fn parse_pasted(self, text: &str) -> Result<Candidate, String> {
-        let Self::Message(dialect) = self else { return self.parse(text.trim().as_bytes()) };
+        let Self::Dialect(dialect) = self else { return self.parse(text.trim().as_bytes()) };
         let read = dialect.parse_lenient(text).map(|id| Candidate::Message { dialect, id });
-        read.map_err(|error| format!("{} is no ID: {error}", quote(text.trim())))
+        read.map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
     }
 
-    /// The ID of a key.
-    pub(crate) fn with_key(self, key: MessageId) -> Candidate {
+    /// The ID of this scheme with this sort key.
+    pub(crate) fn with_sort_key(self, key: MessageId) -> Candidate {
         match self {
-            Self::Message(dialect) => Candidate::Message { dialect, id: key },
+            Self::Dialect(dialect) => Candidate::Message { dialect, id: key },
             Self::Snowflake(layout) => Candidate::Snowflake(Snowflake::from_u64(key.to_u128() as u64, layout)),
         }
     }
 }
 
-/// 80 bits that are ordered as the IDs of a family are: what is sorted and compared, whoever made it.
-pub(crate) fn key(id: &Candidate) -> MessageId {
+/// 80 bits that sort as the IDs of a scheme do, so that IDs of all schemes are compared in one way.
+pub(crate) fn sort_key(id: &Candidate) -> MessageId {
     match id {
         Candidate::Message { id, .. } => *id,
         // PANIC: 64 bits fit 80.
@@ -80,12 +80,12 @@ pub(crate) fn key(id: &Candidate) -> MessageId {
     }
 }
 
-/// Reads an ID as a person types or pastes it.
+/// Reads one of imid's own IDs as a person types or pastes it.
 pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
-    MessageId::parse_lenient(text).map_err(|error| format!("{} is no ID: {error}", quote(text.trim())))
+    MessageId::parse_lenient(text).map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
 }
 
-/// A session type by its code, with the name that it has in a dialect.
+/// The code of a session type, followed by its name in this dialect if it has one.
 pub(crate) fn named_type(dialect: &Dialect, code: u8) -> String {
     dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
 }

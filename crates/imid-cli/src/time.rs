@@ -1,4 +1,4 @@
-//! Times, as the tool reads and writes them.
+//! Reads and writes times.
 
 use std::iter;
 
@@ -7,35 +7,35 @@ use jiff::{SpanRound, Timestamp, Unit, Zoned};
 
 use crate::report::quote;
 
-/// Reads a time: unix milliseconds, which are nothing but digits, or RFC 3339.
-pub(crate) fn time_ms(text: &str) -> Result<u64, String> {
+/// Reads a time: unix milliseconds (digits only) or RFC 3339.
+pub(crate) fn parse_unix_ms(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(ms) if !text.starts_with('+') => Ok(ms),
-        _ => date_time_ms(text),
+        _ => parse_rfc3339_ms(text),
     }
 }
 
-/// Reads a time in RFC 3339's form.
-fn date_time_ms(text: &str) -> Result<u64, String> {
-    let unknown = || {
+/// Reads an RFC 3339 time.
+fn parse_rfc3339_ms(text: &str) -> Result<u64, String> {
+    let error = || {
         format!(
             "expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found {}",
             quote(text)
         )
     };
     let time: Timestamp =
-        Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(unknown)?;
-    // jiff takes it for 59.
+        Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(error)?;
+    // jiff reads second 60 as 59.
     if text[17..].starts_with("60") {
-        return Err(format!("expected a second of 00 to 59, for unix time has no leap seconds, found {}", quote(text)));
+        return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
     }
-    // Down, not towards zero: the last millisecond before 1970 is no time of an ID.
+    // Rounds down, not towards zero: a time just before 1970 must not become 0.
     u64::try_from(time.as_nanosecond().div_euclid(1_000_000))
-        .map_err(|_| format!("expected a time since 1970, found {}", quote(text)))
+        .map_err(|_| format!("expected a time in 1970 or later, found {}", quote(text)))
 }
 
-/// Whether a text has the shape of RFC 3339's `date-time`: jiff reads other forms too. What is in range is jiff's to
-/// say, but for the hours of an offset, of which it takes 25.
+/// Whether a text has the shape of RFC 3339's `date-time`. jiff reads other forms too. jiff checks the ranges, except for
+/// the hours of an offset, where it accepts 24 and 25.
 fn is_date_time(text: &str) -> bool {
     let rest = strip_shape(text, "0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
     let Some(rest) = rest.and_then(|rest| strip_shape(rest, "00:00:00")) else { return false };
@@ -45,16 +45,16 @@ fn is_date_time(text: &str) -> bool {
     matches!(offset, "Z" | "z") || is_offset() && offset[1..] < *"24"
 }
 
-/// What follows a shape, in which 0 stands for any digit.
+/// The text after a shape. In the shape, 0 stands for any digit.
 fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(shape.len())?;
     let fits = |(byte, shape): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
     iter::zip(start.bytes(), shape.bytes()).all(fits).then_some(rest)
 }
 
-/// Reads the time of an ID: [`time_ms`], up to the last timestamp.
-pub(crate) fn timestamp_ms(text: &str) -> Result<u64, String> {
-    let ms = time_ms(text)?;
+/// Reads a time that an ID can have: unix milliseconds or RFC 3339, up to the last timestamp of an ID.
+pub(crate) fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
+    let ms = parse_unix_ms(text)?;
     MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
 }
 
@@ -63,13 +63,13 @@ pub(crate) fn rfc3339(unix_ms: u64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 
-/// A timestamp as a time that a calendar knows.
+/// A timestamp as jiff's type.
 pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
-    // PANIC: 43 bits of milliseconds, the most of any built-in dialect or layout, end in the year 2248.
+    // PANIC: no built-in dialect or layout has more than 43 bits of milliseconds, which end in 2248.
     Timestamp::from_millisecond(unix_ms.cast_signed()).expect("a timestamp is a time before the year 9999")
 }
 
-/// How long ago a time was, to the second, or how far ahead it is.
+/// How long ago a time was, to the second, or how far it is in the future.
 pub(crate) fn age(time: &Zoned, now: &Zoned) -> String {
     let (past, (from, to)) = if time <= now { (true, (time, now)) } else { (false, (now, time)) };
     let rounding = SpanRound::new().largest(Unit::Year).smallest(Unit::Second).relative(from);
@@ -97,15 +97,15 @@ mod tests {
             "2024-11-20T17:36:45.755+23:59",
             "1732037865755",
         ] {
-            assert_eq!(time_ms(text), Ok(1_732_037_865_755), "{text}");
+            assert_eq!(parse_unix_ms(text), Ok(1_732_037_865_755), "{text}");
         }
-        assert_eq!(time_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
-        // Nothing but digits is a number, whatever date it looks like.
-        assert_eq!(time_ms("20241119173745"), Ok(20_241_119_173_745));
+        assert_eq!(parse_unix_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
+        // Digits alone are a number, even if they look like a date.
+        assert_eq!(parse_unix_ms("20241119173745"), Ok(20_241_119_173_745));
     }
 
     #[test]
-    fn other_forms_of_iso_8601_are_no_times() {
+    fn other_forms_of_iso_8601_are_errors() {
         for text in [
             "",
             "2024-11-19",
@@ -139,19 +139,19 @@ mod tests {
             "+1732037865755",
             "-1",
             "18446744073709551616",
-            // RFC 3339, but of more digits than are told apart.
+            // RFC 3339, but with more digits than the tool reads.
             "2024-11-19T17:37:45.0000000001Z",
         ] {
-            let error = time_ms(text).unwrap_err();
+            let error = parse_unix_ms(text).unwrap_err();
             assert!(error.starts_with("expected unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
         }
     }
 
     #[test]
     fn a_leap_second_is_an_error_and_not_the_second_before() {
-        let error = time_ms("2016-12-31T23:59:60Z").unwrap_err();
+        let error = parse_unix_ms("2016-12-31T23:59:60Z").unwrap_err();
         let expected =
-            "expected a second of 00 to 59, for unix time has no leap seconds, found \"2016-12-31T23:59:60Z\"";
+            "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
         assert_eq!(error, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `imid new`: mints.
+//! `imid new`: mints IDs.
 
 use std::io::Write;
 use std::thread;
@@ -11,15 +11,15 @@ use imid::snowflake::{self, Layout, Preset};
 
 use super::MAX_WAIT;
 use crate::Out;
-use crate::json::{self, Remarks};
+use crate::json::{self, Findings};
 use crate::report::Stop;
-use crate::scheme::{Family, FamilyArg};
+use crate::scheme::{Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs};
 
-/// Mint IDs by the system clock, one per line, strictly increasing
+/// Mint IDs from the system clock, one per line, strictly increasing
 ///
-/// Without a session they are of type 0 and the empty name. Many of them are borrowed from the milliseconds to come, up
-/// to one second ahead of the clock; then it waits.
+/// Without a session, the IDs have type 0 and the hash of the empty name. A millisecond has room for 4,096 IDs. If you ask
+/// for more than fit, the IDs run ahead of the clock by up to one second; then the command waits for the clock.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,27 +30,29 @@ Examples:
   imid new --dialect twitter --node 35 -n 3")]
 pub(crate) struct Args {
     #[command(flatten)]
-    family: FamilyArg,
+    scheme: SchemeArg,
     #[command(flatten)]
     session: SessionArgs,
-    /// Node of the Snowflakes; no two generators that run at the same time may have the same [default: 0]
+    /// Node of a Snowflake; two generators that run at the same time need different nodes [default: 0]
     #[arg(long, value_name = "NODE")]
     node: Option<u32>,
-    /// How many
+    /// Number of IDs
     #[arg(short = 'n', value_name = "N", default_value_t = 1)]
     count: u64,
-    /// Print each with its parts as a JSON object
+    /// Print each ID with its fields as a JSON object
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        match self.family.family {
-            Family::Message(_) if self.node.is_some() => Err(Stop::Usage("--node is for Snowflakes".into())),
-            Family::Message(dialect) => self.messages(out, dialect),
-            Family::Snowflake(_) if !self.session.is_empty() => Err(Stop::Usage(NO_SESSION.into())),
-            Family::Snowflake(layout) => self.snowflakes(out, layout),
+        match self.scheme.scheme {
+            Scheme::Dialect(_) if self.node.is_some() => {
+                Err(Stop::Usage("--node works only with Snowflake layouts".into()))
+            }
+            Scheme::Dialect(dialect) => self.messages(out, dialect),
+            Scheme::Snowflake(_) if !self.session.is_empty() => Err(Stop::Usage(NO_SESSION.into())),
+            Scheme::Snowflake(layout) => self.snowflakes(out, layout),
         }
     }
 
@@ -84,6 +86,6 @@ impl Args {
     }
 
     fn write(&self, out: &mut Out, id: &Candidate) -> Result<(), Stop> {
-        if self.json { json::write_json(out, id, Remarks::default()) } else { Ok(writeln!(out, "{id}")?) }
+        if self.json { json::write_id(out, id, Findings::default()) } else { Ok(writeln!(out, "{id}")?) }
     }
 }

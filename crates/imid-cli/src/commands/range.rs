@@ -1,4 +1,4 @@
-//! `imid range`: the bounds of a scan by time.
+//! `imid range`: the first and the last ID of a range of times.
 
 use std::io::Write;
 
@@ -8,26 +8,28 @@ use serde::Serialize;
 use crate::Out;
 use crate::json;
 use crate::report::Stop;
-use crate::time::time_ms;
+use crate::time::parse_unix_ms;
 
-/// Print the first and the last ID of a half-open range of times, for a scan of a store
+/// Print the first and the last ID of a range of times, to scan a store by time
 ///
-/// Times are unix milliseconds or RFC 3339. An ID's time can be ahead of the clock: by a millisecond in ordinary use,
-/// by up to a second under overload, after a step of the clock by that step, and after an observed ID by up to five
-/// seconds. Widen the range by so much where no message may be missed.
+/// Times are unix milliseconds or RFC 3339. --from is part of the range, --to is not.
+///
+/// The time of an ID can be ahead of the clock: by 1 ms in ordinary use, by up to 1 s under overload, by the size of the
+/// step after the clock was set back, and by up to 5 s after an observed ID. If no message may be missed, move --to by
+/// that much.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid range --from 2024-11-19T00:00:00Z --to 2024-11-20T00:00:00Z
   imid range --from 1731974400000 --to 1732060800000 --json")]
 pub(crate) struct Args {
-    /// First time of the range
-    #[arg(long, value_name = "TIME", value_parser = time_ms, allow_hyphen_values = true)]
+    /// Start of the range
+    #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
     from: u64,
-    /// First time after the range
-    #[arg(long, value_name = "TIME", value_parser = time_ms, allow_hyphen_values = true)]
+    /// End of the range, not part of it
+    #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
     to: u64,
-    /// Print one JSON object
+    /// Print the bounds as one JSON object
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `imid check`: validity, order and distinctness of many IDs.
+//! `imid check`: whether many IDs are valid, in order and distinct.
 
 mod duplicates;
 
@@ -12,21 +12,21 @@ use serde::Serialize;
 
 use self::duplicates::Duplicates;
 use crate::Out;
-use crate::input::{Block, Input, too_long, without_end};
+use crate::input::{Block, Input, too_long, trim_line_end};
 use crate::json;
-use crate::json_line::{self, Object};
-use crate::report::{Report, Stop, plain, quote};
-use crate::scheme::{self, Family, FamilyArg};
+use crate::json_line::{self, JsonLine};
+use crate::report::{Report, Stop, quote, quote_json};
+use crate::scheme::{Scheme, SchemeArg, sort_key};
 use crate::time::rfc3339;
 
-/// Check a list of IDs: valid, strictly increasing, distinct
+/// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
-/// One ID per line in its strict form, or JSON lines with the ID in a field; CRLF and blank lines are welcome. The
-/// first troubles are told on standard error with their lines, and all of them are counted.
+/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. The
+/// first 10 problems are printed on standard error with their line numbers; all problems are counted.
 ///
-/// In sorted input equal IDs are neighbours. Where the input is not sorted, the summary says that duplicates were not
-/// ruled out; --unsorted finds them, with a sort that spills to temporary files ($TMPDIR) and so never takes more than
-/// 100 MB of memory. With --unsorted a line that is lower than the one before it is nothing wrong.
+/// If the input is not sorted, equal IDs need not be neighbours, and the number of duplicates is unknown. --unsorted finds
+/// them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that is lower
+/// than the one before it is not a problem.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,20 +36,20 @@ Examples:
   imid new -n 1000 | imid check
 
 Exit status:
-  0  nothing is wrong
-  1  a line is invalid, equal to or lower than the one before it, or a duplicate")]
+  0  no problem was found
+  1  a line is invalid, a duplicate, or equal to or lower than the line before it")]
 pub(crate) struct Args {
-    /// File to read; standard input where there is none or it is called -
+    /// File to read; standard input if it is missing or -
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Field with the ID, in lines that are JSON objects
+    /// Field with the ID, for lines that are JSON objects
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Find duplicates in any order
+    /// Find duplicates in input of any order
     #[arg(long)]
     unsorted: bool,
     #[command(flatten)]
-    family: FamilyArg,
+    scheme: SchemeArg,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -60,18 +60,18 @@ impl Args {
         let mut input = Input::open(self.file.as_deref())?;
         let mut check = Check {
             id_field: &self.id_field,
-            family: self.family.family,
+            scheme: self.scheme.scheme,
             duplicates: self.unsorted.then(Duplicates::new),
-            troubles: Troubles { report, told: 0 },
-            tally: Tally::default(),
+            problems: Problems { report, found: 0 },
+            counts: Counts::default(),
             ids: vec![MessageId::MIN; AT_ONCE],
         };
         while let Some(block) = input.next()? {
             match block {
                 Block::Lines(lines) => check.lines(lines)?,
                 Block::TooLong => {
-                    check.tally.lines += 1;
-                    check.invalid(&too_long());
+                    check.counts.lines += 1;
+                    check.count_invalid(&too_long());
                 }
             }
         }
@@ -80,9 +80,9 @@ impl Args {
     }
 }
 
-/// What has been counted so far.
+/// The counts so far.
 #[derive(Default)]
-struct Tally {
+struct Counts {
     lines: u64,
     valid: u64,
     invalid: u64,
@@ -93,47 +93,47 @@ struct Tally {
     greatest: Option<MessageId>,
 }
 
-/// Tells the first troubles, and remembers that there were some.
-struct Troubles<'a> {
+/// Prints the first problems, and remembers that there were some.
+struct Problems<'a> {
     report: &'a mut Report,
-    told: u32,
+    found: u64,
 }
 
-impl Troubles<'_> {
-    const MAX_TOLD: u32 = 10;
+impl Problems<'_> {
+    const MAX_PRINTED: u64 = 10;
 
-    fn tell(&mut self, what: impl FnOnce() -> String) {
-        self.report.fail();
-        self.told += 1;
-        match self.told {
-            ..=Self::MAX_TOLD => self.report.error(what()),
-            told if told == Self::MAX_TOLD + 1 => self.report.note("further ones are only counted"),
-            _ => self.told = Self::MAX_TOLD + 2,
+    fn add(&mut self, message: impl FnOnce() -> String) {
+        self.report.set_failed();
+        self.found += 1;
+        if self.found <= Self::MAX_PRINTED {
+            self.report.error(message());
+        } else if self.found == Self::MAX_PRINTED + 1 {
+            self.report.note("only the first 10 problems are shown; the summary counts all of them");
         }
     }
 }
 
-/// How many IDs are read at once: 32 KiB with their lines, which the first-level cache holds.
+/// How many IDs are read at once. The IDs and their lines take 36 KiB.
 const AT_ONCE: usize = 1 << 10;
 
 struct Check<'a> {
     id_field: &'a str,
-    family: Family,
+    scheme: Scheme,
     duplicates: Option<Duplicates>,
-    troubles: Troubles<'a>,
-    tally: Tally,
-    /// Room for the IDs of some lines.
+    problems: Problems<'a>,
+    counts: Counts,
+    /// The IDs that are read at once.
     ids: Vec<MessageId>,
 }
 
 impl Check<'_> {
     fn lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
-            // Nearly every line is an ID and a line feed: many are read at once, without a search for their ends.
-            if self.family.is_standard() {
+            // Most lines are an ID and a line feed. Many are read at once, without a search for their ends.
+            if self.scheme.is_standard() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
-                self.run(count)?;
+                self.count_ids(count)?;
                 rest = &rest[rest.len().min(count * codec::LINE_LEN)..];
                 if read.is_ok() {
                     continue;
@@ -146,68 +146,68 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Counts the first IDs that have been read, each of a line of its own.
-    fn run(&mut self, count: usize) -> Result<(), Stop> {
-        let tally = &mut self.tally;
+    /// Counts the first of the IDs that were read at once. Each one was a line.
+    fn count_ids(&mut self, count: usize) -> Result<(), Stop> {
+        let counts = &mut self.counts;
         if let [first, .., last] = self.ids[..count]
             && self.duplicates.is_none()
-            && tally.previous.is_none_or(|previous| previous < first)
+            && counts.previous.is_none_or(|previous| previous < first)
             && self.ids[..count].is_sorted_by(|a, b| a < b)
         {
-            tally.lines += count as u64;
-            tally.valid += count as u64;
-            tally.previous = Some(last);
-            tally.least = Some(tally.least.map_or(first, |least| least.min(first)));
-            tally.greatest = tally.greatest.max(Some(last));
+            counts.lines += count as u64;
+            counts.valid += count as u64;
+            counts.previous = Some(last);
+            counts.least = Some(counts.least.map_or(first, |least| least.min(first)));
+            counts.greatest = counts.greatest.max(Some(last));
             return Ok(());
         }
         for at in 0..count {
-            self.tally.lines += 1;
-            self.valid(self.ids[at])?;
+            self.counts.lines += 1;
+            self.count_valid(self.ids[at])?;
         }
         Ok(())
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), Stop> {
-        self.tally.lines += 1;
+        self.counts.lines += 1;
         let text = line.trim_ascii();
         if text.is_empty() {
             return Ok(());
         }
-        let family = self.family;
-        let key = |text: &[u8]| family.parse(text).map(|id| scheme::key(&id));
+        let scheme = self.scheme;
+        let read = |text: &[u8]| scheme.parse(text).map(|id| sort_key(&id));
         let id = if text.starts_with(b"{") {
-            Object::read(line).and_then(|object| {
+            JsonLine::read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;
-                let text = json_line::text(value).filter(|_| value.starts_with('"') || !family.is_text());
+                let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
                 let text = text.ok_or_else(|| {
-                    format!("field {}: expected a string, found {}", quote(self.id_field), plain(value))
+                    format!("field {}: expected a string, found {}", quote(self.id_field), quote_json(value))
                 })?;
-                key(text.as_bytes())
+                read(text.as_bytes())
             })
         } else {
-            key(without_end(line))
+            read(trim_line_end(line))
         };
         match id {
-            Ok(id) => self.valid(id),
-            Err(what) => {
-                self.invalid(&what);
+            Ok(id) => self.count_valid(id),
+            Err(problem) => {
+                self.count_invalid(&problem);
                 Ok(())
             }
         }
     }
 
-    fn valid(&mut self, id: MessageId) -> Result<(), Stop> {
-        let tally = &mut self.tally;
-        tally.valid += 1;
-        if let Some(previous) = tally.previous.replace(id)
+    fn count_valid(&mut self, id: MessageId) -> Result<(), Stop> {
+        let counts = &mut self.counts;
+        counts.valid += 1;
+        if let Some(previous) = counts.previous.replace(id)
             && id <= previous
         {
-            self.out_of_order(id, previous);
+            self.count_out_of_order(id, previous);
         }
-        let tally = &mut self.tally;
-        tally.least = Some(tally.least.map_or(id, |least| least.min(id)));
-        tally.greatest = tally.greatest.max(Some(id));
+        let counts = &mut self.counts;
+        counts.least = Some(counts.least.map_or(id, |least| least.min(id)));
+        counts.greatest = counts.greatest.max(Some(id));
         match &mut self.duplicates {
             Some(duplicates) => duplicates.push(id).map_err(|error| cannot_sort(&error)),
             None => Ok(()),
@@ -215,60 +215,63 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn out_of_order(&mut self, id: MessageId, previous: MessageId) {
-        let (count, what) =
-            if id == previous { (&mut self.tally.equal, "equal to") } else { (&mut self.tally.lower, "lower than") };
+    fn count_out_of_order(&mut self, id: MessageId, previous: MessageId) {
+        let (count, relation) =
+            if id == previous { (&mut self.counts.equal, "equal to") } else { (&mut self.counts.lower, "lower than") };
         *count += 1;
-        // Where order does not matter, duplicates are told in the end, neighbours or not.
+        // With --unsorted, order does not matter and all duplicates are printed at the end.
         if self.duplicates.is_none() {
-            let line = self.tally.lines;
-            let (id, previous) = (self.family.with_key(id), self.family.with_key(previous));
-            self.troubles.tell(|| format!("line {line}: {id} is {what} the ID before it, {previous}"));
+            let line = self.counts.lines;
+            let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
+            self.problems.add(|| format!("line {line}: {id} is {relation} the ID before it, {previous}"));
         }
     }
 
     #[cold]
-    fn invalid(&mut self, what: &str) {
-        self.tally.invalid += 1;
-        self.troubles.tell(|| format!("line {}: {what}", self.tally.lines));
+    fn count_invalid(&mut self, problem: &str) {
+        self.counts.invalid += 1;
+        self.problems.add(|| format!("line {}: {problem}", self.counts.lines));
     }
 
     fn finish(mut self) -> Result<Summary, Stop> {
-        let tally = self.tally;
-        let is_sorted = tally.lower == 0;
+        let counts = self.counts;
+        let is_sorted = counts.lower == 0;
         let duplicates = match self.duplicates {
             Some(duplicates) => {
                 let mut surplus = 0;
                 duplicates
-                    .each(|id, times| {
+                    .for_each(|id, times| {
                         surplus += times as u64 - 1;
-                        self.troubles.tell(|| format!("{} occurs {times} times", self.family.with_key(id)));
+                        self.problems.add(|| format!("{} occurs {times} times", self.scheme.with_sort_key(id)));
                     })
                     .map_err(|error| cannot_sort(&error))?;
                 Some(surplus)
             }
-            None => is_sorted.then_some(tally.equal),
+            None => is_sorted.then_some(counts.equal),
         };
-        let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.family.with_key(id).timestamp_ms()));
+        let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
         Ok(Summary {
-            lines: tally.lines,
-            valid: tally.valid,
-            invalid: tally.invalid,
-            equal: tally.equal,
-            lower: tally.lower,
+            lines: counts.lines,
+            valid: counts.valid,
+            invalid: counts.invalid,
+            equal: counts.equal,
+            lower: counts.lower,
             sorted: is_sorted,
             duplicates,
-            first_time: time(tally.least),
-            last_time: time(tally.greatest),
+            first_time: time(counts.least),
+            last_time: time(counts.greatest),
         })
     }
 }
 
 fn cannot_sort(error: &std::io::Error) -> Stop {
-    Stop::Error(format!("cannot sort in {}: {error}", quote(&std::env::temp_dir().to_string_lossy())))
+    Stop::Error(format!(
+        "cannot sort with temporary files in {}: {error}",
+        quote(&std::env::temp_dir().to_string_lossy())
+    ))
 }
 
-/// What there is to say in the end, in the order in which it is said.
+/// The result, in the order of the output.
 #[derive(Serialize)]
 struct Summary {
     lines: u64,
@@ -277,7 +280,7 @@ struct Summary {
     equal: u64,
     lower: u64,
     sorted: bool,
-    /// How many IDs have occurred before; `None` where that is not known.
+    /// How many IDs are repetitions of another one. `None` if that is not known.
     duplicates: Option<u64>,
     first_time: Option<String>,
     last_time: Option<String>,
@@ -286,10 +289,9 @@ struct Summary {
 impl Summary {
     fn write(&self, out: &mut impl Write) -> Result<(), Stop> {
         let none = || "none".to_owned();
-        let duplicates = self.duplicates.map_or_else(
-            || "not ruled out: the input is not sorted (--unsorted finds them)".into(),
-            |count| count.to_string(),
-        );
+        let duplicates = self
+            .duplicates
+            .map_or_else(|| "unknown: the input is not sorted (use --unsorted)".into(), |count| count.to_string());
         let rows = [
             ("lines", self.lines.to_string()),
             ("valid", self.valid.to_string()),

@@ -1,4 +1,4 @@
-//! `imid inspect`: reads IDs.
+//! `imid inspect`: shows the fields of IDs.
 
 mod drawing;
 
@@ -11,17 +11,17 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use crate::Out;
-use crate::input::{Input, utf8, without_end};
-use crate::json::{self, Remarks};
+use crate::input::{Input, trim_line_end, utf8};
+use crate::json::{self, Findings};
 use crate::report::{Report, Stop};
-use crate::scheme::{Family, FamilyArg, named_type};
+use crate::scheme::{Scheme, SchemeArg, named_type};
 use crate::session::{NO_SESSION, SessionName};
 use crate::time;
 
-/// Read IDs: time, spin, session type and session hash
+/// Show the fields of IDs: time, spin, session type and session hash
 ///
-/// Takes what a person pastes: either case, with or without dashes. Without arguments, one ID per line from standard
-/// input. With --session it says whether the ID's hash is the one of that name.
+/// Reads upper and lower case, with or without dashes. Without arguments, it reads standard input, one ID per line. With
+/// --session, it says whether the hash of the ID is the hash of that name.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,43 +32,43 @@ Examples:
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
   imid inspect --dialect twitter --json 204697221847986177")]
 pub(crate) struct Args {
-    /// IDs; where there are none, those of standard input, one per line
+    /// IDs; if there are none, standard input is read, one ID per line
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
     /// Print one JSON object per ID
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    family: FamilyArg,
+    scheme: SchemeArg,
     #[command(flatten)]
     session: SessionName,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let hash = match self.family.family {
-            Family::Message(dialect) => self.session.hash(dialect)?,
-            Family::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
-            Family::Snowflake(_) => None,
+        let hash = match self.scheme.scheme {
+            Scheme::Dialect(dialect) => self.session.hash(dialect)?,
+            Scheme::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
+            Scheme::Snowflake(_) => None,
         };
         for (index, text) in self.ids.iter().enumerate() {
-            match self.family.family.parse_pasted(text) {
+            match self.scheme.scheme.parse_pasted(text) {
                 Ok(id) => self.write(out, &id, hash)?,
-                Err(what) => report.bad(format_args!("argument {}", index + 1), what)?,
+                Err(problem) => report.bad_input(format_args!("argument {}", index + 1), problem)?,
             }
         }
-        if self.ids.is_empty() { self.read(out, report, hash) } else { Ok(()) }
+        if self.ids.is_empty() { self.read_stdin(out, report, hash) } else { Ok(()) }
     }
 
-    /// One ID per line of standard input; blank lines are passed over.
-    fn read(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
+    /// Reads one ID per line from standard input, and skips blank lines.
+    fn read_stdin(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
         Input::stdin().each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }
-            match line.and_then(|line| self.family.family.parse_pasted(utf8(without_end(line))?)) {
+            match line.and_then(|line| self.scheme.scheme.parse_pasted(utf8(trim_line_end(line))?)) {
                 Ok(id) => self.write(out, &id, hash),
-                Err(what) => report.bad(format_args!("line {number}"), what),
+                Err(problem) => report.bad_input(format_args!("line {number}"), problem),
             }
         })
     }
@@ -79,7 +79,7 @@ impl Args {
             Candidate::Snowflake(_) => None,
         };
         if self.json {
-            return json::write_json(out, id, Remarks { session_match, ..Remarks::default() });
+            return json::write_id(out, id, Findings { session_match, ..Findings::default() });
         }
         let out: &mut dyn Write = out;
         let mut out = AutoStream::new(out, AutoStream::choice(&io::stdout()));
@@ -111,15 +111,15 @@ fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>
             line("node", &format!("{}{}", id.node(), split.unwrap_or_default()))?;
             line("seq", &id.seq().to_string())?;
             if id.is_overflowed() {
-                line("sign", &format!("{BAD}the time has run over into the sign bit{BAD:#}"))?;
+                line("sign", &format!("{BAD}the time overflows into the sign bit{BAD:#}"))?;
             }
         }
     }
     if let Some(is_match) = session_match {
         let (style, says) = if is_match {
-            (GOOD, "the hash matches: a hint, for one name in 4,194,304 does so by chance")
+            (GOOD, "the hash matches (a hint: one name in 4,194,304 matches by chance)")
         } else {
-            (BAD, "the hash does not match: it is another session")
+            (BAD, "the hash does not match: this is another session")
         };
         line("session", &format!("{style}{says}{style:#}"))?;
     }

@@ -1,35 +1,34 @@
-//! `imid tag`: gives every JSON line an ID.
+//! `imid tag`: gives each JSON line an ID.
 
+mod progress;
 mod replay;
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use imid::{Generator, MessageId, Session, SessionType};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::replay::Replay;
 use super::MAX_WAIT;
 use crate::Out;
 use crate::input::Input;
-use crate::json_line::{self, Object};
-use crate::report::{Report, Stop, plain, quote};
+use crate::json_line::{self, JsonLine};
+use crate::report::{Report, Stop, quote, quote_json};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
-use crate::time::timestamp_ms;
+use crate::time::parse_timestamp_ms;
 
-/// Append an ID to every JSON line of standard input, as its last member
+/// Add an ID to each JSON line of standard input, as its last member
 ///
-/// The lines come out in the order in which they went in, every other byte as it was. IDs increase strictly in that
-/// order. Blank lines pass through. Fields are looked up in the outermost object only; one of these fields that stands
-/// there twice is an error, for readers of JSON differ in which of the two they take.
+/// Writes the lines in the order of the input and does not change any other byte. The IDs strictly increase in that
+/// order. Blank lines are copied. Fields are looked up in the outermost object only. A field that occurs twice is an
+/// error, because JSON readers differ in which of the two values they take.
 ///
-/// Without a time field the IDs are of now. With one they are of the messages' times: where a line is earlier than one
-/// before it, its ID is moved forward to the time reached, and standard error says at the end how many were moved and
-/// by how much at most.
+/// Without --time-field, the IDs have the present time. With it, they have the times of the messages. If a line is earlier
+/// than a line before it, its ID moves forward to the latest time so far. At the end, standard error shows how many IDs
+/// moved, and the longest move.
 ///
-/// A bad line ends the run, after all lines before it have been written; with --keep-going it is left out.
+/// A bad line ends the run after all lines before it are written. With --keep-going, it is left out.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,52 +37,52 @@ Examples:
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
   imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
 pub(crate) struct Args {
-    /// Field with the name of the session: a string or an integer, which stands for its decimal text
+    /// Field with the session name: a string, or an integer, which is read as its decimal text
     #[arg(long, value_name = "FIELD")]
     session_field: String,
-    /// Field with the other end of a private conversation, read where the type is PRIVATE
+    /// Field with the other user of a private conversation; read only if the type is PRIVATE
     #[arg(long, value_name = "FIELD")]
     peer_field: Option<String>,
-    /// Type of every session: a code 0 to 15, or a name in any case [default: 0; private with --peer-field]
+    /// Session type of all lines: a code from 0 to 15, or a name in any case [default: 0; private with --peer-field]
     #[arg(long = "type", value_name = "TYPE", value_parser = session_type, allow_negative_numbers = true)]
     session_type: Option<SessionType>,
-    /// Field with the type of the session, in the same forms
+    /// Field with the session type, a code or a name as for --type
     #[arg(long, value_name = "FIELD", conflicts_with = "session_type")]
     type_field: Option<String>,
     /// Field with the time of the message: unix milliseconds or RFC 3339
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    /// Field that takes the ID
+    /// Field for the ID
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Replace the ID field of lines that have one; without this, such a line is an error
+    /// Replace the ID field of lines that have one; without this option, such a line is an error
     #[arg(long)]
     overwrite: bool,
-    /// Make it an error to move an ID forward by more than this many milliseconds
+    /// Report an error if an ID would move forward by more than this many milliseconds
     #[arg(long, value_name = "MS", requires = "time_field")]
     max_shift: Option<u64>,
-    /// Go on after this ID, the last of a former run
+    /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
-    /// Make a run with a time field repeatable: the same lines and the same seed give the same IDs
+    /// Seed, to repeat a run with --time-field: the same lines and seed give the same IDs
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
 
-/// What mints: by the times of the lines, or by the clock. One of them for a whole run, so its size is no matter.
-#[expect(clippy::large_enum_variant, reason = "there is one")]
-enum Mint {
-    Replay(Replay),
-    Now(Generator),
+/// Where the times of the IDs come from.
+#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
+enum Minter {
+    TimeField(Replay),
+    Clock(Generator),
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let default_type = pair_type(self.session_type, self.peer_field.is_some())?;
-        let mut mint = self.mint()?;
-        // Quotes and escapes of the key are the same on every line.
+        let mut minter = self.minter()?;
+        // The key with its quotes and escapes, the same for all lines.
         let key = serde_json::to_string(&self.id_field).map_err(io::Error::from)?;
-        let bar = progress_bar();
+        let bar = progress::bar();
         report.set_bar(bar.clone());
 
         let mut member = String::new();
@@ -94,8 +93,8 @@ impl Args {
             {
                 return Ok(out.write_all(line)?);
             }
-            let object = line.and_then(Object::read);
-            match object.and_then(|object| Ok((self.id(&object, default_type, &mut mint, number)?, object))) {
+            let object = line.and_then(JsonLine::read);
+            match object.and_then(|object| Ok((self.id(&object, default_type, &mut minter, number)?, object))) {
                 Ok((id, object)) => {
                     member.clear();
                     member.extend([&key, ":\"", &id.to_text(), "\""]);
@@ -103,21 +102,22 @@ impl Args {
                     tagged += 1;
                     Ok(())
                 }
-                Err(what) => report.bad(format_args!("line {number}"), what),
+                Err(problem) => report.bad_input(format_args!("line {number}"), problem),
             }
         })?;
         bar.finish_and_clear();
-        if let Mint::Replay(replay) = mint {
-            let moved = replay.shifts();
-            report.note(match moved.count {
-                0 => format!("tagged {tagged} lines; none was moved forward"),
-                n => format!("tagged {tagged} lines; {n} moved forward, by at most {} ms", moved.largest_ms),
+        if let Minter::TimeField(replay) = minter {
+            let shifts = replay.shifts();
+            report.note(match shifts.count {
+                0 => format!("tagged {tagged} lines; no ID moved forward"),
+                1 => format!("tagged {tagged} lines; 1 ID moved forward, by {} ms", shifts.largest_ms),
+                n => format!("tagged {tagged} lines; {n} IDs moved forward, by at most {} ms", shifts.largest_ms),
             });
         }
         Ok(())
     }
 
-    fn mint(&self) -> Result<Mint, Stop> {
+    fn minter(&self) -> Result<Minter, Stop> {
         let mut builder = Generator::builder();
         if let Some(seed) = self.seed {
             builder = builder.seed(seed);
@@ -125,40 +125,40 @@ impl Args {
         if self.time_field.is_some() {
             let mut replay = Replay::new(builder, self.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
             if let Some(after) = self.after {
-                replay.go_on_after(after).map_err(|error| Stop::Error(error.to_string()))?;
+                replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
             }
-            return Ok(Mint::Replay(replay));
+            return Ok(Minter::TimeField(replay));
         }
         if let Some(after) = self.after {
             builder = builder.floor(after);
         }
-        builder.build().map(Mint::Now).map_err(|error| Stop::Error(error.to_string()))
+        builder.build().map(Minter::Clock).map_err(|error| Stop::Error(error.to_string()))
     }
 
-    /// Mints for one line, once all that it says has proved right.
+    /// Mints the ID of one line. Nothing is minted if the line is bad.
     fn id(
         &self,
-        object: &Object<'_>,
+        object: &JsonLine<'_>,
         default_type: SessionType,
-        mint: &mut Mint,
+        minter: &mut Minter,
         line: u64,
     ) -> Result<MessageId, String> {
         if !self.overwrite && object.has(&self.id_field) {
-            return Err(format!("field {} is there already (--overwrite replaces it)", quote(&self.id_field)));
+            return Err(format!("field {} already exists (--overwrite replaces it)", quote(&self.id_field)));
         }
         let session = self.session(object, default_type)?;
-        match mint {
-            Mint::Now(generator) => generator.generate_within(session, MAX_WAIT).map_err(|error| error.to_string()),
-            Mint::Replay(replay) => {
-                // PANIC: lines are replayed only where there is a time field.
+        match minter {
+            Minter::Clock(generator) => generator.generate_within(session, MAX_WAIT).map_err(|error| error.to_string()),
+            Minter::TimeField(replay) => {
+                // PANIC: this variant is made only with a time field.
                 let field = self.time_field.as_deref().expect("a time field");
-                let unix_ms = self::field(object, field, |value| timestamp_ms(&text(value)?))?;
+                let unix_ms = self::field(object, field, |value| parse_timestamp_ms(&text(value)?))?;
                 replay.mint(session, unix_ms, line)
             }
         }
     }
 
-    fn session(&self, object: &Object<'_>, default_type: SessionType) -> Result<Session, String> {
+    fn session(&self, object: &JsonLine<'_>, default_type: SessionType) -> Result<Session, String> {
         let session_type = match &self.type_field {
             Some(name) => field(object, name, |value| self::session_type(&text(value)?))?,
             None => default_type,
@@ -173,49 +173,26 @@ impl Args {
     }
 }
 
-/// Reads a field's value; an error names the field.
-fn field<'a, T>(object: &Object<'a>, name: &str, read: impl FnOnce(&'a str) -> Result<T, String>) -> Result<T, String> {
-    read(object.value(name)?).map_err(|what| format!("field {}: {what}", quote(name)))
+/// Reads the value of a field. The error names the field.
+fn field<'a, T>(
+    object: &JsonLine<'a>,
+    name: &str,
+    read: impl FnOnce(&'a str) -> Result<T, String>,
+) -> Result<T, String> {
+    read(object.value(name)?).map_err(|problem| format!("field {}: {problem}", quote(name)))
 }
 
 fn text(value: &str) -> Result<Cow<'_, str>, String> {
-    json_line::text(value).ok_or_else(|| format!("expected Unicode text, found {}", plain(value)))
+    json_line::text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))
 }
 
-/// The name of a session: a string, or the decimal text of an integer as it stands there, however large.
+/// The name of a session: a string, or the decimal text of an integer of any size.
 fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
-    // -0 is a second text of one integer, and would be a second session.
+    // -0 would be a second text, and so a second session, of the integer 0.
     if value.starts_with('"') || is_integer && value != "-0" {
         return text(value);
     }
-    Err(format!("expected a string or an integer, found {}", plain(value)))
-}
-
-/// Progress on standard error where that is a terminal, but not between lines that a terminal shows as they come or go.
-fn progress_bar() -> ProgressBar {
-    if io::stdin().is_terminal() || io::stdout().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let length = input_length();
-    let template = match length {
-        Some(_) => "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
-        None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
-    };
-    // PANIC: the templates are the two above.
-    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_style(style)
-}
-
-/// The size of standard input, where it is a file.
-fn input_length() -> Option<u64> {
-    #[cfg(unix)]
-    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
-    #[cfg(windows)]
-    let stdin = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
-    #[cfg(not(any(unix, windows)))]
-    let stdin: io::Result<File> = Err(io::ErrorKind::Unsupported.into());
-    let about = File::from(stdin.ok()?).metadata().ok()?;
-    about.is_file().then_some(about.len())
+    Err(format!("expected a string or an integer, found {}", quote_json(value)))
 }
