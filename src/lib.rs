@@ -98,6 +98,7 @@
 //! IDs and text work on every target, generators where there are 64-bit atomics; x86-64 Linux is what is tested. Rust
 //! 1.95 or later.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// Items of what mints, which needs 64-bit atomics. Targets without them still read and write IDs.
 macro_rules! cfg_minting {
