@@ -4,7 +4,7 @@ use core::ops::{Bound, RangeBounds, RangeInclusive};
 use core::time::Duration;
 
 use crate::error::{Field, RangeError, TimeRangeError};
-use crate::layout::{self, ID_MAX, SESSION_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
+use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{Session, SessionHash, SessionType};
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
@@ -13,10 +13,10 @@ use crate::session::{Session, SessionHash, SessionType};
 /// millisecond first, then in the order in which one generator made them.
 ///
 /// ```
-/// use imid::{MessageId, Session, SessionType};
+/// use imid::{MessageId, Session, SessionType, Parts};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// let id = MessageId::try_from_parts(1_763_665_800_000, 7, room)?;
+/// let id = MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
 /// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
 /// assert_eq!(id.spin(), 7);
 /// assert!(id.is_in(room));
@@ -77,15 +77,14 @@ impl MessageId {
         bytes
     }
 
-    /// The ID with these parts: unix milliseconds up to [`TIMESTAMP_MAX`](Self::TIMESTAMP_MAX), a spin up to 4,095, and
-    /// a session.
-    ///
-    /// Made for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs distinct.
+    /// Puts an ID together from its parts, for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs
+    /// distinct.
     ///
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
     #[inline]
-    pub const fn try_from_parts(timestamp_ms: u64, spin: u16, session: Session) -> Result<Self, RangeError> {
+    pub const fn try_from_parts(parts: Parts) -> Result<Self, RangeError> {
+        let Parts { timestamp_ms, spin, session } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
         }
@@ -95,11 +94,17 @@ impl MessageId {
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session))
     }
 
+    /// Returns the parts, from which [`try_from_parts`](Self::try_from_parts) makes the same ID.
+    #[inline]
+    pub const fn parts(self) -> Parts {
+        Parts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
+    }
+
     /// The ID with this 54-bit stamp: timestamp above spin.
     #[inline]
     pub(crate) const fn from_stamp(stamp: u64, session: Session) -> Self {
         debug_assert!(stamp <= STAMP_MAX);
-        Self((stamp as u128) << STAMP_SHIFT | session.bits() as u128)
+        Self((stamp as u128) << STAMP_SHIFT | session.to_u32() as u128)
     }
 
     /// The ID with the next stamp, for a run that is known to end before the last one.
@@ -164,7 +169,7 @@ impl MessageId {
     /// `false` is proof, `true` a hint: with 2,400 sessions of one type two of them share a hash with probability 1/2.
     #[inline]
     pub const fn is_in(self, session: Session) -> bool {
-        self.session().bits() == session.bits()
+        self.session().to_u32() == session.to_u32()
     }
 
     /// The least ID of a millisecond: every ID of that time or later is at least this one.
@@ -172,7 +177,7 @@ impl MessageId {
     /// # Errors
     /// A timestamp of 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(timestamp_ms, 0, Session::truncate(0))
+        Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::MIN })
     }
 
     /// The greatest ID of a millisecond: every ID of that time or earlier is at most this one.
@@ -180,7 +185,7 @@ impl MessageId {
     /// # Errors
     /// A timestamp of 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(timestamp_ms, SPIN_MAX, Session::truncate(SESSION_MAX))
+        Self::try_from_parts(Parts { timestamp_ms, spin: SPIN_MAX, session: Session::MAX })
     }
 
     /// The first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
@@ -217,6 +222,31 @@ impl MessageId {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
             _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
         }
+    }
+}
+
+/// What an ID is put together from: the argument of [`MessageId::try_from_parts`], by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parts {
+    /// Milliseconds since 1970-01-01T00:00:00Z, 0 to [`MessageId::TIMESTAMP_MAX`].
+    pub timestamp_ms: u64,
+    /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
+    pub spin: u16,
+    /// The session: type and hash.
+    pub session: Session,
+}
+
+impl TryFrom<Parts> for MessageId {
+    type Error = RangeError;
+
+    fn try_from(parts: Parts) -> Result<Self, RangeError> {
+        Self::try_from_parts(parts)
+    }
+}
+
+impl From<MessageId> for Parts {
+    fn from(id: MessageId) -> Self {
+        id.parts()
     }
 }
 

@@ -135,7 +135,7 @@ pub mod identify;
 mod integrations;
 
 pub use codec::IdText;
-pub use id::MessageId;
+pub use id::{MessageId, Parts};
 pub use session::{Session, SessionHash, SessionType};
 
 cfg_minting! {

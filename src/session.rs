@@ -17,9 +17,9 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 /// ```
 /// use imid::SessionType;
 ///
-/// assert_eq!(SessionType::GROUP.code(), 3);
+/// assert_eq!(SessionType::GROUP.to_u8(), 3);
 /// assert_eq!("ultra_group".parse(), Ok(SessionType::ULTRA_GROUP));
-/// assert_eq!(SessionType::new(13)?.name(), None);
+/// assert_eq!(SessionType::from_u8(13)?.name(), None);
 /// # Ok::<(), imid::error::RangeError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -69,7 +69,7 @@ impl SessionType {
     ///
     /// # Errors
     /// A code above 15, such as 16.
-    pub const fn new(code: u8) -> Result<Self, RangeError> {
+    pub const fn from_u8(code: u8) -> Result<Self, RangeError> {
         if code > TYPE_MAX {
             return Err(RangeError::new(Field::SessionType, code as u128));
         }
@@ -78,7 +78,7 @@ impl SessionType {
 
     /// The code, 0 to 15.
     #[inline]
-    pub const fn code(self) -> u8 {
+    pub const fn to_u8(self) -> u8 {
         self.0
     }
 }
@@ -137,7 +137,7 @@ impl SessionHash {
     ///
     /// # Errors
     /// A value of more than 22 bits, such as 4,194,304.
-    pub const fn new(value: u32) -> Result<Self, RangeError> {
+    pub const fn from_u32(value: u32) -> Result<Self, RangeError> {
         if value > HASH_MAX {
             return Err(RangeError::new(Field::SessionHash, value as u128));
         }
@@ -146,7 +146,7 @@ impl SessionHash {
 
     /// The value, 0 to 4,194,303.
     #[inline]
-    pub const fn value(self) -> u32 {
+    pub const fn to_u32(self) -> u32 {
         self.0
     }
 
@@ -170,13 +170,18 @@ impl fmt::Debug for SessionHash {
 /// use imid::{Session, SessionType};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// assert_eq!(room.hash().value(), 3_966_315);
+/// assert_eq!(room.hash().to_u32(), 3_966_315);
 /// assert_eq!(Session::pair("alice", "bob"), Session::pair("bob", "alice"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Session(u32);
 
 impl Session {
+    /// The least session: type 0, hash 0. It is the default.
+    pub const MIN: Self = Self(0);
+    /// The greatest session: 26 ones.
+    pub const MAX: Self = Self(SESSION_MAX);
+
     /// The session with this type and the standard hash of this name.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
@@ -203,7 +208,7 @@ impl Session {
     ///
     /// # Errors
     /// A value of more than 26 bits, such as 67,108,864.
-    pub const fn from_bits(bits: u32) -> Result<Self, RangeError> {
+    pub const fn from_u32(bits: u32) -> Result<Self, RangeError> {
         if bits > SESSION_MAX {
             return Err(RangeError::new(Field::Session, bits as u128));
         }
@@ -212,7 +217,7 @@ impl Session {
 
     /// The 26 bits, 0 to 67,108,863.
     #[inline]
-    pub const fn bits(self) -> u32 {
+    pub const fn to_u32(self) -> u32 {
         self.0
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use imid::clock::{Clock, ManualClock};
 use imid::generator::Batch;
 use imid::generator::GenerateError;
-use imid::{Generator, MessageId, Session, Start};
+use imid::{Generator, MessageId, Parts, Session, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
@@ -139,7 +139,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     /// A `run` of `None` is a call of `generate`.
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
-        let stripe = session.hash().value() as usize % STRIPES;
+        let stripe = session.hash().to_u32() as usize % STRIPES;
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);
@@ -252,7 +252,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn observe(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
+        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
             (Observation::Taken, Ok(())) => {
