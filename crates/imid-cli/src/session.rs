@@ -58,7 +58,7 @@ impl SessionName {
     /// The hash of the name in this dialect. `None` if no name was given.
     pub(crate) fn hash(&self, dialect: &'static Dialect) -> Result<Option<u32>, Stop> {
         if let Some(pair) = self.pair(dialect)? {
-            return Ok(Some(pair.hash().value()));
+            return Ok(Some(pair.hash().to_u32()));
         }
         Ok(self.session.as_deref().and_then(|name| dialect.hash(name)))
     }
@@ -98,8 +98,8 @@ pub(crate) fn session_type(text: &str) -> Result<SessionType, String> {
 /// Reads a session type with the names of a dialect.
 fn session_type_in(dialect: &Dialect, text: &str) -> Result<SessionType, String> {
     let code = dialect.type_code(text).or_else(|| text.parse().ok().filter(|_| text.as_bytes()[0].is_ascii_digit()));
-    code.and_then(|code| SessionType::new(code).ok()).ok_or_else(|| {
-        let names: Vec<_> = (0..=SessionType::MAX.code()).filter_map(|code| dialect.type_name(code)).collect();
+    code.and_then(|code| SessionType::from_u8(code).ok()).ok_or_else(|| {
+        let names: Vec<_> = (0..=SessionType::MAX.to_u8()).filter_map(|code| dialect.type_name(code)).collect();
         format!("expected a code from 0 to 15 or one of {}, found {}", names.join(", "), quote(text))
     })
 }

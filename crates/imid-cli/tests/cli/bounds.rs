@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, Parts, Session, SessionType};
 
 use crate::imid;
 
@@ -43,7 +43,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
 #[test]
 fn a_shard_is_the_same_from_the_name_and_from_an_id() {
     let room = Session::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(5, 6, room).unwrap();
+    let id = MessageId::try_from_parts(Parts { timestamp_ms: 5, spin: 6, session: room }).unwrap();
     for n in [1, 2, 8, 1_000, u32::MAX] {
         let shard = format!("{}\n", room.shard(NonZeroU32::new(n).unwrap()));
         assert_eq!(imid(&format!("shard -n {n} --type group --session room-42"), "").ok(), shard);

@@ -115,7 +115,7 @@ fn new_mints_ids_of_the_given_dialect() {
 
     let text = imid("new --dialect juggleim --type group --session room-42", "").ok();
     let id = Dialect::JUGGLEIM.parse(text.trim_end()).unwrap();
-    assert_eq!((id.session_type().code(), id.session_hash().value()), (2, 4_135_797));
+    assert_eq!((id.session_type().to_u8(), id.session_hash().to_u32()), (2, 4_135_797));
 
     let error = imid("new --dialect juggleim --type ultra_group", "").error(2);
     let expected = "--type: expected a code from 0 to 15 or one of PRIVATE, GROUP, CHATROOM, SYSTEM, GROUP_CAST, BROADCAST, \

@@ -96,6 +96,8 @@ fn earliest_after(id: MessageId) -> u64 {
 mod tests {
     use std::iter;
 
+    use imid::Parts;
+
     use super::*;
 
     const NOON: u64 = 1_763_640_000_000;
@@ -170,7 +172,8 @@ mod tests {
     #[test]
     fn a_run_with_another_seed_goes_on_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
-            let after = MessageId::try_from_parts(NOON, spin, Session::default()).unwrap();
+            let after =
+                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: Session::default() }).unwrap();
             let id = replay(Some(after), None).mint(Session::default(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }
