@@ -28,7 +28,7 @@ fn fields_are_those_of_the_document() {
     let id = |bit: &str| MessageId::from_u128(1 << number::<u32>(bit)).expect("80 bits");
     let fields = |id: MessageId| {
         let session = id.session();
-        [id.timestamp_ms(), id.spin().into(), session.session_type().code().into(), session.hash().value().into()]
+        [id.timestamp_ms(), id.spin().into(), session.session_type().to_u8().into(), session.hash().to_u32().into()]
     };
     for (at, row) in tops.iter().enumerate() {
         let (top, bottom) = row[1].split_once(" to ").expect("two bits");
@@ -45,7 +45,7 @@ fn type_names_are_those_of_the_document() {
     for row in rows("| code | name | code | name |") {
         for pair in row.chunks(2) {
             let [code, name] = pair else { panic!("{row:?}") };
-            let kind = SessionType::new(number(code)).expect("a code");
+            let kind = SessionType::from_u8(number(code)).expect("a code");
             assert_eq!(kind.name().unwrap_or("(free)"), name);
             codes += 1;
         }

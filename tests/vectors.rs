@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use imid::codec::{self, LINE_LEN};
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType};
 use serde_json::{Map, Value};
 
 const VECTORS: &str = include_str!("../docs/vectors.json");
@@ -118,10 +118,10 @@ mod check {
         let (text, hex) = (row.text("text"), row.text("hex"));
         let value: u128 = row.text("integer").parse().unwrap();
         let bytes: [u8; MessageId::BYTES] = row.bytes("hex").try_into().unwrap();
-        let kind = SessionType::new(row.number("type")).unwrap();
-        let hash = SessionHash::new(row.number("hash")).unwrap();
+        let kind = SessionType::from_u8(row.number("type")).unwrap();
+        let hash = SessionHash::from_u32(row.number("hash")).unwrap();
         let session = Session::from_parts(kind, hash);
-        let (timestamp, spin) = (row.number::<u64>("timestamp"), row.number::<u16>("spin"));
+        let parts = Parts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
 
         let id = row.id("text");
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id));
@@ -129,17 +129,18 @@ mod check {
         assert_eq!(MessageId::from_u128(value), Ok(id), "{text}");
         assert_eq!(MessageId::from_bytes(bytes), id, "{text}");
         assert_eq!(MessageId::from_hex(hex), Ok(id), "{text}");
-        assert_eq!(MessageId::try_from_parts(timestamp, spin, session), Ok(id), "{text}");
+        assert_eq!(MessageId::try_from_parts(parts), Ok(id), "{text}");
 
         assert_eq!(id.to_text().as_str(), text);
         assert_eq!(id.to_string(), text);
         assert_eq!(id.to_u128(), value, "{text}");
         assert_eq!(id.to_bytes(), bytes, "{text}");
         assert_eq!(format!("{id:x}"), hex, "{text}");
-        assert_eq!((id.timestamp_ms(), id.spin()), (timestamp, spin), "{text}");
+        assert_eq!(id.parts(), parts, "{text}");
+        assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
         assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
-        assert_eq!((id.session(), session.bits()), (session, row.number("session")), "{text}");
-        assert_eq!(Session::from_bits(row.number("session")), Ok(session), "{text}");
+        assert_eq!((id.session(), session.to_u32()), (session, row.number("session")), "{text}");
+        assert_eq!(Session::from_u32(row.number("session")), Ok(session), "{text}");
         if row.get("name").is_some() {
             assert_eq!(Session::new(kind, row.text("name")), session, "{text}");
         }
@@ -189,26 +190,28 @@ mod check {
     }
 
     pub(super) fn fields_refused(row: &Row) {
+        let parts = |timestamp_ms, spin| {
+            let session = Session::default();
+            MessageId::try_from_parts(Parts { timestamp_ms, spin, session })
+        };
         let refused = match row.text("field") {
-            "timestamp" => row.fitting("value").is_none_or(|value| {
-                assert!(MessageId::last_at(value).is_err());
-                MessageId::try_from_parts(value, 0, Session::default()).is_err()
+            "timestamp" => row.fitting("value").is_none_or(|ms| {
+                assert_eq!(MessageId::first_at(ms).err(), MessageId::last_at(ms).err());
+                parts(ms, 0).is_err() && MessageId::last_at(ms).is_err()
             }),
-            "spin" => {
-                row.fitting("value").is_none_or(|spin| MessageId::try_from_parts(0, spin, Session::default()).is_err())
-            }
-            "type" => row.fitting("value").is_none_or(|code| SessionType::new(code).is_err()),
-            "hash" => row.fitting("value").is_none_or(|hash| SessionHash::new(hash).is_err()),
-            "session" => row.fitting("value").is_none_or(|bits| Session::from_bits(bits).is_err()),
+            "spin" => row.fitting("value").is_none_or(|spin| parts(0, spin).is_err()),
+            "type" => row.fitting("value").is_none_or(|code| SessionType::from_u8(code).is_err()),
+            "hash" => row.fitting("value").is_none_or(|hash| SessionHash::from_u32(hash).is_err()),
+            "session" => row.fitting("value").is_none_or(|session| Session::from_u32(session).is_err()),
             field => panic!("a field without a test: {field}"),
         };
         assert!(refused, "{:?}", row.values);
     }
 
     pub(super) fn types(row: &Row) {
-        let kind = SessionType::new(row.number("code")).unwrap();
+        let kind = SessionType::from_u8(row.number("code")).unwrap();
         assert_eq!(kind.name(), row.value("name").as_str());
-        assert_eq!(kind.code(), row.number::<u8>("code"));
+        assert_eq!(kind.to_u8(), row.number::<u8>("code"));
         assert_eq!(kind.to_string().parse(), Ok(kind));
     }
 
@@ -216,7 +219,7 @@ mod check {
         let name = row.text("name");
         assert_eq!(name.len(), row.number::<usize>("bytes"), "{name}");
         assert_eq!(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(name.as_bytes())), row.text("xxh3"), "{name}");
-        assert_eq!(SessionHash::of(name).value(), row.number::<u32>("hash"), "{name}");
+        assert_eq!(SessionHash::of(name).to_u32(), row.number::<u32>("hash"), "{name}");
     }
 
     pub(super) fn names_refused(row: &Row) {
@@ -231,19 +234,19 @@ mod check {
         ends.sort_unstable();
         assert_eq!(ends.map(u64::to_be_bytes).as_flattened(), row.bytes("bytes"), "{a} and {b}");
         let pair = Session::pair(a, b);
-        assert_eq!(pair.hash().value(), row.number::<u32>("hash"), "{a} and {b}");
-        assert_eq!(pair.bits(), row.number::<u32>("session"), "{a} and {b}");
+        assert_eq!(pair.hash().to_u32(), row.number::<u32>("hash"), "{a} and {b}");
+        assert_eq!(pair.to_u32(), row.number::<u32>("session"), "{a} and {b}");
         assert_eq!(pair, Session::pair(b, a), "{a} and {b}");
     }
 
     pub(super) fn shards(row: &Row) {
-        let session = Session::from_bits(row.number("session")).unwrap();
+        let session = Session::from_u32(row.number("session")).unwrap();
         let n = NonZeroU32::new(row.number("n")).unwrap();
         assert_eq!(session.shard(n), row.number::<u32>("shard"), "{session:?} of {n}");
     }
 
     pub(super) fn shards_refused(row: &Row) {
-        assert!(Session::from_bits(row.number("session")).is_ok());
+        assert!(Session::from_u32(row.number("session")).is_ok());
         assert_eq!(row.fitting("n").and_then(NonZeroU32::new), None);
     }
 
