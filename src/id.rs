@@ -107,13 +107,6 @@ impl MessageId {
         Self((stamp as u128) << STAMP_SHIFT | session.to_u32() as u128)
     }
 
-    /// Returns the ID with the next stamp. The caller knows that there is one.
-    #[cfg(target_has_atomic = "64")]
-    #[inline]
-    pub(crate) const fn next_stamp(self) -> Self {
-        Self(self.0 + (1 << STAMP_SHIFT))
-    }
-
     /// Returns timestamp and spin as one number of 54 bits.
     #[inline]
     pub(crate) const fn stamp(self) -> u64 {
@@ -222,6 +215,16 @@ impl MessageId {
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
             _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
+        }
+    }
+}
+
+cfg_minting! {
+    impl MessageId {
+        /// Returns the ID with the next stamp. The caller knows that there is one.
+        #[inline]
+        pub(crate) const fn next_stamp(self) -> Self {
+            Self(self.0 + (1 << STAMP_SHIFT))
         }
     }
 }
