@@ -378,14 +378,8 @@ fn bulk(c: &mut Criterion) {
 
         let mut group = c.benchmark_group(format!("column/{called}"));
         group.throughput(wanted);
-        each_level(&mut group, |group, name| {
-            group.bench_function(format!("{name}-encode"), |b| {
-                b.iter(|| codec::encode_column(black_box(&ids), &mut column));
-            });
-            group.bench_function(format!("{name}-decode"), |b| {
-                b.iter(|| codec::decode_column(black_box(&column), &mut read));
-            });
-        });
+        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
+        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
         let source = column.clone();
         group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();

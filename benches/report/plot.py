@@ -9,7 +9,7 @@ import results
 
 PLOTS = results.REPOSITORY / "benches" / "plots"
 # NOTE: benches/codec.rs names a result of a forced level so.
-LEVELS = {"portable", "avx2", "vbmi"}
+LEVELS = {"portable", "avx2"}
 
 
 @dataclass
@@ -59,7 +59,7 @@ FIGURES = [
             "the others 16.",
             "const: the portable reader. bytes: reads bytes instead of text. undiagnosed: tells only whether a text is "
             "one. copy: moves the same bytes.",
-            "Left out: imid with its instructions forced to portable, avx2 or vbmi.",
+            "Left out: imid with its instructions forced to portable or avx2.",
         ],
     ),
 ]

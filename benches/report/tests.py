@@ -149,7 +149,7 @@ class Plot(Report):
         )
 
     def test_forced_levels_are_not_shown(self):
-        rows = {"imid": 1, "imid-portable": 2, "imid-vbmi-one-by-one": 3, "imid-const": 4, "uuid-simd": 5}
+        rows = {"imid": 1, "imid-portable": 2, "imid-avx2-one-by-one": 3, "imid-const": 4, "uuid-simd": 5}
         self.assertEqual(plot.shown(rows), {"imid": 1, "imid-const": 4, "uuid-simd": 5})
 
     def test_labels_have_three_digits(self):

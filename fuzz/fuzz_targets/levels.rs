@@ -53,7 +53,6 @@ fuzz_target!(init: name_missing_levels(), |input: Input| {
 
     let text = changed(&model::text(first), changes);
     let lines: Box<[_]> = ids.iter().map(|id| model::line(*id, *separator)).collect();
-    let column: Box<[_]> = ids.iter().map(|id| model::bytes(*id)).collect();
     let block = changed(lines.as_flattened(), changes);
     let (read, fault) = model::parse_lines(&block, *separator, room);
 
@@ -63,8 +62,6 @@ fuzz_target!(init: name_missing_levels(), |input: Input| {
         a_text_is_written(&output, first);
         a_text_is_read(level, &text);
         output.becomes(&lines, [b'?'; LINE_LEN], |lines| codec::encode_lines(&ids, *separator, lines));
-        output.becomes(&column, [b'?'; MessageId::BYTES], |column| codec::encode_column(&ids, column));
-        output.becomes(&ids, BLANK, |ids| codec::decode_column(&column, ids));
         output.becomes(&read, BLANK, |ids| match codec::decode_lines(&block, *separator, ids) {
             Ok(count) => {
                 assert_eq!(fault, None, "{level:?}");

@@ -10,7 +10,7 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 
 /// Writes each ID's text and a separator after it, and tells how many: as many as both slices hold.
 ///
-/// Takes a fraction of the time of one ID after another where the processor has AVX2 or AVX-512 with VBMI.
+/// Takes a fraction of the time of one ID after another where the processor has AVX2.
 ///
 /// ```
 /// use imid::{MessageId, codec, message_id};

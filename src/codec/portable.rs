@@ -23,13 +23,3 @@ pub(super) fn encode_lines(_: &[MessageId], _: u8, _: &mut [[u8; LINE_LEN]]) -> 
 pub(super) fn decode_lines(_: &[[u8; LINE_LEN]], _: u8, _: &mut [MessageId]) -> usize {
     0
 }
-
-/// Writes no ID.
-pub(super) fn encode_column(_: &[MessageId], _: &mut [[u8; MessageId::BYTES]]) -> usize {
-    0
-}
-
-/// Reads no ID.
-pub(super) fn decode_column(_: &[[u8; MessageId::BYTES]], _: &mut [MessageId]) -> usize {
-    0
-}

@@ -11,29 +11,21 @@ pub enum Level {
     Portable,
     /// AVX2: Intel's from 2013, AMD's from 2015.
     Avx2,
-    /// VBMI and VL of AVX-512: Intel's servers from 2021, AMD's from 2022.
-    Vbmi,
 }
 
 impl Level {
     /// Every level, the least first.
     #[cfg(any(test, feature = "levels"))]
-    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Vbmi];
+    pub const ALL: [Self; 2] = [Self::Portable, Self::Avx2];
 
     /// What the program was compiled for.
-    const COMPILED: Self = if cfg!(all(target_feature = "avx512vbmi", target_feature = "avx512vl")) {
-        Self::Vbmi
-    } else if cfg!(target_feature = "avx2") {
-        Self::Avx2
-    } else {
-        Self::Portable
-    };
+    const COMPILED: Self = if cfg!(target_feature = "avx2") { Self::Avx2 } else { Self::Portable };
 
     /// What there is to use.
     #[inline]
     pub(super) fn get() -> Self {
         #[cfg(any(feature = "std", test))]
-        if Self::COMPILED < Self::Vbmi || cfg!(any(test, feature = "levels")) {
+        if Self::COMPILED < Self::Avx2 || cfg!(any(test, feature = "levels")) {
             return Self::found();
         }
         Self::COMPILED
@@ -47,8 +39,7 @@ impl Level {
         match LEVEL.load(Ordering::Relaxed) {
             UNKNOWN => Self::ask(),
             1 => Self::Portable,
-            2 => Self::Avx2,
-            _ => Self::Vbmi,
+            _ => Self::Avx2,
         }
     }
 
@@ -64,15 +55,7 @@ impl Level {
     pub(super) fn of_processor() -> Self {
         use std::arch::is_x86_feature_detected as has;
 
-        let avx2 = has!("avx2");
-        // Every processor with VBMI has the others, but a hypervisor can hide each alone.
-        if avx2 && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vl") {
-            Self::Vbmi
-        } else if avx2 {
-            Self::Avx2
-        } else {
-            Self::Portable
-        }
+        if has!("avx2") { Self::Avx2 } else { Self::Portable }
     }
 
     #[cfg(any(feature = "std", test))]
@@ -109,6 +92,5 @@ mod tests {
     fn a_level_is_found_where_its_instructions_are() {
         let found = Level::of_processor();
         assert_eq!(found >= Level::Avx2, has!("avx2"));
-        assert_eq!(found >= Level::Vbmi, has!("avx2") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vl"));
     }
 }

@@ -4,14 +4,12 @@
 //! | --- | --- | --- |
 //! | [`Portable`](Level::Portable) | by table | one after another |
 //! | [`Avx2`](Level::Avx2) | AVX2 | two at once |
-//! | [`Vbmi`](Level::Vbmi), of AVX-512 | written by VBMI, read by AVX2 | three at once |
 //!
 //! SSE2, which every x86-64 has, was measured too: it writes no faster than the tables, and reads hardly faster.
 #![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
 
 mod avx2;
 mod level;
-mod vbmi;
 
 #[cfg_attr(not(feature = "levels"), allow(unreachable_pub, reason = "public for tests and benches alone"))]
 pub use level::Level;
@@ -40,8 +38,6 @@ pub(super) fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
         Level::Portable => portable::encode(value, text),
         // SAFETY: at this level the processor has AVX2.
         Level::Avx2 => unsafe { avx2::one::encode(value, text) },
-        // SAFETY: at this level the processor has VBMI and VL.
-        Level::Vbmi => unsafe { vbmi::encode(value, text) },
     }
 }
 
@@ -53,8 +49,6 @@ pub(super) fn text(value: u128) -> IdText {
         Level::Portable => portable::text(value),
         // SAFETY: at this level the processor has AVX2.
         Level::Avx2 => unsafe { avx2::one::text(value) },
-        // SAFETY: at this level the processor has VBMI and VL.
-        Level::Vbmi => unsafe { vbmi::text(value) },
     }
 }
 
@@ -63,8 +57,8 @@ pub(super) fn text(value: u128) -> IdText {
 pub(super) fn decode(text: &[u8; TEXT_LEN]) -> u128 {
     match Level::get() {
         Level::Portable => portable::decode(text),
-        // SAFETY: at these levels the processor has AVX2.
-        Level::Avx2 | Level::Vbmi => unsafe { avx2::one::decode(text) },
+        // SAFETY: at this level the processor has AVX2.
+        Level::Avx2 => unsafe { avx2::one::decode(text) },
     }
 }
 
@@ -82,8 +76,6 @@ pub(super) fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; L
         Level::Portable => portable::encode_lines(ids, separator, lines),
         // SAFETY: at this level the processor has AVX2.
         Level::Avx2 => unsafe { avx2::lines::encode_lines(ids, separator, lines) },
-        // SAFETY: at this level the processor has VBMI and VL.
-        Level::Vbmi => unsafe { vbmi::encode_lines(ids, separator, lines) },
     }
 }
 
@@ -93,26 +85,6 @@ pub(super) fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [M
         Level::Portable => portable::decode_lines(lines, separator, ids),
         // SAFETY: at this level the processor has AVX2.
         Level::Avx2 => unsafe { avx2::lines::decode_lines(lines, separator, ids) },
-        // SAFETY: at this level the processor has VBMI and VL.
-        Level::Vbmi => unsafe { vbmi::decode_lines(lines, separator, ids) },
-    }
-}
-
-/// Writes the first IDs of a column, and tells how many.
-pub(super) fn encode_column(ids: &[MessageId], column: &mut [[u8; MessageId::BYTES]]) -> usize {
-    match Level::get() {
-        Level::Portable => portable::encode_column(ids, column),
-        // SAFETY: at these levels the processor has AVX2.
-        Level::Avx2 | Level::Vbmi => unsafe { avx2::column::encode_column(ids, column) },
-    }
-}
-
-/// Reads the first IDs of a column, and tells how many.
-pub(super) fn decode_column(column: &[[u8; MessageId::BYTES]], ids: &mut [MessageId]) -> usize {
-    match Level::get() {
-        Level::Portable => portable::decode_column(column, ids),
-        // SAFETY: at these levels the processor has AVX2.
-        Level::Avx2 | Level::Vbmi => unsafe { avx2::column::decode_column(column, ids) },
     }
 }
 
@@ -121,7 +93,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::codec::{decode, decode_column, decode_lines, encode, encode_column, encode_lines, samples};
+    use crate::codec::{decode, decode_lines, encode, encode_lines, samples};
     use crate::error::{Expected, LineError, ParseError};
 
     /// Calls a test with each level that this processor has; the others are named.
@@ -217,40 +189,16 @@ mod tests {
         });
     }
 
-    #[test]
-    fn columns_are_the_bytes_of_one_id_after_another() {
-        let ids = samples::ids();
-        let bytes: Vec<_> = ids.iter().map(|id| id.to_bytes()).collect();
-        on_each_level(|level| {
-            for len in (0..20).chain([ids.len()]) {
-                let mut column = vec![[b'?'; MessageId::BYTES]; len + 1];
-                assert_eq!(encode_column(&ids[..len], &mut column), len, "{level:?}");
-                assert_eq!(column.pop(), Some([b'?'; MessageId::BYTES]), "{level:?}: past the end");
-                assert_eq!(column, bytes[..len], "{level:?}");
-                assert_eq!(encode_column(&ids, &mut column), len, "{level:?}: less room than IDs");
-                assert_eq!(column, bytes[..len], "{level:?}");
-
-                let mut read = vec![MessageId::MAX; len + 1];
-                assert_eq!(decode_column(&column, &mut read), len, "{level:?}");
-                assert_eq!(read.pop(), Some(MessageId::MAX), "{level:?}: past the end");
-                assert_eq!(decode_column(&bytes, &mut read), len, "{level:?}: less room than IDs");
-                assert_eq!(read, ids[..len], "{level:?}");
-            }
-        });
-    }
-
     // Else nothing but the time would show an instruction that does not do its work.
     #[test]
-    fn the_instructions_leave_at_most_three_ids_of_many_to_the_tables() {
+    fn the_instructions_leave_at_most_one_id_of_many_to_the_tables() {
         let ids = samples::ids();
         on_each_level(|level| {
-            let (mut lines, mut column) = (lines_of(&ids, b'\n'), vec![[0; MessageId::BYTES]; ids.len()]);
+            let mut lines = lines_of(&ids, b'\n');
             let mut read = vec![MessageId::MIN; ids.len()];
-            let least = if level == Level::Portable { 0 } else { ids.len() - 3 };
+            let least = if level == Level::Portable { 0 } else { ids.len() - 1 };
             assert!(super::encode_lines(&ids, b'\n', &mut lines) >= least, "{level:?}");
             assert!(super::decode_lines(&lines, b'\n', &mut read) >= least, "{level:?}");
-            assert!(super::encode_column(&ids, &mut column) >= least, "{level:?}");
-            assert!(super::decode_column(&column, &mut read) >= least, "{level:?}");
         });
     }
 

@@ -1,9 +1,8 @@
 //! Texts by AVX2: [`one`] in 128 bits, or two [`lines`] at once in 256, each in a half of its own. Both go the same
-//! way, by the tables that are here. And a [`column`](mod@column)'s bytes.
+//! way, by the tables that are here.
 //!
 //! The safe twins are the tables of [`encode`](crate::codec::encode) and [`decode`](crate::codec::decode).
 
-pub(super) mod column;
 pub(super) mod lines;
 pub(super) mod one;
 
@@ -88,14 +87,14 @@ fn load_tail(text: &[u8; TEXT_LEN]) -> __m128i {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn load(bytes: &[u8; WIDTH]) -> __m128i {
+fn load(bytes: &[u8; WIDTH]) -> __m128i {
     // SAFETY: the 16 bytes are there, and need not be aligned.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn store(bytes: __m128i, text: &mut [u8; WIDTH]) {
+fn store(bytes: __m128i, text: &mut [u8; WIDTH]) {
     // SAFETY: the 16 bytes are there, and need not be aligned.
     unsafe { _mm_storeu_si128(text.as_mut_ptr().cast(), bytes) }
 }
