@@ -12,7 +12,7 @@
 //! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
 //!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
 //! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
-//!   `imid-const` is `MessageId::parse`, which is portable always; `imid-undiagnosed` tells only whether a text is read.
+//!   `imid-const` is `MessageId::parse`, which is portable always.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -94,7 +94,7 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
 /// Measures `call` at each level of instructions that this processor has, or at the one that it uses.
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
-    #[cfg(all(feature = "levels", target_arch = "x86_64"))]
+    #[cfg(feature = "levels")]
     for level in codec::Level::ALL {
         if level.force() {
             measure(group, &format!("imid-{level:?}").to_lowercase());
@@ -234,11 +234,6 @@ impl Texts {
     fn measure(&self, group: &mut Group<'_>) {
         each_level(group, |group, name| {
             each(group, name, &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
-        });
-        #[cfg(all(feature = "levels", target_arch = "x86_64"))]
-        each(group, "imid-undiagnosed", &self.imid, |text| {
-            let text: &[u8; MessageId::TEXT_LEN] = text.as_bytes().try_into().expect("19 bytes");
-            _ = black_box(codec::Level::reads(text));
         });
         each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
         each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));

@@ -57,8 +57,7 @@ FIGURES = [
         notes=[
             "Texts differ in length: imid 19 characters, uuid and uuid-simd 36, ulid 26, scru128 25, ferroid 13, "
             "the others 16.",
-            "const: the portable reader. bytes: reads bytes instead of text. undiagnosed: tells only whether a text is "
-            "one. copy: moves the same bytes.",
+            "const: the portable reader. bytes: reads bytes instead of text. copy: moves the same bytes.",
             "Left out: imid with its instructions forced to portable or avx2.",
         ],
     ),

@@ -3,31 +3,12 @@
 
 use std::fmt::Debug;
 
-use imid::codec::{self, LINE_LEN};
+use imid::codec::{self, LINE_LEN, Level};
 use imid::{MessageId, message_id};
 use imid_fuzz::model::{self, Fault};
 use imid_fuzz::{Change, changed};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-
-cfg_select! {
-    target_arch = "x86_64" => {
-        use imid::codec::Level;
-    }
-    _ => {
-        /// Other targets have one.
-        #[derive(Clone, Copy, Debug)]
-        struct Level;
-
-        impl Level {
-            const ALL: [Self; 1] = [Self];
-
-            fn force(self) -> bool {
-                true
-            }
-        }
-    }
-}
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -80,7 +61,7 @@ const BLANK: MessageId = message_id!("BLNK-BLNK-BLNK-BLNK");
 
 fn name_missing_levels() {
     for level in Level::ALL.into_iter().filter(|level| !level.force()) {
-        eprintln!("not run: this processor has no {level:?}");
+        eprintln!("not run: this processor does not have {level:?}");
     }
 }
 
