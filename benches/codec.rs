@@ -1,4 +1,4 @@
-//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec --features levels`.
+//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec`.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
 //! built here with the same compiler and the same profile, and is measured in turn by the same loop.
@@ -11,8 +11,8 @@
 //!   our digits. None of the last five writes dashes.
 //! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
 //!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
-//! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
-//!   `imid-const` is `MessageId::parse`, which is portable always.
+//! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` ours is also measured without AVX2 (`imid-portable`) and with it
+//!   (`imid-avx2`). `imid-const` is `MessageId::parse`, which is portable always.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -94,7 +94,7 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
 /// Measures `call` at each level of instructions that this processor has, or at the one that it uses.
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
-    #[cfg(feature = "levels")]
+    #[cfg(imid_levels)]
     for level in codec::Level::ALL {
         if level.force() {
             measure(group, &format!("imid-{level:?}").to_lowercase());

@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
+# For the target `levels`, which forces the codec's instructions.
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels"
 
 command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
 rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal

@@ -45,7 +45,7 @@ FIGURES = [
     Figure(
         name="codec",
         title="imid: the codec beside its peers",
-        command="cargo bench --features levels --bench codec",
+        command='RUSTFLAGS="--cfg imid_levels" cargo bench --bench codec',
         panels={
             ("encode", "stack"): "Written to the stack",
             ("encode", "string"): "Written to a new String",

@@ -1,6 +1,9 @@
 //! Law: at every level of instructions that the processor has, the codec writes and reads what the model does.
 #![no_main]
 
+#[cfg(not(imid_levels))]
+compile_error!("levels can be forced only with RUSTFLAGS=\"--cfg imid_levels\", which ci/fuzz.sh sets");
+
 use std::fmt::Debug;
 
 use imid::codec::{self, LINE_LEN, Level};

@@ -14,7 +14,7 @@ use core::arch::x86_64::{
 
 use super::alphabet::{RADIX, STANDARD};
 use super::decode::NO_TEXT;
-#[cfg(any(test, feature = "levels"))]
+#[cfg(any(test, imid_levels))]
 use super::levels::Level;
 use super::lines::LINE_LEN;
 use super::text::PADDED_LEN;
@@ -30,7 +30,7 @@ impl Avx2 {
     /// Returns the proof if the processor has AVX2. Without `std` the target decides when the program is compiled.
     #[inline]
     pub(super) fn detect() -> Option<Self> {
-        #[cfg(any(test, feature = "levels"))]
+        #[cfg(any(test, imid_levels))]
         if Level::is_portable_forced() {
             return None;
         }

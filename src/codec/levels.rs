@@ -1,4 +1,6 @@
-//! Forces the codec to use or not to use AVX2. For tests, benches and fuzz targets.
+//! Forces the codec to use AVX2 or not to use it. Tests have this always, benches and fuzz targets have it when `imid` is
+//! compiled with `--cfg imid_levels`.
+#![cfg_attr(not(imid_levels), allow(unreachable_pub, reason = "public for benches and fuzz targets alone"))]
 
 use core::cell::Cell;
 

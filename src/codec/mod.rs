@@ -36,7 +36,7 @@ mod decode;
 mod diagnose;
 mod encode;
 pub(crate) mod form;
-#[cfg(any(test, feature = "levels"))]
+#[cfg(any(test, imid_levels))]
 mod levels;
 mod lines;
 #[cfg(test)]
@@ -48,7 +48,7 @@ use core::fmt;
 use core::str::FromStr;
 
 pub use column::{decode_column, encode_column};
-#[cfg(feature = "levels")]
+#[cfg(imid_levels)]
 #[doc(hidden)]
 pub use levels::Level;
 pub use lines::{LINE_LEN, decode_lines, encode_lines};
