@@ -4,11 +4,11 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+use imid::clock::ClockError;
 use imid::clock::{ManualClock, SystemClock};
-use imid::error::{
-    BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
-};
+use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{Batch, Builder, Stats};
+use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::{Generator, IdText, MessageId, Session, SessionHash, SessionType, Start};
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}

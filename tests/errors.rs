@@ -2,11 +2,11 @@
 
 use std::ops::Bound;
 
+use imid::clock::ClockError;
 use imid::clock::ManualClock;
-use imid::error::{
-    BuildError, ClockError, GenerateError, ObserveError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError,
-};
-use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
+use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::generator::{BuildError, GenerateError, ObserveError};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -114,7 +114,7 @@ fn a_number_past_its_field_is_shown_with_the_greatest() {
             "expected an ID of at most 1208925819614629174706175, found 340282366920938463463374607431768211455",
         ),
         (
-            MessageId::try_from_parts(1 << 42, 0, session).unwrap_err(),
+            MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).unwrap_err(),
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
         (
@@ -125,10 +125,13 @@ fn a_number_past_its_field_is_shown_with_the_greatest() {
             MessageId::last_at(1 << 42).unwrap_err(),
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
-        (MessageId::try_from_parts(0, 4_096, session).unwrap_err(), "expected a spin of at most 4095, found 4096"),
-        (SessionType::new(16).unwrap_err(), "expected a session type of at most 15, found 16"),
-        (SessionHash::new(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
-        (Session::from_bits(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
+        (
+            MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: 4_096, session }).unwrap_err(),
+            "expected a spin of at most 4095, found 4096",
+        ),
+        (SessionType::from_u8(16).unwrap_err(), "expected a session type of at most 15, found 16"),
+        (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
+        (Session::from_u32(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
     ];
     for (error, words) in cases {
         assert_eq!(error.to_string(), words);

@@ -39,8 +39,8 @@ fn ids_are_those_of_the_document() {
         assert_eq!(format!("{id:x}"), *hex);
         assert_eq!(id.timestamp_ms(), number::<u64>(unix_ms));
         assert_eq!(id.spin(), number::<u16>(spin));
-        assert_eq!(id.session_type().code(), number::<u8>(code));
-        assert_eq!(id.session_hash().value(), number::<u32>(hash));
+        assert_eq!(id.session_type().to_u8(), number::<u8>(code));
+        assert_eq!(id.session_hash().to_u32(), number::<u32>(hash));
         if session != "(unknown)" {
             assert_eq!(id.session_hash(), SessionHash::of(&name(session)));
         }
@@ -53,7 +53,7 @@ fn fields_are_those_of_the_document() {
     let id = |bit: &str| MessageId::from_u128(1 << number::<u32>(bit)).expect("80 bits");
     let fields = |id: MessageId| {
         let session = id.session();
-        [id.timestamp_ms(), id.spin().into(), session.session_type().code().into(), session.hash().value().into()]
+        [id.timestamp_ms(), id.spin().into(), session.session_type().to_u8().into(), session.hash().to_u32().into()]
     };
     for (at, row) in tops.iter().enumerate() {
         let (top, bottom) = row[1].split_once(" to ").expect("two bits");
@@ -70,7 +70,7 @@ fn type_names_are_those_of_the_document() {
     for row in rows("| code | name | code | name |") {
         for pair in row.chunks(2) {
             let [code, name] = pair else { panic!("{row:?}") };
-            let kind = SessionType::new(number(code)).expect("a code");
+            let kind = SessionType::from_u8(number(code)).expect("a code");
             assert_eq!(kind.name().unwrap_or("(free)"), name);
             codes += 1;
         }
@@ -85,7 +85,7 @@ fn hashes_are_those_of_the_document() {
         let name = name(cell);
         assert_eq!(name.len(), number::<usize>(bytes));
         assert_eq!(format!("{:016x}", xxh3_64(name.as_bytes())), *full, "{cell}");
-        assert_eq!(SessionHash::of(&name).value(), number::<u32>(hash), "{cell}");
+        assert_eq!(SessionHash::of(&name).to_u32(), number::<u32>(hash), "{cell}");
     }
 }
 
@@ -97,7 +97,7 @@ fn pairs_are_those_of_the_document() {
         let mut ends = [&a, &b].map(|name| xxh3_64(name.as_bytes()));
         ends.sort_unstable();
         assert_eq!(format!("{:016x}{:016x}", ends[0], ends[1]), *bytes, "{row:?}");
-        assert_eq!(Session::pair(&a, &b).hash().value(), number::<u32>(hash), "{row:?}");
+        assert_eq!(Session::pair(&a, &b).hash().to_u32(), number::<u32>(hash), "{row:?}");
     }
 }
 
@@ -107,7 +107,7 @@ fn shards_are_those_of_the_document() {
     let counts: Vec<NonZeroU32> =
         head.split("n = ").skip(1).map(|cell| number(cell.trim_end_matches([' ', '|']))).collect();
     for row in rows(head) {
-        let session = Session::from_bits(number(&row[0])).expect("26 bits");
+        let session = Session::from_u32(number(&row[0])).expect("26 bits");
         assert_eq!(row.len(), counts.len() + 1);
         for (shards, shard) in counts.iter().zip(&row[1..]) {
             assert_eq!(session.shard(*shards), number::<u32>(shard), "{row:?} of {shards}");

@@ -2,21 +2,26 @@
 
 use std::ops::Bound;
 
-use imid::{MessageId, Session, SessionHash, SessionType, message_id};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType, message_id};
 use proptest::prelude::*;
 
 /// The fields as the format draws them: name, lowest bit, width.
 const FIELDS: [(&str, u32, u32); 4] = [("timestamp", 38, 42), ("spin", 26, 12), ("type", 22, 4), ("hash", 0, 22)];
 
 fn parts(id: MessageId) -> [u128; 4] {
-    [id.timestamp_ms().into(), id.spin().into(), id.session_type().code().into(), id.session_hash().value().into()]
+    [id.timestamp_ms().into(), id.spin().into(), id.session_type().to_u8().into(), id.session_hash().to_u32().into()]
 }
 
 fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
-    let kind = SessionType::new(code.try_into().unwrap()).unwrap();
-    let hash = SessionHash::new(hash.try_into().unwrap()).unwrap();
+    let kind = SessionType::from_u8(code.try_into().unwrap()).unwrap();
+    let hash = SessionHash::from_u32(hash.try_into().unwrap()).unwrap();
     let session = Session::from_parts(kind, hash);
-    MessageId::try_from_parts(timestamp.try_into().unwrap(), spin.try_into().unwrap(), session).unwrap()
+    MessageId::try_from_parts(Parts {
+        timestamp_ms: timestamp.try_into().unwrap(),
+        spin: spin.try_into().unwrap(),
+        session,
+    })
+    .unwrap()
 }
 
 /// Every form of `value`, given as `bytes`, `text` and `fields`, is the same ID, and is printed by it.
@@ -35,8 +40,8 @@ fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     assert_eq!(format!("{id:x}"), format!("{value:020x}"));
     assert_eq!(format!("{id:X}"), format!("{value:020X}"));
     assert_eq!(parts(id), fields);
-    assert_eq!(u128::from(id.session().bits()), value % (1 << 26));
-    assert_eq!(Session::from_bits(id.session().bits()), Ok(id.session()));
+    assert_eq!(u128::from(id.session().to_u32()), value % (1 << 26));
+    assert_eq!(Session::from_u32(id.session().to_u32()), Ok(id.session()));
 }
 
 /// A text of one digit everywhere, but another one where `bit` stands.
@@ -84,11 +89,11 @@ fn a_bit_past_the_eightieth_is_refused() {
 #[test]
 fn numbers_past_their_field_are_refused() {
     let session = Session::default();
-    assert!(MessageId::try_from_parts((1 << 42) - 1, 4_095, session).is_ok());
-    assert!(MessageId::try_from_parts(1 << 42, 0, session).is_err());
-    assert!(MessageId::try_from_parts(u64::MAX, 0, session).is_err());
-    assert!(MessageId::try_from_parts(0, 4_096, session).is_err());
-    assert!(MessageId::try_from_parts(0, u16::MAX, session).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: 4_096, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: u16::MAX, session }).is_err());
 }
 
 #[test]
@@ -134,9 +139,13 @@ fn printing_honours_width_and_alignment() {
 /// Made when this file is compiled, or not at all.
 const LITERAL: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
 const FROM_PARTS: MessageId = {
-    let Ok(kind) = SessionType::new(14) else { panic!("a code") };
-    let Ok(hash) = SessionHash::new(3_966_315) else { panic!("22 bits") };
-    let Ok(id) = MessageId::try_from_parts(1_732_037_865_755, 2_219, Session::from_parts(kind, hash)) else {
+    let Ok(kind) = SessionType::from_u8(14) else { panic!("a code") };
+    let Ok(hash) = SessionHash::from_u32(3_966_315) else { panic!("22 bits") };
+    let Ok(id) = MessageId::try_from_parts(Parts {
+        timestamp_ms: 1_732_037_865_755,
+        spin: 2_219,
+        session: Session::from_parts(kind, hash),
+    }) else {
         panic!("in range")
     };
     id

@@ -1,6 +1,6 @@
 //! Which dialects and layouts could have made a text, and in which order they are named.
 
-use imid::dialect::{Candidate, identify_at};
+use imid::identify::{Candidate, identify_at};
 use imid::message_id;
 use proptest::prelude::*;
 
@@ -89,7 +89,7 @@ fn what_nobody_writes_has_no_candidate() {
 #[cfg(feature = "std")]
 #[test]
 fn now_is_the_systems() {
-    let names: Vec<_> = imid::dialect::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
+    let names: Vec<_> = imid::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
     assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
 }
 

@@ -7,7 +7,7 @@
 use core::time::Duration;
 
 use imid::clock::ManualClock;
-use imid::error::MintError;
+use imid::snowflake::GenerateError;
 use imid::snowflake::{Generator, Layout, Preset, Snowflake, WorkerQueue};
 use loom::sync::Arc;
 use loom::thread;

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock};
-use imid::error::ClockError;
 use imid::snowflake::{Generator, Layout, NoWorkerIds, Preset, Snowflake, WorkerIds, WorkerQueue};
 
 /// 2020-01-01T00:00:00Z.

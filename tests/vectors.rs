@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType};
 use serde_json::Value;
 
 /// One ID in all its forms. `session` is the name that has this hash, where one is known.
@@ -68,8 +68,8 @@ fn check(known: &Known) {
     let Known { unix_ms, spin, code, session, hash, hex, text } = *known;
     let value = u128::from_str_radix(hex, 16).expect("the row's hex is a number");
     let bytes: [u8; MessageId::BYTES] = value.to_be_bytes()[6..].try_into().expect("ten bytes");
-    let kind = SessionType::new(code).expect("the row's type is a code");
-    let hash = SessionHash::new(hash).expect("the row's hash has 22 bits");
+    let kind = SessionType::from_u8(code).expect("the row's type is a code");
+    let hash = SessionHash::from_u32(hash).expect("the row's hash has 22 bits");
 
     let id = MessageId::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(MessageId::from_u128(value), Ok(id), "{text}");
@@ -77,7 +77,11 @@ fn check(known: &Known) {
     assert_eq!(MessageId::from_bytes(bytes), id, "{text}");
     assert_eq!(MessageId::from_hex(hex), Ok(id), "{text}");
     assert_eq!(MessageId::from_hex(&hex.to_uppercase()), Ok(id), "{text}");
-    assert_eq!(MessageId::try_from_parts(unix_ms, spin, Session::from_parts(kind, hash)), Ok(id), "{text}");
+    assert_eq!(
+        MessageId::try_from_parts(Parts { timestamp_ms: unix_ms, spin, session: Session::from_parts(kind, hash) }),
+        Ok(id),
+        "{text}"
+    );
     assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id), "{text}");
     assert_eq!(MessageId::parse_lenient(&text.to_lowercase().replace('-', "")), Ok(id), "{text}");
     assert_eq!(text.parse(), Ok(id), "{text}");
@@ -103,8 +107,8 @@ fn check(known: &Known) {
 
 fn check_pair(a: &str, b: &str, code: u8, hash: u32) {
     let pair = Session::pair(a, b);
-    assert_eq!(pair.session_type().code(), code, "{a} and {b}");
-    assert_eq!(pair.hash().value(), hash, "{a} and {b}");
+    assert_eq!(pair.session_type().to_u8(), code, "{a} and {b}");
+    assert_eq!(pair.hash().to_u32(), hash, "{a} and {b}");
     assert_eq!(pair, Session::pair(b, a), "{a} and {b}");
 }
 
@@ -122,7 +126,7 @@ fn known_ids_agree_in_every_form() {
 #[test]
 fn known_pairs_have_their_hash() {
     for (a, b, hash) in PAIRS {
-        check_pair(a, b, SessionType::PRIVATE.code(), *hash);
+        check_pair(a, b, SessionType::PRIVATE.to_u8(), *hash);
     }
 }
 

@@ -2,7 +2,8 @@
 #![no_main]
 
 use imid::MessageId;
-use imid::dialect::{Candidate, Dialect, identify_at};
+use imid::dialect::Dialect;
+use imid::identify::{Candidate, identify_at};
 use imid::snowflake::{Layout, Snowflake};
 use imid_fuzz::{Change, changed, points_at_the_fault};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};

@@ -1,5 +1,6 @@
 //! Where the milliseconds come from.
 
+mod error;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 mod realtime;
 #[cfg(feature = "std")]
@@ -9,10 +10,10 @@ mod tick;
 
 use core::time::Duration;
 
+pub use error::ClockError;
 #[cfg(feature = "std")]
 pub use tick::TickClock;
 
-use crate::error::ClockError;
 use crate::sync::{AtomicU64, Ordering};
 
 /// A source of unix time in milliseconds. Shared by all threads that mint.

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::error::ClockError;
+use super::ClockError;
 
 /// `struct timespec` of 64-bit Linux, where `time_t` and `long` are 64 bits wide.
 #[repr(C)]

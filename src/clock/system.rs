@@ -1,7 +1,6 @@
 //! The system's wall clock, by the fastest reading that the target has.
 
-use super::{Clock, SystemClock};
-use crate::error::ClockError;
+use super::{Clock, ClockError, SystemClock};
 
 impl Clock for SystemClock {
     #[inline]

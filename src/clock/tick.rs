@@ -6,8 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::{Clock, SystemClock};
-use crate::error::ClockError;
+use super::{Clock, ClockError, SystemClock};
 use crate::fork;
 use crate::sync::{Ordering, ProcessWord};
 

@@ -13,7 +13,7 @@ pub(super) fn java(name: &str) -> u32 {
 }
 
 /// CRC-32 (IEEE 802.3) of the UTF-8 bytes.
-#[cfg(feature = "crc32fast")]
+#[cfg(feature = "juggleim")]
 pub(super) fn crc32(name: &str) -> u32 {
     crc32fast::hash(name.as_bytes())
 }
@@ -29,7 +29,7 @@ mod tests {
         assert_eq!(java("😀"), 0xD83D * 31 + 0xDE00);
     }
 
-    #[cfg(feature = "crc32fast")]
+    #[cfg(feature = "juggleim")]
     #[test]
     fn crc_32_has_its_check_value() {
         assert_eq!(crc32("123456789"), 0xCBF4_3926);

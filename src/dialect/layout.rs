@@ -1,6 +1,6 @@
 //! How a dialect divides the 80 bits.
 
-use crate::error::{DialectError, DialectKind};
+use super::error::{DialectError, DialectKind};
 use crate::id::MessageId;
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 

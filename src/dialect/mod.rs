@@ -16,30 +16,29 @@
 //!
 //! let id = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?;
 //! assert_eq!(id.timestamp_ms(), 1_642_750_828_920);
-//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.session_hash().value()));
+//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.session_hash().to_u32()));
 //! assert_eq!(id.to_string(), "DYHG-C84Y-54E6-23L4");
 //! # Ok::<(), imid::error::ParseError>(())
 //! ```
 //!
-//! [`identify()`] goes the other way: which dialects could have written a text.
+//! [`identify`](crate::identify()) goes the other way: which dialects could have written a text.
 
+mod error;
 mod hash;
-mod identify;
 mod layout;
 mod text;
 
 use core::fmt;
 
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use identify::identify;
-pub use identify::{Candidate, Candidates, identify_at};
+pub use error::DialectError;
 pub use layout::{Fields, Layout};
 pub use text::DialectText;
 
 use crate::codec::alphabet::{self, Alphabet, RADIX};
 use crate::codec::form::{self, Form};
-use crate::error::{DialectError, DialectKind, Expected, ParseError};
+use crate::error::{Expected, ParseError};
 use crate::id::MessageId;
+use error::DialectKind;
 
 use crate::session::{Session, SessionHash, SessionType};
 
@@ -92,18 +91,18 @@ impl Dialect {
     /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
     /// that the order of texts is **not** the order of time. Store the bytes, or [recode](Self::recode).
     ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `crc32fast`. The name of a private chat
+    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
     /// is, on most of its paths, the two user IDs in order, joined by a colon.
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
             .without_dashes()
             .with_types(&JUGGLEIM_TYPES);
-        #[cfg(feature = "crc32fast")]
+        #[cfg(feature = "juggleim")]
         let dialect = dialect.with_hash(hash::crc32);
         dialect
     };
 
-    /// The built-in dialects, in the order in which [`identify()`] prefers them.
+    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) prefers them.
     pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
 
     /// A dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without a session
@@ -242,14 +241,14 @@ impl Dialect {
     ///
     /// # Errors
     /// A dialect with another layout than the standard one, which is read only; one whose hash is not known, such as
-    /// JuggleIM's without the feature `crc32fast`.
+    /// JuggleIM's without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly { name: self.name });
         if !self.layout.is_standard() {
             return Err(read_only);
         }
         let hash = self.hash(name).ok_or(DialectError::new(DialectKind::NoHash { name: self.name }))?;
-        SessionHash::new(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
+        SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
     /// The name of a session type; `None` for a code without one.
@@ -297,7 +296,7 @@ const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
     while at < types.len() {
         let named = SessionType::NAMED[at];
         if let Some(name) = named.name() {
-            types[at] = (named.code(), name);
+            types[at] = (named.to_u8(), name);
         }
         at += 1;
     }

@@ -9,12 +9,12 @@
 //! to a later time or grant it a later limit. A thread that sees them late mints a stamp that it could have minted a
 //! moment ago.
 
+use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
 use super::seed;
-use super::stamp::Reckoning;
-use crate::clock::Clock;
-use crate::error::{ClockError, GenerateKind, ObserveError};
+use crate::clock::{Clock, ClockError};
 use crate::fork;
+use crate::stamp::Reckoning;
 use crate::sync::{AtomicU64, Ordering};
 
 /// One cache line pair to itself: the prefetcher of x86-64 fetches lines in pairs.
@@ -187,7 +187,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     fn admits_now(&self, first: u64, run: u64, clock: &impl Clock) -> bool {
         let view = self.history.view();
         let at = clock.refresh().map_err(GenerateKind::from).and_then(|now| self.look_back(view, now));
-        at.and_then(|at| at.admit(first, run, &self.policy.shape)).is_ok()
+        at.is_ok_and(|at| at.admit(first, run, &self.policy.shape).is_ok())
     }
 
     /// The same with the real clock, before anything is refused.
@@ -203,7 +203,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let view = self.history.view();
             let step = clock.refresh().map_err(GenerateKind::from).and_then(|now| {
                 let at = self.look_back(view, now)?;
-                at.advance(free, run, self.fresh_start(at.time, free), &self.policy.shape)
+                Ok(at.advance(free, run, self.fresh_start(at.time, free), &self.policy.shape)?)
             });
             match step {
                 Ok(first) if stripe.exchange(free, first, run) => return Ok(first),

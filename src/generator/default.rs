@@ -1,7 +1,6 @@
 //! The generator of the whole process.
 
-use super::Generator;
-use crate::error::GenerateError;
+use super::{GenerateError, Generator};
 use crate::id::MessageId;
 use crate::session::Session;
 
@@ -15,7 +14,7 @@ use crate::session::Session;
 ///
 /// let id = imid::generate(Session::new(SessionType::GROUP, "room-42"))?;
 /// println!("{id}");
-/// # Ok::<(), imid::error::GenerateError>(())
+/// # Ok::<(), imid::generator::GenerateError>(())
 /// ```
 ///
 /// # Errors

@@ -5,25 +5,25 @@ mod batch;
 mod builder;
 #[cfg(feature = "std")]
 mod default;
+mod error;
 mod policy;
 mod seed;
-pub(crate) mod stamp;
 
 use core::fmt;
 use core::time::Duration;
-#[cfg(feature = "std")]
-use std::time::Instant;
 
 pub use batch::Batch;
-pub use builder::{Builder, Start};
+pub use builder::{Builder, Lane, Start};
 #[cfg(feature = "std")]
 pub use default::generate;
+pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
-use crate::clock::{Clock, SystemClock};
-use crate::error::{ClockError, GenerateError, ObserveError};
+use crate::clock::{Clock, ClockError, SystemClock};
 use crate::id::MessageId;
 use crate::session::Session;
+#[cfg(feature = "std")]
+use crate::wait::retry_within;
 
 /// Mints the IDs of one process.
 ///
@@ -60,7 +60,7 @@ use crate::session::Session;
 /// let first = IDS.generate(room)?;
 /// let second = IDS.generate(room)?;
 /// assert!(first < second && second.is_in(room));
-/// # Ok::<(), imid::error::GenerateError>(())
+/// # Ok::<(), imid::generator::GenerateError>(())
 /// ```
 pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
     core: Core<STRIPES>,
@@ -127,29 +127,19 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// [`retry_after`](GenerateError::retry_after) says when to come back.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
-        let compact = self.core.take(session.hash().value(), 1, &self.clock)?;
+        let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
-    /// Mints the next ID of a session; where it must, sleeps for at most `timeout` in all. It never spins.
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    ///
+    /// It sleeps at most 10 ms at a time, so it notices soon when the clock is corrected.
     ///
     /// # Errors
     /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
-        // The clock of the wait is read only where there is one.
-        let mut started = None;
-        loop {
-            let error = match self.generate(session) {
-                Ok(id) => return Ok(id),
-                Err(error) => error,
-            };
-            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
-            match error.retry_after() {
-                Some(wait) if wait <= timeout.saturating_sub(elapsed) => std::thread::sleep(wait),
-                _ => return Err(error),
-            }
-        }
+        retry_within(timeout, || self.generate(session), GenerateError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
@@ -162,7 +152,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// let batch: Vec<_> = ids.batch(room, 100)?.collect();
     /// assert_eq!(batch.len(), 100);
     /// assert!(batch.is_sorted());
-    /// # Ok::<(), imid::error::GenerateError>(())
+    /// # Ok::<(), imid::generator::GenerateError>(())
     /// ```
     ///
     /// # Errors
@@ -175,7 +165,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
             return Ok(Batch::new(0, 0, shape, session));
         }
         self.core.policy().check_run(run)?;
-        let first = self.core.take(session.hash().value(), run, &self.clock)?;
+        let first = self.core.take(session.hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
     }
 

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::stamp::{Origin, Shape};
-use crate::error::GenerateKind;
+use super::error::GenerateKind;
+use crate::stamp::{Origin, Shape};
 
 /// The settings of a generator, with durations in ticks.
 #[derive(Clone, Copy, Debug)]

@@ -16,5 +16,5 @@ pub(crate) fn draw(previous: u64) -> u64 {
 /// Without `std` there is nothing to draw from but the seed that the builder insisted on.
 #[cfg(not(feature = "std"))]
 pub(crate) const fn draw(previous: u64) -> u64 {
-    super::stamp::mix(previous)
+    crate::stamp::mix(previous)
 }

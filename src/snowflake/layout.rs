@@ -10,9 +10,10 @@
 
 use core::time::Duration;
 
+use super::error::{LayoutError, LayoutKind};
 use super::id::Snowflake;
 use super::text;
-use crate::error::{LayoutError, LayoutKind, ParseError};
+use crate::error::ParseError;
 
 /// Where the fields of a [`Snowflake`] are, how long a tick is, and when it began to count.
 ///
@@ -87,7 +88,7 @@ impl Layout {
     /// The layout of the article on clock rollback: 15 bits of node, so that there are nodes to swap.
     pub const ROLLBACK_38_15_10: Self = built_in("rollback-38-15-10", [38, 15, 10], 1_513_814_400_000, MILLISECOND);
 
-    /// The built-in layouts, in the order in which [`identify`](crate::dialect::identify()) prefers them.
+    /// The built-in layouts, in the order in which [`identify`](crate::identify::identify_at) prefers them.
     pub const ALL: &'static [Self] = &[
         Self::TWITTER,
         Self::LEAF,

@@ -13,26 +13,20 @@
 //! # Ok::<(), imid::error::ParseError>(())
 //! ```
 
-#[cfg(target_has_atomic = "64")]
-mod generator;
+mod error;
 mod id;
 mod layout;
-#[cfg(target_has_atomic = "64")]
-mod preset;
-#[cfg(target_has_atomic = "64")]
-mod state;
 mod text;
-#[cfg(target_has_atomic = "64")]
-mod workers;
 
-#[cfg(target_has_atomic = "64")]
-pub use generator::Generator;
+cfg_minting! {
+    mod generator;
+
+    pub use generator::{GenerateError, Generator, NoWorkerIds, Preset, WorkerIds};
+    #[cfg(feature = "std")]
+    pub use generator::WorkerQueue;
+}
+
+pub use error::LayoutError;
 pub use id::Snowflake;
 pub use layout::Layout;
-#[cfg(target_has_atomic = "64")]
-pub use preset::Preset;
 pub use text::HexText;
-#[cfg(all(target_has_atomic = "64", feature = "std"))]
-pub use workers::WorkerQueue;
-#[cfg(target_has_atomic = "64")]
-pub use workers::{NoWorkerIds, WorkerIds};

@@ -1,0 +1,143 @@
+use std::fmt::Write as _;
+
+use imid::MessageId;
+
+use crate::{Ran, command, imid};
+
+/// The text of an ID of this millisecond.
+fn id(ms: u64) -> String {
+    MessageId::first_at(ms).unwrap().to_string()
+}
+
+fn summary(run: &Ran) -> serde_json::Value {
+    serde_json::from_str(&run.out).unwrap()
+}
+
+#[test]
+fn sorted_distinct_ids_are_fine() {
+    let run = imid("check", format!("{}\n{}\n{}", id(1), id(2), id(3)));
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let expected = "\
+lines       3
+valid       3
+invalid     0
+equal       0
+lower       0
+duplicates  0
+first time  1970-01-01T00:00:00.001Z
+last time   1970-01-01T00:00:00.003Z
+";
+    assert_eq!(run.out, expected);
+}
+
+#[test]
+fn crlf_blank_lines_and_json_lines_are_welcome() {
+    let input =
+        format!("\r\n{}\r\n\n{{\"a\":1,\"id\":\"{}\"}}\r\n  \n {{\"\\u0069d\" : \"{}\"}}\n\n", id(1), id(2), id(3));
+    let expected = concat!(
+        r#"{"lines":7,"valid":3,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
+        r#""first_time":"1970-01-01T00:00:00.001Z","last_time":"1970-01-01T00:00:00.003Z"}"#
+    );
+    assert_eq!(imid("check --json", input).ok(), format!("{expected}\n"));
+    assert_eq!(imid("check --id-field m", format!("{{\"m\":\"{}\"}}", id(1))).status, 0);
+}
+
+#[test]
+fn no_ids_are_no_error() {
+    let expected = concat!(
+        r#"{"lines":0,"valid":0,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
+        r#""first_time":null,"last_time":null}"#
+    );
+    assert_eq!(imid("check --json", "").ok(), format!("{expected}\n"));
+}
+
+#[test]
+fn each_trouble_is_counted_and_told_with_its_line() {
+    let input = [id(5), id(5), id(4), String::new(), id(6).to_lowercase(), "{}".into(), r#"{"id":7}"#.into(), id(9)];
+    let run = imid("check", input.join("\n"));
+    assert_eq!(run.status, 1);
+    let (five, four) = (id(5), id(4));
+    let told = format!(
+        "error: line 2: {five} is equal to the ID before it, {five}\n\
+         error: line 3: {four} is lower than the ID before it, {five}\n\
+         error: line 5: \"2222-2223-j222-2222\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'j' at 10\n\
+         error: line 6: field \"id\" is missing\n\
+         error: line 7: field \"id\": expected a string, found 7\n"
+    );
+    assert_eq!(run.err, told);
+    let counts = "\
+lines       8
+valid       4
+invalid     3
+equal       1
+lower       1
+duplicates  not ruled out: the input is not sorted (--unsorted finds them)
+first time  1970-01-01T00:00:00.004Z
+last time   1970-01-01T00:00:00.009Z
+";
+    assert_eq!(run.out, counts);
+}
+
+#[test]
+fn any_single_trouble_is_exit_status_1() {
+    for input in [format!("{}\n{}", id(1), id(1)), format!("{}\n{}", id(2), id(1)), "x".into(), " ".to_owned() + &id(1)]
+    {
+        assert_eq!(imid("check", input.as_str()).status, 1, "{input}");
+    }
+    // With --unsorted the order is no trouble, and duplicates need not be neighbours.
+    assert_eq!(imid("check --unsorted", format!("{}\n{}", id(2), id(1))).ok().lines().nth(4), Some("lower       1"));
+    let run = imid("check --unsorted --json", format!("{0}\n{1}\n{0}\n{0}", id(2), id(1)));
+    assert_eq!((run.status, &summary(&run)["duplicates"]), (1, &2.into()));
+    assert_eq!(run.err, format!("error: {} occurs 3 times\n", id(2)));
+    assert_eq!(imid("check --json", format!("{}\n{}", id(2), id(1))).out.matches("\"duplicates\":null").count(), 1);
+}
+
+#[test]
+fn only_the_first_troubles_are_told() {
+    let run = imid("check --json", "x\n".repeat(1_000));
+    assert_eq!(run.status, 1);
+    assert_eq!(summary(&run)["invalid"], 1_000);
+    assert_eq!(run.err.lines().count(), 11);
+    assert!(run.err.contains("line 10: \"x\" is no ID") && !run.err.contains("line 11:"), "{}", run.err);
+    assert!(run.err.ends_with("\nfurther ones are only counted\n"));
+}
+
+#[test]
+fn files_are_read_and_unreadable_ones_named() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/chat.jsonl");
+    assert!(imid(&format!("check {sample}"), "").err.contains("line 1: field \"id\" is missing"));
+    let missing = imid("check no/such/file", "").error(1);
+    assert!(missing.starts_with("cannot open \"no/such/file\": "), "{missing}");
+    let folder = imid("check .", "").error(1);
+    assert!(folder.starts_with("cannot "), "{folder}");
+    assert_eq!(imid("check -", id(1)).status, 0);
+}
+
+#[test]
+fn lines_across_block_ends_are_whole() {
+    // Lines of 20 and of 21 bytes, so that block ends fall everywhere in a line.
+    let mut input = String::new();
+    for ms in 0..100_000 {
+        input.push_str(&id(ms));
+        input.push_str(if ms % 7 == 0 { "\r\n" } else { "\n" });
+    }
+    let run = imid("check --json --unsorted", input);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(summary(&run)["valid"], 100_000);
+}
+
+#[test]
+fn a_place_for_the_sort_that_is_missing_is_named() {
+    let mut input = String::new();
+    // One more than is sorted in memory.
+    for ms in (0..=1 << 22).rev() {
+        writeln!(input, "{}", id(ms)).unwrap();
+    }
+    let run =
+        command().env("TMPDIR", "/no/such/folder").args(["check", "--unsorted"]).write_stdin(input).output().unwrap();
+    let err = String::from_utf8(run.stderr).unwrap();
+    if cfg!(unix) {
+        assert_eq!(run.status.code(), Some(1));
+        assert!(err.starts_with("error: cannot sort in \"/no/such/folder\": "), "{err}");
+    }
+}

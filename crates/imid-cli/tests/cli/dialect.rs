@@ -1,0 +1,177 @@
+use imid::dialect::Dialect;
+use imid::{MessageId, SessionType};
+
+use crate::{imid, imid_args};
+
+/// One real ID of RongCloud's layouts, with what is known of it.
+const RONGCLOUD: &str = concat!(
+    r#"{"id":"BUFE-A62U-32C4-01I2","dialect":"rongcloud","unix_ms":1642750828920,"time":"2022-01-21T07:40:28.920Z","#,
+    r#""spin":1574,"type":1,"type_name":"PRIVATE","hash":1602,"hex":"5f9ee5185e1898400642","#,
+    r#""u128":"451555909484156257568322"}"#
+);
+const RONGCLOUD_V1: &str = concat!(
+    r#"{"id":"5DO1-7OBR-12LJ-ECGG","dialect":"rongcloud-v1","unix_ms":1492511558616,"time":"2017-04-18T10:32:38.616Z","#,
+    r#""spin":null,"type":8,"type_name":"PUBLIC_SERVICE","hash":2872521232,"hex":"2b7013e17b08ab373210","#,
+    r#""u128":"205129226661083856974352"}"#
+);
+const NSQ: &str = concat!(
+    r#"{"id":"0632eb19de09b007","dialect":"nsq","unix_ms":1463110874347,"time":"2016-05-13T03:41:14.347Z","#,
+    r#""node":155,"seq":7,"hex":"0632eb19de09b007"}"#
+);
+
+#[test]
+fn inspect_reads_by_the_dialect_that_is_named() {
+    let json = |args: &str| imid(&format!("inspect --json --dialect {args}"), "").ok();
+    assert_eq!(json("rongcloud BUFE-A62U-32C4-01I2"), format!("{RONGCLOUD}\n"));
+    assert_eq!(json("rongcloud bufea62u32c401i2"), format!("{RONGCLOUD}\n"));
+    assert_eq!(json("rongcloud-v1 5DO1-7OBR-12LJ-ECGG"), format!("{RONGCLOUD_V1}\n"));
+    assert_eq!(json("nsq 0632eb19de09b007"), format!("{NSQ}\n"));
+    let lines = imid("inspect --json --dialect leaf", " 1169786042799259000\n\n5\n").ok();
+    assert_eq!(lines.matches(r#""dialect":"leaf""#).count(), 2);
+    for negative in ["-1", "-- -1"] {
+        assert!(json(&format!("leaf {negative}")).contains(r#""id":"-1","dialect":"leaf""#), "{negative}");
+    }
+    assert!(json("leaf -1").contains(r#""overflowed":true"#));
+}
+
+#[test]
+fn inspect_matches_sessions_by_the_hash_of_the_dialect() {
+    let says = |args: &str| imid(&format!("inspect --json --dialect {args}"), "").ok();
+    assert!(says("rongcloud --session 24 BUFE-A62U-32C4-01I2").contains(r#""session_match":true"#));
+    assert!(says("rongcloud --session 25 BUFE-A62U-32C4-01I2").contains(r#""session_match":false"#));
+    assert!(says("rongcloud-v1 --session testing 5DO1-7OBR-12LJ-ECGG").contains(r#""session_match":true"#));
+    let error = imid("inspect --dialect nsq --session x 0632eb19de09b007", "").error(2);
+    assert_eq!(error, "a Snowflake has no session: --type, --session and --peer are for message IDs");
+    let error = imid("inspect --dialect rongcloud --session x --peer y BUFE-A62U-32C4-01I2", "").error(2);
+    assert!(error.starts_with("--peer is for the standard dialect"));
+}
+
+#[test]
+fn inspect_says_what_a_dialect_does_not_write() {
+    let error = imid("inspect --dialect rongcloud BUFE-A62U-32C4-01IW", "").error(1);
+    assert_eq!(error, "argument 1: \"BUFE-A62U-32C4-01IW\" is no ID: expected a digit 0-9 or A-V, found 'W' at 18");
+    let error = imid("inspect --dialect twitter 2046972218479861x7", "").error(1);
+    assert_eq!(error, "argument 1: \"2046972218479861x7\" is no ID: expected a decimal digit, found 'x' at 16");
+}
+
+#[test]
+fn a_person_sees_the_bits_of_a_snowflake() {
+    let out = imid("inspect --dialect twitter 204697221847986177", "").ok();
+    let expected = "\
+204697221847986177
+0000001011010111001110110000100111101010110000100011000000000001
+└────────────────────────────────────────┘└────────┘└──────────┘
+                   tick                      node     sequence
+               48803620779                    35         1
+UTC     2012-05-21T22:16:35.436Z
+";
+    assert!(out.starts_with(expected), "{out}");
+    assert!(out.ends_with("\nnode    35 (datacenter 1, worker 3)\nseq     1\nhex     02d73b09eac23001\n\n"), "{out}");
+}
+
+#[test]
+fn a_person_sees_the_bits_of_a_layout_without_a_spin() {
+    let out = imid("inspect --dialect rongcloud-v1 5DO1-7OBR-12LJ-ECGG", "").ok();
+    let widths = format!("└{}┘└───┘└{}┘", "─".repeat(41), "─".repeat(30));
+    assert!(out.contains(&widths), "{out}");
+    assert!(out.contains("\ntype    8 PUBLIC_SERVICE\nhash    2872521232\n"), "{out}");
+}
+
+#[test]
+fn identify_prints_one_object_per_candidate_the_plausible_first() {
+    let lines = imid("identify --json BUFE-A62U-32C4-01I2", "").ok();
+    let lines: Vec<_> = lines.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0], RONGCLOUD.replace('}', r#","plausible":true}"#));
+    assert!(lines[1].contains(r#""dialect":"rongcloud-v1""#) && lines[1].ends_with(r#""plausible":false}"#));
+    assert!(imid("identify --json 5DO1-7OBR-12LJ-ECGG", "").ok().starts_with(&RONGCLOUD_V1[..RONGCLOUD_V1.len() - 1]));
+    assert!(imid("identify --json 0632eb19de09b007", "").ok().starts_with(&NSQ[..NSQ.len() - 1]));
+}
+
+#[test]
+fn identify_tells_a_person_the_fields() {
+    let expected = "\
+rongcloud         2022-01-21T07:40:28.920Z  spin 1574, type 1 PRIVATE, hash 1602
+rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, but the time is implausible
+";
+    assert_eq!(imid_args(&["identify", " BUFE-A62U-32C4-01I2 "], "").ok(), expected);
+    let negative = imid("identify -1", "").ok();
+    assert!(
+        negative.starts_with("twitter           2150-03-18T09:18:05.760Z  node 1023, seq 4095, time in the sign bit")
+    );
+}
+
+#[test]
+fn what_nobody_writes_is_not_identified() {
+    assert_eq!(imid("identify hello", "").error(1), "\"hello\" is no ID of any dialect or Snowflake layout");
+    assert_eq!(imid("identify", "").status, 2);
+}
+
+#[test]
+fn new_mints_in_the_words_of_a_dialect() {
+    let text = imid("new --dialect rongcloud --type tempgroup --session 24", "").ok();
+    let id = Dialect::RONGCLOUD.parse(text.trim_end()).unwrap();
+    assert!(id.is_in(Dialect::RONGCLOUD.session(SessionType::CHATROOM, "24").unwrap()));
+
+    let text = imid("new --dialect juggleim --type group --session room-42", "").ok();
+    let id = Dialect::JUGGLEIM.parse(text.trim_end()).unwrap();
+    assert_eq!((id.session_type().to_u8(), id.session_hash().to_u32()), (2, 4_135_797));
+
+    let error = imid("new --dialect juggleim --type ultra_group", "").error(2);
+    let expected = "--type: expected a code 0 to 15 or one of PRIVATE, GROUP, CHATROOM, SYSTEM, GROUP_CAST, BROADCAST, \
+                    found \"ultra_group\"";
+    assert_eq!(error, expected);
+    let error = imid("new --dialect rongcloud-v1", "").error(2);
+    assert_eq!(error, "expected a dialect that sessions of 26 bits fit, found rongcloud-v1, which is read only");
+}
+
+#[test]
+fn new_mints_snowflakes_and_check_finds_nothing_wrong_with_them() {
+    // More than a tick holds: NSQ itself would fail, whoever asks for so many waits.
+    for dialect in ["twitter", "twitter-java", "discord", "nsq", "nsq-before-2015", "leaf"] {
+        let ids = imid(&format!("new --dialect {dialect} --node 35 -n 5000"), "").ok();
+        let summary = imid(&format!("check --json --dialect {dialect}"), ids.as_str()).ok();
+        assert!(summary.starts_with(r#"{"lines":5000,"valid":5000,"invalid":0,"equal":0,"lower":0,"#), "{summary}");
+        let last = ids.lines().last().unwrap();
+        assert!(imid(&format!("inspect --json --dialect {dialect} {last}"), "").ok().contains(r#""node":35,"#));
+    }
+    assert_eq!(imid("new --dialect leaf --node 1024", "").error(2), "expected a node of 0 to 1023, found 1024");
+    assert_eq!(imid("new --node 3", "").error(2), "--node is for Snowflakes");
+    let error = imid("new --dialect leaf --type 3", "").error(2);
+    assert_eq!(error, "a Snowflake has no session: --type, --session and --peer are for message IDs");
+}
+
+#[test]
+fn check_compares_values_and_shows_texts() {
+    // As texts JuggleIM's are in the other order.
+    let (early, late) = (MessageId::first_at(1_000).unwrap(), MessageId::first_at(4_000_000_000_000).unwrap());
+    let (early, late) = (Dialect::JUGGLEIM.to_text(early), Dialect::JUGGLEIM.to_text(late));
+    assert!(*late < *early);
+    assert!(imid("check --dialect juggleim", format!("{early}\n{late}\n")).ok().contains("lower       0"));
+    let ran = imid("check --dialect juggleim", format!("{late}\n{early}\nAAAA\n"));
+    let expected = format!(
+        "error: line 2: {early} is lower than the ID before it, {late}\n\
+         error: line 3: \"AAAA\" is no ID: expected a digit 2-9 or a-z without i and o, found 'A' at 0\n"
+    );
+    assert_eq!((ran.status, ran.err), (1, expected));
+}
+
+#[test]
+fn check_takes_snowflakes_as_json_numbers_and_strings() {
+    let lines = "{\"id\":204697221847986177}\n{\"id\":\"474971393852182528\"}\n";
+    let summary = imid("check --json --unsorted --dialect twitter", lines.repeat(2)).out;
+    assert!(summary.contains(r#""valid":4,"invalid":0"#) && summary.contains(r#""duplicates":2"#), "{summary}");
+    assert!(summary.contains(r#""first_time":"2012-05-21T22:16:35.436Z","last_time":"2014-06-06T17:49:39.493Z""#));
+    let ran = imid("check --dialect twitter", "{\"id\":1.5}\n");
+    assert_eq!(ran.err, "error: line 1: \"1.5\" is no ID: expected a decimal digit, found '.' at 1\n");
+    // A message ID is never a number.
+    let ran = imid("check --dialect rongcloud", "{\"id\":5}\n");
+    assert_eq!(ran.err, "error: line 1: field \"id\": expected a string, found 5\n");
+}
+
+#[test]
+fn a_dialect_is_one_of_those_that_help_lists() {
+    let ran = imid("inspect --dialect klingon x", "");
+    assert_eq!(ran.status, 2);
+    assert!(ran.err.contains("rongcloud-v1") && ran.err.contains("nsq-before-2015"), "{}", ran.err);
+}

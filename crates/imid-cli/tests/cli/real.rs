@@ -1,0 +1,54 @@
+//! A real chat log, tagged and read back.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use imid::{MessageId, Session, SessionType};
+use serde_json::Value;
+
+use crate::imid;
+
+#[test]
+fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chat.jsonl.gz");
+    let Ok(file) = File::open(&log) else {
+        println!("skipped: there is no {}", log.display());
+        return;
+    };
+    let mut lines = String::new();
+    GzDecoder::new(file).read_to_string(&mut lines).unwrap();
+
+    let run = imid("tag --type group --session-field topic --time-field time_ms", lines.as_str());
+    assert_eq!(run.status, 0, "{}", run.err);
+    // «tagged N lines; M moved forward, by at most K ms», or «none was moved forward».
+    let numbers: Vec<u64> = run.err.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect();
+    let (told, largest_shift) = match numbers[..] {
+        [tagged, moved, largest] => ((tagged, moved), largest),
+        [tagged] => ((tagged, 0), 0),
+        _ => panic!("{}", run.err),
+    };
+
+    let (mut texts, mut moved, mut largest) = (Vec::new(), 0, 0);
+    for (line, tagged) in lines.lines().zip(run.out.lines()) {
+        let (start, rest) = tagged.split_at(line.len() - 1);
+        let text = &rest[",\"id\":\"".len()..][..MessageId::TEXT_LEN];
+        assert_eq!(format!("{start}}}"), line);
+        assert_eq!(rest, format!(",\"id\":\"{text}\"}}"));
+
+        let message: Value = serde_json::from_str(line).unwrap();
+        let id: MessageId = text.parse().unwrap();
+        assert!(id.is_in(Session::new(SessionType::GROUP, message["topic"].as_str().unwrap())));
+        let shift = id.timestamp_ms().checked_sub(message["time_ms"].as_u64().unwrap()).unwrap();
+        (moved, largest) = (moved + u64::from(shift > 0), largest.max(shift));
+        texts.push(text);
+    }
+    assert_eq!((texts.len(), told, largest), (49_774, (49_774, moved), largest_shift));
+    assert!(texts.is_sorted_by(|a, b| a.as_bytes() < b.as_bytes()));
+    assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len());
+
+    let check = imid("check --json", run.out).ok();
+    assert!(check.starts_with(r#"{"lines":49774,"valid":49774,"invalid":0,"equal":0,"lower":0,"#), "{check}");
+}

@@ -1,0 +1,271 @@
+use imid::{MessageId, Session, SessionType};
+
+use crate::{Ran, ids, imid, imid_args};
+
+/// Lines of a made-up chat, with what JSON allows: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
+const SAMPLE: &str = include_str!("../../../../examples/chat.jsonl");
+
+/// The IDs in the last members of tagged lines.
+fn tagged_ids(tagged: &str) -> Vec<MessageId> {
+    let texts = tagged.lines().filter_map(|line| Some(&line.rsplit_once("\"id\":\"")?.1[..MessageId::TEXT_LEN]));
+    texts.map(|text| text.parse().unwrap()).collect()
+}
+
+/// The lines without their IDs.
+fn untagged(tagged: &str) -> String {
+    let mut plain = tagged.to_owned();
+    for id in tagged_ids(tagged) {
+        plain = plain.replace(&format!(",\"id\":\"{id}\""), "").replace(&format!("\"id\":\"{id}\""), "");
+    }
+    plain
+}
+
+#[test]
+fn the_sample_keeps_every_byte_and_each_id_reads_back() {
+    let run = imid("tag --type group --session-field room --time-field at --seed 1", SAMPLE);
+    assert_eq!((run.status, run.err.as_str()), (0, "tagged 11 lines; 1 moved forward, by at most 3125 ms\n"));
+    assert_eq!(untagged(&run.out), SAMPLE);
+
+    let ids = tagged_ids(&run.out);
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    let group = |name| Session::new(SessionType::GROUP, name);
+    let expected = [
+        (1_763_640_000_000, group("kitchen")),
+        (1_763_640_000_000, group("kitchen")),
+        (1_763_640_003_250, group("kitchen")),
+        (1_763_640_005_125, group("42")),
+        (1_763_640_005_125, group("98765432109876543210987654321")),
+        (1_763_640_005_125, group("garden")),
+        (1_763_640_006_000, group("garden")),
+        (1_763_640_006_001, group("café 🍵")),
+        (1_763_640_006_002, group("café 🍵")),
+        (1_763_640_006_003, group("")),
+        (1_763_640_006_004, group("garden")),
+    ];
+    assert_eq!(ids.iter().map(|id| (id.timestamp_ms(), id.session())).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_seed_makes_a_run_repeatable() {
+    let run = |seed: &str| imid(&format!("tag --session-field room --time-field at --seed {seed}"), SAMPLE).out;
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+}
+
+#[test]
+fn without_a_time_field_lines_are_tagged_with_now() {
+    let before: MessageId = ids(&imid("new", "").ok())[0];
+    let tagged = imid("tag --session-field room", SAMPLE).ok();
+    assert_eq!(untagged(&tagged), SAMPLE);
+    let ids = tagged_ids(&tagged);
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    let first = ids[0].timestamp_ms().abs_diff(before.timestamp_ms());
+    assert!(first < 60_000, "{first} ms from now");
+}
+
+#[test]
+fn a_later_run_goes_on_after_the_one_before() {
+    let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
+    let last = *tagged_ids(&tag("").out).last().unwrap();
+    let run = tag(&format!("--after {last}"));
+    let next = tagged_ids(&run.out);
+    assert!(last < next[0] && next.is_sorted_by(|a, b| a < b));
+    assert_eq!(run.err, "tagged 11 lines; 10 moved forward, by at most 6004 ms\n");
+}
+
+#[test]
+fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
+    // Both pieces have lines of the same millisecond.
+    let lines: Vec<_> =
+        (0..10).map(|n| format!("{{\"room\":{n},\"at\":{}}}\n", 1_763_640_000_000_u64 + n / 4)).collect();
+    let tag = |more: &str, lines: &[String]| {
+        let args = format!("tag --session-field room --time-field at --seed 1 --max-shift 0 {more}");
+        let run = imid(&args, lines.concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        run.out
+    };
+    let first = tag("", &lines[..6]);
+    let last = *tagged_ids(&first).last().unwrap();
+    assert_eq!(first + &tag(&format!("--after {last}"), &lines[6..]), tag("", &lines));
+}
+
+#[test]
+fn a_shift_past_the_limit_is_a_bad_line_that_pushes_no_other() {
+    let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
+    let strict = tag("--max-shift 3124 --keep-going");
+    let expected = "error: line 6: expected to move the ID forward by at most 3124 ms, found 3125 ms, to the time of line 5\n\
+                    tagged 10 lines; none was moved forward\n";
+    assert_eq!((strict.status, strict.err.as_str()), (1, expected));
+    // The other lines have the IDs that they have without the bad one.
+    let without_line_6: String = SAMPLE.split_inclusive('\n').filter(|line| !line.contains("\"seq\":6")).collect();
+    let clean = imid("tag --session-field room --time-field at --seed 1", without_line_6);
+    assert_eq!(strict.out, clean.out);
+    assert_eq!(tag("--max-shift 3125").status, 0);
+}
+
+#[test]
+fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
+    let lines = r#"{"from":"alice","to":"bob","kind":"private"}
+{"from":"bob","to":"alice","kind":1}
+{"from":"alice","to":"book club","kind":"Group"}
+{"to":"book club","kind":"3"}
+"#;
+    let tagged = imid("tag --session-field to --peer-field from --type-field kind", lines).ok();
+    let sessions: Vec<_> = tagged_ids(&tagged).into_iter().map(MessageId::session).collect();
+    let (pair, group) = (Session::pair("alice", "bob"), Session::new(SessionType::GROUP, "book club"));
+    assert_eq!(sessions, [pair, pair, group, group]);
+
+    let tagged = imid("tag --session-field to --peer-field from", lines.lines().next().unwrap()).ok();
+    assert!(tagged_ids(&tagged)[0].is_in(pair));
+    let error = imid("tag --session-field to --peer-field from --type group", "").error(2);
+    assert_eq!(error, "a session with a peer is of type PRIVATE, found GROUP");
+}
+
+#[test]
+fn an_id_that_is_there_is_an_error_unless_it_may_be_replaced() {
+    let lines = "{\"id\":{\"old\":[1]} , \"room\":1 }\n{\"room\":1,\"\\u0069d\":null}\n";
+    let error = imid("tag --session-field room", lines).error(1);
+    assert_eq!(error, "line 1: field \"id\" is there already (--overwrite replaces it)");
+    let tagged = imid("tag --session-field room --overwrite", lines).ok();
+    let ids = tagged_ids(&tagged);
+    assert_eq!(tagged, format!("{{\"room\":1,\"id\":\"{}\" }}\n{{\"room\":1,\"id\":\"{}\"}}\n", ids[0], ids[1]));
+}
+
+#[test]
+fn an_id_field_of_any_name_is_written_as_json() {
+    let out = imid_args(&["tag", "--session-field", "a", "--id-field", "the \"id\"\n"], r#"{"a":1}"#).ok();
+    let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(object["the \"id\"\n"].as_str().unwrap().parse::<MessageId>().is_ok());
+    assert!(out.starts_with(r#"{"a":1,"the \"id\"\n":""#), "{out}");
+}
+
+/// What one line is refused for.
+fn refusal(args: &str, line: &str) -> String {
+    let error = imid(&format!("tag --session-field s {args}"), line).error(1);
+    error.strip_prefix("line 1: ").unwrap().to_owned()
+}
+
+#[test]
+fn a_session_is_a_string_or_an_integer() {
+    for value in ["1.0", "1e3", "-0", "null", "true", r#"{"a":"b"}"#, "[1]"] {
+        let expected = format!("field \"s\": expected a string or an integer, found {value}");
+        assert_eq!(refusal("", &format!("{{\"s\":{value}}}")), expected);
+    }
+    assert_eq!(refusal("", r#"{"s":"\ud800"}"#), r#"field "s": expected Unicode text, found "\ud800""#);
+    let tagged = imid("tag --session-field s", "{\"s\":-18446744073709551617}").ok();
+    assert!(tagged_ids(&tagged)[0].is_in(Session::new(SessionType::default(), "-18446744073709551617")));
+}
+
+#[test]
+fn a_value_in_an_error_is_one_line_of_plain_text_and_cut_where_it_is_long() {
+    let refused = |value: &str| refusal("", &format!("{{\"s\":{value}}}"));
+    let expected = "field \"s\": expected a string or an integer, found ";
+    assert_eq!(refused("[1,\r2,\"\u{9b}31m\u{7f}\"]"), format!(r#"{expected}[1,\r2,"\u{{9b}}31m\u{{7f}}"]"#));
+    let long = format!("[{}]", "1,".repeat(40) + "1");
+    assert_eq!(refused(&long), format!("{expected}{}...", &long[..60]));
+}
+
+#[test]
+fn a_field_is_there_once_and_in_the_outermost_object() {
+    assert_eq!(refusal("", "{}"), "field \"s\" is missing");
+    assert_eq!(refusal("", r#"{"a":{"s":1}}"#), "field \"s\" is missing");
+    assert_eq!(refusal("", r#"{"s":1,"\u0073":1}"#), "field \"s\" stands there more than once");
+    assert_eq!(refusal("--peer-field p", r#"{"s":1}"#), "field \"p\" is missing");
+    assert_eq!(refusal("--type-field t", r#"{"s":1}"#), "field \"t\" is missing");
+    assert_eq!(refusal("--time-field t", r#"{"s":1}"#), "field \"t\" is missing");
+}
+
+#[test]
+fn a_type_is_a_code_or_a_name() {
+    for value in ["16", "-1", "3.0", "null", "\"grup\"", "\"\""] {
+        let error = refusal("--type-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
+        assert!(error.starts_with("field \"t\": expected a code 0 to 15 or one of PRIVATE, "), "{error}");
+    }
+}
+
+#[test]
+fn a_time_is_unix_milliseconds_or_rfc_3339() {
+    for value in ["-1", "1.5", "1e12", "null", "\"now\"", "\"\"", "18446744073709551616"] {
+        let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
+        let expected =
+            "field \"t\": expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+    for text in [
+        "2025-11-20T12:00:05",
+        "2025-11-20T12Z",
+        "20251120T120005Z",
+        "2025-11-20T12:00:05+01",
+        "2025-11-20T12:00:05Z[Europe/Berlin]",
+    ] {
+        let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":\"{text}\"}}"));
+        let expected = "field \"t\": expected unix milliseconds or an RFC 3339 time such as";
+        assert_eq!(error, format!("{expected} 2024-11-19T17:37:45.755Z, found \"{text}\""));
+    }
+    let error = refusal("--time-field t", r#"{"s":1,"t":"2016-12-31T23:59:60Z"}"#);
+    let expected = "expected a second of 00 to 59, for unix time has no leap seconds, found \"2016-12-31T23:59:60Z\"";
+    assert_eq!(error, format!("field \"t\": {expected}"));
+    let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
+    assert_eq!(error, "field \"t\": expected a time since 1970, found \"1969-12-31T23:59:59.9999Z\"");
+    let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);
+    assert_eq!(error, "field \"t\": expected a timestamp of at most 4398046511103 ms, found 4398046511104");
+}
+
+#[test]
+fn a_time_field_takes_every_form_of_rfc_3339() {
+    for text in ["2025-11-20T12:00:05.5Z", "2025-11-20t12:00:05.500999z", "2025-11-20 17:30:05.500+05:30"] {
+        let run = imid("tag --session-field s --time-field t", format!("{{\"s\":1,\"t\":\"{text}\"}}"));
+        assert_eq!((run.status, tagged_ids(&run.out)[0].timestamp_ms()), (0, 1_763_640_005_500), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_json_object_is_refused() {
+    assert_eq!(refusal("", "[]"), "expected a JSON object, found \"[]\"");
+    assert_eq!(refusal("", "\u{feff}{\"s\":1}"), "expected a JSON object, found \"\\u{feff}{\\\"s\\\":1}\"");
+    assert_eq!(refusal("", "\u{a0}{}"), "expected a JSON object, found \"\\u{a0}{}\"");
+    assert_eq!(refusal("", "\x0c{}"), "expected a JSON object, found \"\\u{c}{}\"");
+    assert_eq!(refusal("", "{\"s\":1\n"), "EOF while parsing an object at column 6");
+    assert_eq!(refusal("", "{\"s\":1}{}"), "trailing characters at column 8");
+    assert_eq!(refusal("", "{\"s\":01}"), "invalid number at column 7");
+    assert_eq!(
+        refusal("", "{\"s\":\"\t\"}"),
+        "control character (\\u0000-\\u001F) found while parsing a string at column 6"
+    );
+    let run = imid("tag --session-field s", b"{\"s\":\"\xff\"}".as_slice());
+    assert_eq!(run.error(1), "line 1: expected UTF-8, found byte 0xff at 6");
+}
+
+#[test]
+fn a_deeply_nested_line_is_read_like_any_other() {
+    let deep = format!("{{\"a\":{}{},\"s\":1}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    assert_eq!(untagged(&imid("tag --session-field s", deep.as_str()).ok()), deep);
+}
+
+#[test]
+fn a_bad_line_ends_the_run_after_all_before_it() {
+    let Ran { status, out, err } = imid("tag --session-field s", "{\"s\":1}\n\n{\"s\":2}\nx\n{\"s\":3}\n");
+    assert_eq!((status, err.as_str()), (1, "error: line 4: expected a JSON object, found \"x\"\n"));
+    assert_eq!(untagged(&out), "{\"s\":1}\n\n{\"s\":2}\n");
+}
+
+#[test]
+fn keep_going_leaves_bad_lines_out() {
+    let run = imid("tag --session-field s --keep-going", "x\n{\"s\":1}\r\n{}\n{\"s\":2}");
+    let expected = "error: line 1: expected a JSON object, found \"x\"\nerror: line 3: field \"s\" is missing\n";
+    assert_eq!((run.status, run.err.as_str()), (1, expected));
+    assert_eq!(untagged(&run.out), "{\"s\":1}\r\n{\"s\":2}");
+}
+
+#[test]
+fn arguments_that_do_not_go_together_are_usage_errors() {
+    for args in [
+        "",
+        "--session-field s --max-shift 5",
+        "--session-field s --type 3 --type-field t",
+        "--session-field s --after XX",
+        "--session-field s --seed -1",
+    ] {
+        assert_eq!(imid(&format!("tag {args}"), "{\"s\":1}").status, 2, "{args}");
+    }
+}

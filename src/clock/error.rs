@@ -1,0 +1,52 @@
+//! Why a clock could not be read.
+
+use thiserror::Error;
+
+use crate::layout::TIMESTAMP_MAX;
+
+/// A clock has no usable time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct ClockError(ClockKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+enum ClockKind {
+    #[error("expected a clock, found none on this target")]
+    Unavailable,
+    #[error("expected a time since 1970, found an earlier one")]
+    Before1970,
+    #[error("expected a time of at most {TIMESTAMP_MAX} ms (2109-05-15), found {found} ms")]
+    Past2109 { found: u64 },
+}
+
+impl ClockError {
+    /// There is no clock to read. For clocks of your own.
+    pub const fn unavailable() -> Self {
+        Self(ClockKind::Unavailable)
+    }
+
+    /// The clock shows a time before 1970. For clocks of your own.
+    pub const fn before_1970() -> Self {
+        Self(ClockKind::Before1970)
+    }
+
+    /// The clock shows a time past the last timestamp, in unix milliseconds.
+    pub(crate) const fn past_2109(found: u64) -> Self {
+        Self(ClockKind::Past2109 { found })
+    }
+
+    /// Whether there is no clock to read, as on wasm32-unknown-unknown.
+    pub const fn is_unavailable(self) -> bool {
+        matches!(self.0, ClockKind::Unavailable)
+    }
+
+    /// Whether the clock shows a time before 1970.
+    pub const fn is_before_1970(self) -> bool {
+        matches!(self.0, ClockKind::Before1970)
+    }
+
+    /// Whether the clock shows a time past the last timestamp, in May 2109.
+    pub const fn is_past_2109(self) -> bool {
+        matches!(self.0, ClockKind::Past2109 { .. })
+    }
+}

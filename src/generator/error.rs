@@ -1,0 +1,169 @@
+//! Why a generator could not be built, mint or observe.
+
+use core::time::Duration;
+
+use thiserror::Error;
+
+use crate::clock::ClockError;
+use crate::layout::SPIN_BITS;
+use crate::stamp::Refusal;
+
+/// No ID was minted, and later calls are served as if this one had not been made. (Of threads that reach a limit at the
+/// same moment each can use up one stamp.)
+///
+/// ```
+/// use core::time::Duration;
+/// use imid::clock::ManualClock;
+/// use imid::{Generator, Session};
+///
+/// let clock = ManualClock::new(1_763_665_800_000);
+/// let ids = Generator::builder().clock(&clock).build()?;
+/// ids.generate(Session::default())?;
+/// clock.set(1_763_665_800_000 - 3_600_007);
+/// let error = ids.generate(Session::default()).unwrap_err();
+/// assert!(error.is_rollback());
+/// assert_eq!(error.retry_after(), Some(Duration::from_millis(7)));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct GenerateError(GenerateKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(crate) enum GenerateKind {
+    #[error(transparent)]
+    Clock(ClockError),
+    #[error("expected a clock at most {max} ms behind its latest reading, found {found} ms")]
+    Rollback { max: u64, found: u64 },
+    #[error("expected a timestamp at most {max} ms ahead of the clock, found {found} ms")]
+    Lead { max: u64, found: u64 },
+    #[error("expected stamps before the end of time, found too few left")]
+    Exhausted,
+    #[error("expected a run of at most {max} IDs, found {found}")]
+    RunTooLong { max: u64, found: u64 },
+}
+
+impl GenerateError {
+    /// When to come back: the wait after which the same call can succeed. Whole milliseconds, counted by the clock.
+    ///
+    /// `None` where waiting does not help: the clock has no usable time, time has run out, or the run can never fit.
+    pub const fn retry_after(self) -> Option<Duration> {
+        match self.0 {
+            GenerateKind::Rollback { max, found } | GenerateKind::Lead { max, found } => {
+                Some(Duration::from_millis(found - max))
+            }
+            GenerateKind::Clock(_) | GenerateKind::Exhausted | GenerateKind::RunTooLong { .. } => None,
+        }
+    }
+
+    /// Whether the clock gave no usable time.
+    pub const fn is_clock(self) -> bool {
+        matches!(self.0, GenerateKind::Clock(_))
+    }
+
+    /// Whether the clock stepped back by more than `max_rollback`.
+    pub const fn is_rollback(self) -> bool {
+        matches!(self.0, GenerateKind::Rollback { .. })
+    }
+
+    /// Whether more was asked for than time allows: the next ID would be more than `max_lead` ahead.
+    pub const fn is_overload(self) -> bool {
+        matches!(self.0, GenerateKind::Lead { .. })
+    }
+
+    /// Whether fewer stamps than were asked for are left until the end of time, in May 2109.
+    pub const fn is_exhausted(self) -> bool {
+        matches!(self.0, GenerateKind::Exhausted)
+    }
+
+    /// Whether the run is longer than any that fits below `max_lead`.
+    pub const fn is_run_too_long(self) -> bool {
+        matches!(self.0, GenerateKind::RunTooLong { .. })
+    }
+}
+
+impl From<GenerateKind> for GenerateError {
+    fn from(kind: GenerateKind) -> Self {
+        Self(kind)
+    }
+}
+
+impl From<Refusal> for GenerateKind {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Lead { max, found } => Self::Lead { max, found },
+            Refusal::Exhausted => Self::Exhausted,
+        }
+    }
+}
+
+impl From<ClockError> for GenerateKind {
+    fn from(error: ClockError) -> Self {
+        Self::Clock(error)
+    }
+}
+
+/// An ID from elsewhere was not taken over, and the generator is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct ObserveError(ObserveKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+enum ObserveKind {
+    #[error(transparent)]
+    Clock(ClockError),
+    #[error("expected an ID at most {max} ms ahead of the clock, found {found} ms")]
+    Skew { max: u64, found: u64 },
+}
+
+impl ObserveError {
+    pub(crate) const fn skew(max: u64, found: u64) -> Self {
+        Self(ObserveKind::Skew { max, found })
+    }
+
+    /// Whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
+    pub const fn is_skew(self) -> bool {
+        matches!(self.0, ObserveKind::Skew { .. })
+    }
+
+    /// How far ahead of the clock the ID is; `None` where the clock gave no usable time.
+    pub const fn ahead(self) -> Option<Duration> {
+        match self.0 {
+            ObserveKind::Skew { found, .. } => Some(Duration::from_millis(found)),
+            ObserveKind::Clock(_) => None,
+        }
+    }
+}
+
+impl From<ClockError> for ObserveError {
+    fn from(error: ClockError) -> Self {
+        Self(ObserveKind::Clock(error))
+    }
+}
+
+/// The settings of a generator contradict each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct BuildError(BuildKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(crate) enum BuildKind {
+    #[error("expected a lane of at most {SPIN_BITS} bits, the width of the spin, found {found} bits")]
+    LaneBits { found: u32 },
+    #[error("expected a lane index below {lanes}, found {found}")]
+    LaneIndex { lanes: u32, found: u16 },
+    #[cfg(not(feature = "std"))]
+    #[error("expected a seed for seeded starts, found none: without the feature `std` the caller gives it")]
+    Seed,
+}
+
+impl BuildError {
+    pub(crate) const fn new(kind: BuildKind) -> Self {
+        Self(kind)
+    }
+
+    /// Whether the lane has more bits than the spin, or an index that its bits do not hold.
+    pub const fn is_lane(self) -> bool {
+        matches!(self.0, BuildKind::LaneBits { .. } | BuildKind::LaneIndex { .. })
+    }
+}
