@@ -95,9 +95,9 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
     #[cfg(imid_levels)]
-    for level in codec::Level::ALL {
-        if level.force() {
-            measure(group, &format!("imid-{level:?}").to_lowercase());
+    for (name, allowed) in [("imid-portable", false), ("imid-avx2", true)] {
+        if codec::allow_avx2(allowed) == allowed {
+            measure(group, name);
         }
     }
 }

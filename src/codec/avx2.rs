@@ -15,7 +15,7 @@ use core::arch::x86_64::{
 use super::alphabet::{RADIX, STANDARD};
 use super::decode::NO_TEXT;
 #[cfg(any(test, imid_levels))]
-use super::levels::Level;
+use super::levels::avx2_is_allowed;
 use super::lines::LINE_LEN;
 use super::text::PADDED_LEN;
 use crate::id::MessageId;
@@ -31,7 +31,7 @@ impl Avx2 {
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(any(test, imid_levels))]
-        if Level::is_portable_forced() {
+        if !avx2_is_allowed() {
             return None;
         }
         #[cfg(any(test, feature = "std"))]

@@ -109,10 +109,10 @@ mod tests {
                 for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
                     let mut lines = vec![[b'?'; LINE_LEN]; len + 1];
                     assert_eq!(encode_lines(&ids[..len], separator, &mut lines), len);
-                    assert_eq!(lines.pop(), Some([b'?'; LINE_LEN]), "{level:?}: past the end");
-                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level:?}");
-                    assert_eq!(encode_lines(&ids, separator, &mut lines), len, "{level:?}: less room than IDs");
-                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level:?}");
+                    assert_eq!(lines.pop(), Some([b'?'; LINE_LEN]), "{level}: past the end");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
+                    assert_eq!(encode_lines(&ids, separator, &mut lines), len, "{level}: less room than IDs");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
                 }
             }
         });
@@ -126,8 +126,8 @@ mod tests {
                 for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
                     let lines = lines_of(&ids[..len], separator);
                     let mut read = vec![MessageId::MAX; len];
-                    assert_eq!(decode_lines(lines.as_flattened(), separator, &mut read), Ok(len), "{level:?}");
-                    assert_eq!(read, ids[..len], "{level:?}");
+                    assert_eq!(decode_lines(lines.as_flattened(), separator, &mut read), Ok(len), "{level}");
+                    assert_eq!(read, ids[..len], "{level}");
                 }
             }
         });
@@ -157,8 +157,8 @@ mod tests {
                 let (mut want, result) = read_lines(&lines, b'\n');
                 want.resize(ids.len(), MessageId::MAX);
                 let mut read = vec![MessageId::MAX; ids.len()];
-                assert_eq!(decode_lines(lines.as_flattened(), b'\n', &mut read), result, "{level:?} {byte} at {at}");
-                assert_eq!(read, want, "{level:?} {byte} at {at}");
+                assert_eq!(decode_lines(lines.as_flattened(), b'\n', &mut read), result, "{level} {byte} at {at}");
+                assert_eq!(read, want, "{level} {byte} at {at}");
             }
         });
     }

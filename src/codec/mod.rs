@@ -50,7 +50,7 @@ use core::str::FromStr;
 pub use column::{decode_column, encode_column};
 #[cfg(imid_levels)]
 #[doc(hidden)]
-pub use levels::Level;
+pub use levels::allow_avx2;
 pub use lines::{LINE_LEN, decode_lines, encode_lines};
 pub use text::IdText;
 
@@ -266,11 +266,11 @@ mod tests {
             for id in samples::ids() {
                 let want = encode::dashed(&encode::digits(&STANDARD, id.to_u128()));
                 let mut buffer = [0; TEXT_LEN];
-                assert_eq!(id.to_text().as_bytes(), want, "{level:?}");
-                assert_eq!(id.encode(&mut buffer).as_bytes(), want, "{level:?}");
+                assert_eq!(id.to_text().as_bytes(), want, "{level}");
+                assert_eq!(id.encode(&mut buffer).as_bytes(), want, "{level}");
             }
             for text in samples::texts() {
-                assert_eq!(MessageId::read(&text), MessageId::parse_bytes(&text), "{level:?} {}", text.escape_ascii());
+                assert_eq!(MessageId::read(&text), MessageId::parse_bytes(&text), "{level} {}", text.escape_ascii());
             }
         });
     }
