@@ -64,7 +64,12 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
     for (text, expected, found, position) in [
         ("", DIGIT, None, 0),
         ("   ", DIGIT, None, 3),
-        ("\u{3000}f3z9", DIGIT, None, 7),
+        ("\u{3000}f3z9", DIGIT, Some("\\xe3"), 0),
+        (" \u{a0} f3z9", DIGIT, Some("\\xc2"), 1),
+        ("f3z9mb7ywcqht3dd\u{a0}", "the end", Some("\\xc2"), 16),
+        ("f3z9mb7ywcqht3dd \u{a0}", "the end", Some("\\xc2"), 17),
+        ("f3z9mb7y\u{ff37}cqht3dd", DIGIT, Some("\\xef"), 8),
+        ("f3z9mb7y\u{212a}cqht3dd", DIGIT, Some("\\xe2"), 8),
         ("  f3z9-mb7y-wc0h-t3dd ", DIGIT, Some("0"), 14),
         ("f3z9 mb7y wcqh t3dd", DIGIT, Some(" "), 4),
         ("-f3z9mb7ywcqht3dd", DIGIT, Some("-"), 0),
@@ -72,7 +77,8 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
         ("f3-z9mb7y-wcqh-t3dd", DIGIT, Some("-"), 2),
         ("f3z9mb7ywcqht3dd2", "the end", Some("2"), 16),
         ("f3z9mb7ywcqht3dd-", "the end", Some("-"), 16),
-        ("f3z9mb7ywcqht3dd é", "the end", Some(" "), 16),
+        ("f3z9mb7ywcqht3dd é", "the end", Some("\\xc3"), 17),
+        ("f3z9mb7ywcqht3d é", DIGIT, Some(" "), 15),
         ("f3z9mb7ywcqht3d", DIGIT, None, 15),
         ("f3z9mb7ywcqh-", DIGIT, None, 13),
     ] {
@@ -81,7 +87,7 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
 }
 
 #[test]
-fn a_text_that_ends_early_ends_before_the_white_space() {
+fn a_text_that_is_too_short_ends_before_the_white_space() {
     let error = MessageId::parse_lenient(" f3z9\n").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found the end at 5"));
     assert_eq!((error.position(), error.found()), (5, None));

@@ -177,7 +177,7 @@ fn lenient_parsing_takes_what_people_type() {
         "  F3Z9-MB7Y-WCQH-T3DD",
         "F3Z9-MB7Y-WCQH-T3DD\r\n",
         "\t f3z9mb7ywcqht3dd \n",
-        "\u{3000}f3z9mb7ywcqht3dd\u{a0}",
+        " \t\n\x0B\x0C\rf3z9mb7ywcqht3dd \t\n\x0B\x0C\r",
     ] {
         assert_eq!(MessageId::parse_lenient(text), Ok(id), "{text:?}");
     }
@@ -201,11 +201,41 @@ fn lenient_parsing_refuses_what_could_be_another_id() {
         "f3z9-mb7y-wcqh-t3d1",
         "f3z9-mb7y-wcqh-t3di",
         "f3z9-mb7y-wcqh-t3do",
-        "f3z9-mb7y-wcqh-t3dſ",
         "F3Z9\u{2010}MB7Y\u{2010}WCQH\u{2010}T3DD",
         "F3Z9-MB7Y-WCQH-T3DD F3Z9-MB7Y-WCQH-T3DD",
     ] {
         assert!(MessageId::parse_lenient(text).is_err(), "{text:?} was read");
+    }
+}
+
+#[test]
+fn white_space_is_six_ascii_characters() {
+    for char in (0..0x3100).chain([0xFEFF]).filter_map(char::from_u32) {
+        let is_white_space = matches!(char, ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r');
+        for text in [format!("{char}f3z9mb7ywcqht3dd"), format!("f3z9mb7ywcqht3dd{char}")] {
+            assert_eq!(MessageId::parse_lenient(&text).is_ok(), is_white_space, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn only_ascii_letters_have_another_case() {
+    let id = message_id!("KSZ9-MB7Y-WCQH-T3DD");
+    assert_eq!(MessageId::parse_lenient("ksz9mb7ywcqht3dd"), Ok(id));
+    for (name, char) in [
+        ("LATIN SMALL LETTER LONG S, in upper case S", 'ſ'),
+        ("LATIN SMALL LETTER DOTLESS I, in upper case I", 'ı'),
+        ("LATIN CAPITAL LETTER I WITH DOT ABOVE, in lower case i and a mark", 'İ'),
+        ("KELVIN SIGN, in lower case k", '\u{212A}'),
+        ("FULLWIDTH LATIN CAPITAL LETTER F", 'Ｆ'),
+        ("FULLWIDTH LATIN SMALL LETTER F", 'ｆ'),
+        ("FULLWIDTH DIGIT TWO", '２'),
+    ] {
+        for at in 0..16 {
+            let (before, after) = ("ksz9mb7ywcqht3dd".split_at(at).0, "ksz9mb7ywcqht3dd".split_at(at + 1).1);
+            let error = MessageId::parse_lenient(&format!("{before}{char}{after}")).unwrap_err();
+            assert_eq!(error.position(), at, "{name}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::alphabet::{Alphabet, NO_DIGIT, RADIX, STANDARD};
 use super::encode::{HALF_BITS, is_dash};
+use crate::error::{Expected, ParseError};
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, HEX_DIGIT_BITS, HEX_LEN, TEXT_LEN};
 
 /// The value of 16 digits in four dashed groups.
@@ -99,27 +100,49 @@ static IN_GROUP: [[u32; 256]; GROUP_DIGITS] = {
     values
 };
 
-/// The value of 16 digits in either case, each group but the first with or without a dash before it.
-pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
+/// Reads 16 digits in either case, with or without a dash before each group but the first, and white space around them.
+pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Result<u128, ParseError> {
+    let mut at = after_white_space(text, 0);
     let (mut value, mut digits, mut dashed) = (0, 0, false);
-    for byte in text {
-        if *byte == b'-' && may_dash(digits) && !dashed {
+    while digits < DIGITS {
+        let found = text.get(at).copied();
+        if found == Some(b'-') && may_dash(digits) && !dashed {
             dashed = true;
-            continue;
+        } else {
+            let digit = found.map_or(NO_DIGIT, |byte| alphabet.value_in_either_case(byte));
+            if digit == NO_DIGIT {
+                // Before white space that ends the text, the text is only too short.
+                let found = found.filter(|_| after_white_space(text, at) < text.len());
+                return Err(ParseError::new(alphabet.expected(), found, at));
+            }
+            value = value << DIGIT_BITS | u128::from(digit);
+            (digits, dashed) = (digits + 1, false);
         }
-        let digit = alphabet.value_in_either_case(*byte);
-        if digit == NO_DIGIT {
-            return None;
-        }
-        value = value << DIGIT_BITS | u128::from(digit);
-        (digits, dashed) = (digits + 1, false);
+        at += 1;
     }
-    (digits == DIGITS).then_some(value)
+    at = after_white_space(text, at);
+    match text.get(at) {
+        None => Ok(value),
+        found => Err(ParseError::new(Expected::End, found.copied(), at)),
+    }
 }
 
-/// Whether a dash may stand after so many digits: between two groups.
+/// Returns whether a dash may follow so many digits: one between two groups.
 pub(super) const fn may_dash(digits: usize) -> bool {
     digits > 0 && digits < DIGITS && digits.is_multiple_of(GROUP_DIGITS)
+}
+
+/// Returns the index of the first byte from `at` on that is not white space.
+fn after_white_space(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|byte| is_white_space(**byte)).count()
+}
+
+/// Returns whether a byte is one of the six characters that FORMAT.md calls white space.
+///
+/// This is the white space of C. Rust's `trim` also removes characters outside ASCII, and its `is_ascii_whitespace` does
+/// not know the vertical tab.
+const fn is_white_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\x0B' | b'\x0C' | b'\r')
 }
 
 /// The value of 20 hex digits in either case.

@@ -26,25 +26,6 @@ pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> Pa
     error(Expected::End, text, at)
 }
 
-/// The first byte at which a trimmed text stops being lenient; `offset` bytes were trimmed before it.
-#[cold]
-#[inline(never)]
-pub(super) fn lenient(alphabet: &Alphabet, text: &[u8], offset: usize) -> ParseError {
-    let (mut digits, mut dashed, mut at) = (0, false, 0);
-    while let Some(byte) = text.get(at) {
-        if *byte == b'-' && may_dash(digits) && !dashed {
-            dashed = true;
-        } else if digits < DIGITS && alphabet.value_in_either_case(*byte) != NO_DIGIT {
-            (digits, dashed) = (digits + 1, false);
-        } else {
-            break;
-        }
-        at += 1;
-    }
-    let expected = if digits == DIGITS { Expected::End } else { alphabet.expected() };
-    ParseError::new(expected, text.get(at).copied(), offset + at)
-}
-
 /// The first byte at which a text stops being 20 hex digits.
 #[cold]
 #[inline(never)]

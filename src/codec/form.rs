@@ -38,12 +38,7 @@ impl Form {
 
 /// Reads what a person types or pastes, in any form with this alphabet.
 pub(crate) fn parse_lenient(alphabet: &Alphabet, text: &str) -> Result<MessageId, ParseError> {
-    let from_start = text.trim_start();
-    let offset = text.len() - from_start.len();
-    let trimmed = from_start.trim_end().as_bytes();
-    decode::lenient(alphabet, trimmed)
-        .map(MessageId::from_value)
-        .ok_or_else(|| diagnose::lenient(alphabet, trimmed, offset))
+    decode::lenient(alphabet, text.as_bytes()).map(MessageId::from_value)
 }
 
 #[cfg(test)]
