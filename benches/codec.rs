@@ -12,7 +12,7 @@
 //! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
 //!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
 //! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` ours is also measured without AVX2 (`imid-portable`) and with it
-//!   (`imid-avx2`). `imid-const` is `MessageId::parse`, which is portable always.
+//!   (`imid-avx2`). `imid-const` is `MessageId::parse_const`, which is portable always.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -26,7 +26,6 @@ use data_encoding::{Encoding, Specification};
 use fast32::base32::CROCKFORD;
 use ferroid::base32::Base32SnowExt;
 use ferroid::id::SnowflakeTwitterId;
-use imid::error::ParseError;
 use imid::{MessageId, codec};
 use scru128::Id as Scru128Id;
 use ulid::Ulid;
@@ -235,8 +234,8 @@ impl Texts {
         each_level(group, |group, name| {
             each(group, name, &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
         });
-        each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
-        each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));
+        each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::parse_bytes(text.as_bytes())));
+        each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse_const(text)));
         each(group, "uuid-simd", &self.uuid, |text| {
             _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text.as_bytes()));
         });
@@ -317,9 +316,8 @@ fn cold(c: &mut Criterion) {
 
     let mut group = c.benchmark_group("cold/parse");
     each_level(&mut group, |group, name| {
-        each_cold(group, name, &texts, |text| _ = black_box(&MessageId::try_from(&text[..])));
+        each_cold(group, name, &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
     });
-    each_cold(&mut group, "imid-const", &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
     each_cold(&mut group, "uuid-simd", &uuids, |text| _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text)));
     each_cold(&mut group, "uuid", &uuids, |text| _ = black_box(&Uuid::try_parse_ascii(text)));
     group.finish();
@@ -366,9 +364,14 @@ fn bulk(c: &mut Criterion) {
             });
         });
         each_level(&mut group, |group, name| {
-            one_by_one(group, &format!("{name}-one-by-one"), &source, &mut read, |text| MessageId::try_from(text));
+            group.bench_function(format!("{name}-one-by-one"), |b| {
+                b.iter(|| {
+                    for (line, id) in black_box(&source).iter().zip(&mut read) {
+                        *id = MessageId::parse_bytes(&line[..MessageId::TEXT_LEN]).expect("our text");
+                    }
+                });
+            });
         });
-        one_by_one(&mut group, "imid-const-one-by-one", &source, &mut read, MessageId::parse_bytes);
         group.finish();
 
         let mut group = c.benchmark_group(format!("column/{called}"));
@@ -379,22 +382,6 @@ fn bulk(c: &mut Criterion) {
         group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();
     }
-}
-
-fn one_by_one(
-    group: &mut Group<'_>,
-    name: &str,
-    lines: &[[u8; codec::LINE_LEN]],
-    read: &mut [MessageId],
-    parse: impl Fn(&[u8]) -> Result<MessageId, ParseError>,
-) {
-    group.bench_function(name, |b| {
-        b.iter(|| {
-            for (line, id) in black_box(lines).iter().zip(&mut *read) {
-                *id = parse(&line[..MessageId::TEXT_LEN]).expect("our text");
-            }
-        });
-    });
 }
 
 criterion_group! {

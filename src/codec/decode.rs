@@ -3,7 +3,7 @@
 use super::alphabet::{Alphabet, NO_DIGIT, RADIX, STANDARD};
 use super::encode::{HALF_BITS, is_dash};
 use crate::error::{Expected, ParseError};
-use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, HEX_DIGIT_BITS, HEX_LEN, TEXT_LEN};
+use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
 /// The value of 16 digits in four dashed groups.
 pub(super) const fn dashed(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
@@ -143,19 +143,6 @@ fn after_white_space(text: &[u8], at: usize) -> usize {
 /// not know the vertical tab.
 const fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\x0B' | b'\x0C' | b'\r')
-}
-
-/// The value of 20 hex digits in either case.
-pub(super) fn hex(text: &[u8]) -> Option<u128> {
-    if text.len() != HEX_LEN {
-        return None;
-    }
-    text.iter().try_fold(0, |value, byte| Some(value << HEX_DIGIT_BITS | u128::from(hex_digit(*byte)?)))
-}
-
-/// The value of a hex digit in either case.
-pub(super) fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(1 << HEX_DIGIT_BITS).map(|digit| digit as u8)
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! never inlined, or the readers would keep at hand what only the diagnosis wants.
 
 use super::alphabet::{Alphabet, NO_DIGIT};
-use super::decode::{hex_digit, may_dash};
+use super::decode::may_dash;
 use crate::error::{Expected, ParseError};
-use crate::layout::{DIGITS, HEX_LEN};
+use crate::layout::DIGITS;
 
 /// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
 #[cold]
@@ -24,14 +24,6 @@ pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> Pa
         (at, digits) = (at + 1, digits + 1);
     }
     error(Expected::End, text, at)
-}
-
-/// The first byte at which a text stops being 20 hex digits.
-#[cold]
-#[inline(never)]
-pub(super) fn hex(text: &[u8]) -> ParseError {
-    let digits = text.iter().take(HEX_LEN).take_while(|byte| hex_digit(**byte).is_some()).count();
-    error(if digits == HEX_LEN { Expected::End } else { Expected::HexDigit }, text, digits)
 }
 
 const fn error(expected: Expected, text: &[u8], at: usize) -> ParseError {

@@ -71,7 +71,7 @@ pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Resul
     if !end.is_empty()
         && let Some(id) = ids.get_mut(done)
     {
-        *id = MessageId::read(end).map_err(|error| LineError::new(done, error))?;
+        *id = MessageId::parse_bytes(end).map_err(|error| LineError::new(done, error))?;
         done += 1;
     }
     Ok(done)
