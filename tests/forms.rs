@@ -27,7 +27,7 @@ fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
     .unwrap()
 }
 
-/// Asserts that `value`, `bytes`, `text` and `fields` are forms of one ID: each is read as this ID, and the ID writes each.
+/// Asserts that `value`, `bytes`, `text` and `fields` are forms of one ID, which is read from each and writes each.
 fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     let id = MessageId::from_u128(value).expect("80 bits");
     assert_eq!(MessageId::from_bytes(bytes), id);

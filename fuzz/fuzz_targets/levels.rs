@@ -100,7 +100,7 @@ struct Output {
 }
 
 impl Output {
-    /// Asserts that `write` writes as much of `wanted` as there is room for, returns how much, and changes nothing else.
+    /// Asserts that `write` writes what there is room for of `wanted`, returns how much, and changes nothing else.
     fn becomes<T: Copy + PartialEq + Debug>(&self, wanted: &[T], blank: T, write: impl FnOnce(&mut [T]) -> usize) {
         let Self { level, room, margin } = *self;
         let mut memory = vec![blank; margin + room + margin].into_boxed_slice();

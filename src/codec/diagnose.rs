@@ -1,12 +1,14 @@
-//! What is wrong with a text that a reader refused. Called on the cold path only, so it looks again from the start;
-//! never inlined, or the readers would keep at hand what only the diagnosis wants.
+//! Finds what is wrong with a text that a strict reader refused.
+//!
+//! It reads the text again from the start, because the fast readers know only that something is wrong. It is never inlined,
+//! so that the readers need no registers for it.
 
 use super::alphabet::{Alphabet, NO_DIGIT};
 use super::decode::may_dash;
 use crate::error::{Expected, ParseError};
 use crate::layout::DIGITS;
 
-/// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
+/// Returns the error at the first byte that does not fit the strict form: 16 digits, with dashes or without.
 #[cold]
 #[inline(never)]
 pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> ParseError {

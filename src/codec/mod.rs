@@ -2,9 +2,9 @@
 //!
 //! | form | example | written by | read by |
 //! | --- | --- | --- | --- |
-//! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
+//! | text | `F3Z9-MB7Y-WCQH-T3DD` | [`to_text`](MessageId::to_text), `{}` | [`parse`](MessageId::parse), `FromStr` |
 //! | typed or pasted text | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
-//! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}`, [`to_hex`](MessageId::to_hex) | [`from_hex`](MessageId::from_hex) |
+//! | hex | `687e79a4bee2acfc856b` | [`to_hex`](MessageId::to_hex), `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 //!
 //! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
 //! [`decode_column`]).
@@ -189,7 +189,7 @@ macro_rules! message_id {
     };
 }
 
-/// Formats the text form, with the width and alignment that are asked for.
+/// Formats the text form. Width and alignment are as for a `str`.
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.to_text(), f)
