@@ -1,4 +1,4 @@
-//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec --features levels`.
+//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec`.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
 //! built here with the same compiler and the same profile, and is measured in turn by the same loop.
@@ -11,8 +11,8 @@
 //!   our digits. None of the last five writes dashes.
 //! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
 //!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
-//! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
-//!   `imid-const` is `MessageId::parse`, which is portable always; `imid-undiagnosed` tells only whether a text is read.
+//! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` ours is also measured without AVX2 (`imid-portable`) and with it
+//!   (`imid-avx2`). `imid-const` is `MessageId::parse`, which is portable always.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -94,10 +94,10 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
 /// Measures `call` at each level of instructions that this processor has, or at the one that it uses.
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
-    #[cfg(all(feature = "levels", target_arch = "x86_64"))]
-    for level in codec::Level::ALL {
-        if level.force() {
-            measure(group, &format!("imid-{level:?}").to_lowercase());
+    #[cfg(imid_levels)]
+    for (name, allowed) in [("imid-portable", false), ("imid-avx2", true)] {
+        if codec::allow_avx2(allowed) == allowed {
+            measure(group, name);
         }
     }
 }
@@ -234,11 +234,6 @@ impl Texts {
     fn measure(&self, group: &mut Group<'_>) {
         each_level(group, |group, name| {
             each(group, name, &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
-        });
-        #[cfg(all(feature = "levels", target_arch = "x86_64"))]
-        each(group, "imid-undiagnosed", &self.imid, |text| {
-            let text: &[u8; MessageId::TEXT_LEN] = text.as_bytes().try_into().expect("19 bytes");
-            _ = black_box(codec::Level::reads(text));
         });
         each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
         each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));
@@ -378,14 +373,8 @@ fn bulk(c: &mut Criterion) {
 
         let mut group = c.benchmark_group(format!("column/{called}"));
         group.throughput(wanted);
-        each_level(&mut group, |group, name| {
-            group.bench_function(format!("{name}-encode"), |b| {
-                b.iter(|| codec::encode_column(black_box(&ids), &mut column));
-            });
-            group.bench_function(format!("{name}-decode"), |b| {
-                b.iter(|| codec::decode_column(black_box(&column), &mut read));
-            });
-        });
+        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
+        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
         let source = column.clone();
         group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();

@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
-cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
+RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 # Its program without std has no test harness.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings

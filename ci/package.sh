@@ -16,7 +16,7 @@ check() {
     exit 1
   fi
 }
-check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
+check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 
 cargo package --workspace --all-features --allow-dirty

@@ -138,7 +138,7 @@ class Plot(Report):
         self.measured_all(plot.FIGURES[0])
         said = self.refusal("plot.py")
         self.assertIn(f"codec.svg: no results in {self.folder}/criterion of imid in encode/stack, encode/string,", said)
-        self.assertIn("run `cargo bench --features levels --bench codec`", said)
+        self.assertIn('run `RUSTFLAGS="--cfg imid_levels" cargo bench --bench codec`', said)
 
     def test_without_matplotlib_the_script_that_installs_it_is_named(self):
         (self.folder / "matplotlib.py").write_text("raise ImportError('matplotlib is not here')")
@@ -149,7 +149,7 @@ class Plot(Report):
         )
 
     def test_forced_levels_are_not_shown(self):
-        rows = {"imid": 1, "imid-portable": 2, "imid-vbmi-one-by-one": 3, "imid-const": 4, "uuid-simd": 5}
+        rows = {"imid": 1, "imid-portable": 2, "imid-avx2-one-by-one": 3, "imid-const": 4, "uuid-simd": 5}
         self.assertEqual(plot.shown(rows), {"imid": 1, "imid-const": 4, "uuid-simd": 5})
 
     def test_labels_have_three_digits(self):

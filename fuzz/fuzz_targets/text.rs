@@ -24,6 +24,7 @@ enum Form {
 
 fuzz_target!(|input: Input| {
     let id = MessageId::from_bytes(input.id);
+    assert_eq!(id.to_bytes(), model::bytes(id));
     let text = match input.form {
         Form::Text => id.to_string(),
         Form::Lower => id.to_string().to_lowercase(),

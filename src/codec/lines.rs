@@ -1,6 +1,6 @@
 //! Many IDs as lines of text, for exports and imports.
 
-use super::{encode, target};
+use super::{decode, encode};
 use crate::error::{Expected, LineError, ParseError};
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
@@ -10,7 +10,7 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 
 /// Writes each ID's text and a separator after it, and tells how many: as many as both slices hold.
 ///
-/// Takes a fraction of the time of one ID after another where the processor has AVX2 or AVX-512 with VBMI.
+/// Takes a fraction of the time of one ID after another where the processor has AVX2.
 ///
 /// ```
 /// use imid::{MessageId, codec, message_id};
@@ -24,7 +24,7 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
     let len = ids.len().min(lines.len());
     let (ids, lines) = (&ids[..len], &mut lines[..len]);
-    let done = target::encode_lines(ids, separator, lines);
+    let done = avx2_or!(|avx2| avx2.encode_lines(ids, separator, lines), 0);
     for (id, line) in ids[done..].iter().zip(&mut lines[done..]) {
         *line = encode::padded(id.to_u128());
         line[TEXT_LEN] = separator;
@@ -59,10 +59,10 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
 pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Result<usize, LineError> {
     let (lines, end) = lines.as_chunks();
     let len = lines.len().min(ids.len());
-    let mut done = target::decode_lines(&lines[..len], separator, &mut ids[..len]);
+    let mut done = avx2_or!(|avx2| avx2.decode_lines(&lines[..len], separator, &mut ids[..len]), 0);
     for (line, id) in lines[done..].iter().zip(&mut ids[done..]) {
         let [text @ .., end] = line;
-        match MessageId::from_u128(target::decode(text)) {
+        match MessageId::from_u128(decode::standard(text)) {
             Ok(read) if *end == separator => *id = read,
             _ => return Err(LineError::new(done, line_error(line))),
         }
@@ -88,7 +88,80 @@ fn line_error(line: &[u8; LINE_LEN]) -> ParseError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::levels::on_each_level;
     use crate::codec::samples;
+
+    /// What every level is to write.
+    fn lines_of(ids: &[MessageId], separator: u8) -> Vec<[u8; LINE_LEN]> {
+        let line = |id: &MessageId| {
+            let mut line = encode::padded(id.to_u128());
+            line[TEXT_LEN] = separator;
+            line
+        };
+        ids.iter().map(line).collect()
+    }
+
+    #[test]
+    fn lines_are_written_alike_at_each_level() {
+        let ids = samples::ids();
+        on_each_level(|level| {
+            for len in (0..20).chain([ids.len()]) {
+                for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
+                    let mut lines = vec![[b'?'; LINE_LEN]; len + 1];
+                    assert_eq!(encode_lines(&ids[..len], separator, &mut lines), len);
+                    assert_eq!(lines.pop(), Some([b'?'; LINE_LEN]), "{level}: past the end");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
+                    assert_eq!(encode_lines(&ids, separator, &mut lines), len, "{level}: less room than IDs");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn lines_are_read_alike_at_each_level() {
+        let ids = samples::ids();
+        on_each_level(|level| {
+            for len in (0..20).chain([ids.len()]) {
+                for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
+                    let lines = lines_of(&ids[..len], separator);
+                    let mut read = vec![MessageId::MAX; len];
+                    assert_eq!(decode_lines(lines.as_flattened(), separator, &mut read), Ok(len), "{level}");
+                    assert_eq!(read, ids[..len], "{level}");
+                }
+            }
+        });
+    }
+
+    /// What every level is to read: one line after another.
+    fn read_lines(lines: &[[u8; LINE_LEN]], separator: u8) -> (Vec<MessageId>, Result<usize, LineError>) {
+        let mut ids = Vec::new();
+        for (index, [text @ .., end]) in lines.iter().enumerate() {
+            let no_separator = ParseError::new(Expected::Separator, Some(*end), TEXT_LEN);
+            match MessageId::parse_bytes(text).and_then(|id| (*end == separator).then_some(id).ok_or(no_separator)) {
+                Ok(id) => ids.push(id),
+                Err(error) => return (ids, Err(LineError::new(index, error))),
+            }
+        }
+        let len = ids.len();
+        (ids, Ok(len))
+    }
+
+    #[test]
+    fn every_wrong_byte_is_found_where_it_is_and_ids_from_there_on_stay() {
+        let ids = &samples::ids()[200..205];
+        on_each_level(|level| {
+            for (at, byte) in (0..ids.len() * LINE_LEN).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))) {
+                let mut lines = lines_of(ids, b'\n');
+                lines.as_flattened_mut()[at] = byte;
+                let (mut want, result) = read_lines(&lines, b'\n');
+                want.resize(ids.len(), MessageId::MAX);
+                let mut read = vec![MessageId::MAX; ids.len()];
+                assert_eq!(decode_lines(lines.as_flattened(), b'\n', &mut read), result, "{level} {byte} at {at}");
+                assert_eq!(read, want, "{level} {byte} at {at}");
+            }
+        });
+    }
 
     #[test]
     fn the_last_line_may_lack_its_separator_and_what_there_is_no_room_for_is_left() {

@@ -9,40 +9,48 @@
 //! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
 //! [`decode_column`]).
 
+/// `avx2_or!(|avx2| fast, safe)` is `fast` if the processor has AVX2, and `safe` otherwise.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+macro_rules! avx2_or {
+    (|$avx2:ident| $fast:expr, $safe:expr) => {
+        match $crate::codec::avx2::Avx2::detect() {
+            Some($avx2) => $fast,
+            None => $safe,
+        }
+    };
+}
+
+/// On a target without SSE2 there are no vector registers, so there is nothing to detect.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+macro_rules! avx2_or {
+    (|$avx2:ident| $fast:expr, $safe:expr) => {
+        $safe
+    };
+}
+
 pub(crate) mod alphabet;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
 mod column;
 mod decode;
 mod diagnose;
 mod encode;
 pub(crate) mod form;
+#[cfg(any(test, imid_levels))]
+mod levels;
 mod lines;
-mod portable;
 #[cfg(test)]
 mod samples;
 mod str_like;
 mod text;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod x86;
-
-// Which instructions the codec uses. No other file of it names a target. Without SSE2 there are no vectors at all.
-// NOTE: the condition is that of `mod x86`, which stands outside, since rustfmt does not follow a `mod` in here.
-cfg_select! {
-    all(target_arch = "x86_64", target_feature = "sse2") => {
-        use x86 as target;
-        #[cfg(feature = "levels")]
-        #[doc(hidden)]
-        pub use x86::Level;
-    }
-    _ => {
-        use portable as target;
-    }
-}
-
 use core::fmt;
 use core::str::FromStr;
 
 pub use column::{decode_column, encode_column};
+#[cfg(imid_levels)]
+#[doc(hidden)]
+pub use levels::allow_avx2;
 pub use lines::{LINE_LEN, decode_lines, encode_lines};
 pub use text::IdText;
 
@@ -72,7 +80,8 @@ impl MessageId {
     /// Anything but the text form, as for [`parse`](Self::parse).
     #[inline]
     pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(text) = text.as_array()
+        if text.len() == TEXT_LEN
+            && let Some(text) = text.first_chunk()
             && let Ok(id) = Self::from_u128(decode::standard(text))
         {
             return Ok(id);
@@ -83,8 +92,8 @@ impl MessageId {
     /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
     #[inline]
     fn read(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(text) = text.as_array()
-            && let Ok(id) = Self::from_u128(target::decode(text))
+        if let Ok(text) = text.try_into()
+            && let Ok(id) = Self::from_u128(avx2_or!(|avx2| avx2.decode(text), decode::standard(text)))
         {
             return Ok(id);
         }
@@ -124,7 +133,7 @@ impl MessageId {
     /// ```
     #[inline]
     pub fn to_text(self) -> IdText {
-        target::text(self.to_u128())
+        IdText::new(self)
     }
 
     /// Writes the text form into a buffer, and shows it.
@@ -243,5 +252,26 @@ impl fmt::UpperHex for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = if f.alternate() { "0x" } else { "" };
         write!(f, "{prefix}{:0HEX_LEN$X}", self.to_u128())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use levels::on_each_level;
+
+    #[test]
+    fn one_id_is_written_and_read_alike_at_each_level() {
+        on_each_level(|level| {
+            for id in samples::ids() {
+                let want = encode::dashed(&encode::digits(&STANDARD, id.to_u128()));
+                let mut buffer = [0; TEXT_LEN];
+                assert_eq!(id.to_text().as_bytes(), want, "{level}");
+                assert_eq!(id.encode(&mut buffer).as_bytes(), want, "{level}");
+            }
+            for text in samples::texts() {
+                assert_eq!(MessageId::read(&text), MessageId::parse_bytes(&text), "{level} {}", text.escape_ascii());
+            }
+        });
     }
 }

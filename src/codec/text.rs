@@ -1,7 +1,7 @@
 //! The text form on the stack.
 #![allow(unsafe_code, reason = "a test for UTF-8 takes longer than the text's making")]
 
-use super::target;
+use super::encode;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
@@ -10,12 +10,18 @@ use crate::layout::TEXT_LEN;
 pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
 
 /// The 19-character text of an ID, on the stack: what [`MessageId::to_text`] returns. A `str` in all but type.
-// Digits and dashes, which `as_str` relies on: who makes one sees to it. The last byte is the same in each, so that
-// comparisons are those of the texts.
+// Digits and dashes, which `as_str` relies on: the field is private, and only `new` fills it. The last byte is the same in
+// each, so that comparisons are those of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdText(pub(super) [u8; PADDED_LEN]);
+pub struct IdText([u8; PADDED_LEN]);
 
 impl IdText {
+    // Each branch makes the type itself: what is wrapped after they meet is copied.
+    #[inline]
+    pub(super) fn new(id: MessageId) -> Self {
+        avx2_or!(|avx2| Self(avx2.padded(id.to_u128())), Self(encode::padded(id.to_u128())))
+    }
+
     /// The text.
     #[inline]
     pub fn as_str(&self) -> &str {
@@ -28,7 +34,7 @@ impl IdText {
 /// Writes the text and shows it.
 #[inline]
 pub(super) fn write(id: MessageId, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
-    target::encode(id.to_u128(), buffer);
+    avx2_or!(|avx2| avx2.encode(id.to_u128(), buffer), encode::standard(id.to_u128(), buffer));
     // SAFETY: the bytes are digits and dashes, which are ASCII.
     unsafe { str::from_utf8_unchecked_mut(buffer) }
 }
