@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# What crates.io would get: the documents and licences are in it, the checks are not, and it builds from there.
+# The packages for crates.io have what users need and nothing else, and they build from there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-files=$(cargo package --package imid --list --allow-dirty)
-for wanted in Cargo.toml README.md docs/FORMAT.md docs/DESIGN.md docs/MIGRATING.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
-  src/lib.rs; do
-  grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $wanted is not in the package" >&2; exit 1; }
-done
-if unwanted=$(grep -E '^(\.ci|benches|ci|fuzz|tests)/' <<<"$files"); then
-  echo "package.sh: in the package, but not for users: $unwanted" >&2
-  exit 1
-fi
-cargo package --allow-dirty --package imid --all-features
+# check PACKAGE FILE...: the package has these files, and none of the folders that only this repository needs.
+check() {
+  local files package=$1
+  shift
+  files=$(cargo package --package "$package" --list --allow-dirty)
+  for wanted in "$@"; do
+    grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $package has no $wanted" >&2; exit 1; }
+  done
+  if unwanted=$(grep -E '^(\.ci|benches|ci|crates|fuzz|tests)/' <<<"$files"); then
+    echo "package.sh: $package has files that users do not need: $unwanted" >&2
+    exit 1
+  fi
+}
+check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*
+check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
+
+cargo package --workspace --all-features --allow-dirty

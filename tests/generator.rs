@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
-use imid::generator::Builder;
-use imid::{Generator, MessageId, Session, SessionType, Start};
+use imid::generator::{Builder, Lane};
+use imid::{Generator, MessageId, Parts, Session, SessionType, Start};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
@@ -161,7 +161,7 @@ fn a_clock_without_a_usable_time_is_an_error_and_no_reading() {
 #[test]
 fn time_runs_out_after_the_last_stamp() {
     let ids = zero().clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
-    let all = Session::from_bits((1 << 26) - 1).unwrap();
+    let all = Session::from_u32((1 << 26) - 1).unwrap();
     let last = ids.batch(all, 4096).unwrap().next_back().unwrap();
     assert_eq!(last, MessageId::MAX);
     let error = ids.generate(all).unwrap_err();
@@ -202,7 +202,7 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
 
 #[test]
 fn a_floor_puts_every_id_into_a_later_millisecond() {
-    let known = MessageId::try_from_parts(T + 500, 17, room()).unwrap();
+    let known = MessageId::try_from_parts(Parts { timestamp_ms: T + 500, spin: 17, session: room() }).unwrap();
     let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
     assert_eq!(at(ids.generate(room()).unwrap()), (501, 0));
 }
@@ -216,7 +216,7 @@ fn a_floor_in_the_past_changes_nothing() {
 #[test]
 fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() {
     let floor = |ahead| {
-        let known = MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+        let known = MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
         zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
     };
     assert_eq!(at(floor(HOUR).unwrap()), (HOUR.cast_signed() + 1, 0));
@@ -226,17 +226,17 @@ fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() 
 #[test]
 fn observed_ids_come_before_all_later_ones_of_every_stripe() {
     let ids = zero().stripes::<8>().clock(ManualClock::new(T)).build().unwrap();
-    let seen = MessageId::try_from_parts(T + 3_000, 4095, room()).unwrap();
+    let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3_000, spin: 4095, session: room() }).unwrap();
     ids.observe(seen).unwrap();
     for bits in 0..64 {
-        assert!(ids.generate(Session::from_bits(bits).unwrap()).unwrap() > seen);
+        assert!(ids.generate(Session::from_u32(bits).unwrap()).unwrap() > seen);
     }
 }
 
 #[test]
 fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     let ids = zero().max_rollback(ms(0)).clock(ManualClock::new(T)).build().unwrap();
-    let seen = |ahead| MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+    let seen = |ahead| MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
     let error = ids.observe(seen(5_001)).unwrap_err();
     assert!(error.is_skew());
     assert_eq!(error.ahead(), Some(ms(5_001)));
@@ -249,7 +249,7 @@ fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
 
 #[test]
 fn a_batch_is_a_run_and_agrees_with_its_fill() {
-    let build = || zero().lane(3, 2).clock(ManualClock::new(T)).build().unwrap();
+    let build = || zero().lane(Lane { index: 3, bits: 2 }).clock(ManualClock::new(T)).build().unwrap();
     let batch: Vec<_> = build().batch(room(), 3_000).unwrap().collect();
     let mut filled = vec![MessageId::MIN; 3_000];
     build().fill(room(), &mut filled).unwrap();
@@ -261,6 +261,12 @@ fn a_batch_is_a_run_and_agrees_with_its_fill() {
     assert_eq!(batch, backwards);
     assert_eq!(build().batch(room(), 3_000).unwrap().len(), 3_000);
     assert_eq!(build().batch(room(), 0).unwrap().count(), 0);
+}
+
+#[test]
+fn a_printed_batch_shows_none_of_its_ids() {
+    let ids = zero().clock(ManualClock::new(T)).build().unwrap();
+    assert_eq!(format!("{:?}", ids.batch(room(), 3).unwrap()), "Batch { left: 3, .. }");
 }
 
 #[test]
@@ -293,7 +299,7 @@ fn the_longest_run_fits_an_idle_generator_wherever_it_starts() {
 #[test]
 fn lanes_never_meet_under_overload() {
     let mint = |index| {
-        let ids = zero().lane(index, 2).clock(ManualClock::new(T)).build().unwrap();
+        let ids = zero().lane(Lane { index, bits: 2 }).clock(ManualClock::new(T)).build().unwrap();
         ids.batch(room(), 5_000).unwrap().collect::<Vec<_>>()
     };
     let mut all: Vec<_> = (0..4).flat_map(mint).collect();
@@ -306,7 +312,7 @@ fn lanes_never_meet_under_overload() {
 #[test]
 fn settings_that_do_not_fit_say_why() {
     let wrong = |index, bits| {
-        let error = Generator::builder().lane(index, bits).build().unwrap_err();
+        let error = Generator::builder().lane(Lane { index, bits }).build().unwrap_err();
         assert!(error.is_lane());
         error.to_string()
     };
@@ -388,7 +394,7 @@ fn stats_count_what_was_issued_and_refused() {
     let ids = Generator::builder().max_lead(ms(10)).stripes::<4>().clock(&clock).build().unwrap();
     for (tick, bits) in (0..100).zip((0..7).cycle()) {
         clock.set(T + tick);
-        let session = Session::from_bits(bits).unwrap();
+        let session = Session::from_u32(bits).unwrap();
         ids.generate(session).unwrap();
         ids.batch(session, 10).unwrap().for_each(drop);
     }

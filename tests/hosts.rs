@@ -3,9 +3,9 @@
 use core::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
-use imid::generator::Builder;
 use imid::generator::GenerateError;
-use imid::{Generator, MessageId, Session, SessionHash, SessionType};
+use imid::generator::{Builder, Lane};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType};
 
 const T: u64 = 1_763_665_800_000;
 /// The default `max_skew`.
@@ -18,7 +18,7 @@ fn host(seed: u64) -> Builder<imid::clock::SystemClock, 1> {
 }
 
 fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn ms(n: u64) -> Duration {
@@ -54,8 +54,8 @@ fn every_reply_sorts_after_its_question_with_clocks_3_s_apart() {
 fn replies_of_striped_hosts_and_of_lanes_sort_after_their_questions() {
     let (slow, fast) = (ManualClock::new(T), ManualClock::new(T + 3_000));
     // Whichever lane is the higher: both directions of the exchange are taken.
-    let a = Generator::builder().seed(1).lane(5, 3).stripes::<8>().clock(&slow).build().unwrap();
-    let b = Generator::builder().seed(2).lane(2, 3).stripes::<3>().clock(&fast).build().unwrap();
+    let a = Generator::builder().seed(1).lane(Lane { index: 5, bits: 3 }).stripes::<8>().clock(&slow).build().unwrap();
+    let b = Generator::builder().seed(2).lane(Lane { index: 2, bits: 3 }).stripes::<3>().clock(&fast).build().unwrap();
     let mut last = b.generate(session(0)).unwrap();
     for round in 0..2_000 {
         last = answer(&a, last, round % 11);
@@ -104,7 +104,8 @@ fn a_stream_of_ids_at_exactly_the_skew_neither_stops_minting_nor_creeps() {
     for now in T..T + 20_000 {
         clock.set(now);
         for spin in [0, 4_095] {
-            let stream = MessageId::try_from_parts(now + SKEW, spin, session(9)).unwrap();
+            let stream =
+                MessageId::try_from_parts(Parts { timestamp_ms: now + SKEW, spin, session: session(9) }).unwrap();
             assert!(answer(&ids, stream, 0).timestamp_ms() <= now + SKEW + 2);
         }
     }

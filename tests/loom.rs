@@ -14,9 +14,9 @@ use core::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, SystemClock};
-use imid::generator::Builder;
 use imid::generator::GenerateError;
-use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
+use imid::generator::{Builder, Lane};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
@@ -25,7 +25,7 @@ const T: u64 = 1_763_665_800_000;
 
 /// Two stamps a millisecond, so that a spin is soon full.
 fn narrow() -> Builder<SystemClock, 1> {
-    Generator::builder().start(Start::Zero).lane(0, 11)
+    Generator::builder().start(Start::Zero).lane(Lane { index: 0, bits: 11 })
 }
 
 /// A clock that all threads see change at once, as they do a real one; a modelled word may be seen late.
@@ -54,7 +54,7 @@ fn clock(ms: u64) -> TestClock {
 }
 
 fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn model(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
@@ -184,7 +184,7 @@ fn a_clock_that_steps_back_between_two_threads_refuses_nothing() {
 fn what_is_observed_comes_before_whatever_follows() {
     model(3, || {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
-        let seen = MessageId::try_from_parts(T + 3, 4095, session(7)).unwrap();
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
         let done = Arc::new(AtomicBool::new(false));
         let thread = {
             let (ids, done) = (Arc::clone(&ids), Arc::clone(&done));
@@ -212,7 +212,9 @@ fn of_two_observed_the_greater_stays() {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
         let observe = |ids: Arc<Generator<TestClock>>, ahead| {
             move || {
-                let seen = MessageId::try_from_parts(T + ahead, 4095, session(7)).unwrap();
+                let seen =
+                    MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 4095, session: session(7) })
+                        .unwrap();
                 ids.observe(seen).unwrap();
                 assert!(seen < ids.generate(session(0)).unwrap());
             }
@@ -233,7 +235,7 @@ fn a_late_thread_does_not_turn_time_back() {
         let thread = thread::spawn(move || other.generate(session(1)).unwrap());
         ids.clock().set(T + 2);
         ids.generate(session(0)).unwrap();
-        let seen = MessageId::try_from_parts(T + 1, 4095, session(7)).unwrap();
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 1, spin: 4095, session: session(7) }).unwrap();
         ids.observe(seen).unwrap();
         ids.clock().set(T);
         assert!(seen < ids.generate(session(2)).unwrap());
@@ -272,7 +274,8 @@ fn the_first_calls_share_one_seed() {
         let thread = thread::spawn(move || other.generate(session(0)).unwrap());
         let mut all = [ids.generate(session(0)).unwrap(), thread.join().unwrap()];
         all.sort_unstable();
-        let next = MessageId::try_from_parts(T, start.spin() + 1, session(0)).unwrap();
+        let next =
+            MessageId::try_from_parts(Parts { timestamp_ms: T, spin: start.spin() + 1, session: session(0) }).unwrap();
         assert_eq!(all, [start, next]);
     });
 }

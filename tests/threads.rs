@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::thread;
 
 use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
-use imid::generator::Builder;
+use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 
 const T: u64 = 1_763_665_800_000;
@@ -21,7 +21,7 @@ const SESSIONS: u64 = 8;
 fn session(index: u64) -> Session {
     let hash = [0, 1, 1, 2, 63, 64, 65, 4_194_303][index as usize];
     let code = 1 + index as u8;
-    Session::from_parts(SessionType::new(code).unwrap(), SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
 }
 
 /// Timestamp and spin, then the session's index: equal for equal IDs only, and small enough to keep millions.
@@ -127,7 +127,7 @@ fn batches_beside_slices_and_single_ids() {
 
 #[test]
 fn generators_with_lanes_share_their_sessions() {
-    let lanes = [1, 2].map(|lane| unlimited().lane(lane, 2).build().unwrap());
+    let lanes = [1, 2].map(|lane| unlimited().lane(Lane { index: lane, bits: 2 }).build().unwrap());
     let keys: Vec<_> = thread::scope(|scope| {
         let hosts = lanes.each_ref().map(|ids| {
             scope.spawn(move || {

@@ -67,7 +67,7 @@ const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
     while at < types.len() {
         let named = SessionType::NAMED[at];
         if let Some(name) = named.name() {
-            types[at] = (named.code(), name);
+            types[at] = (named.to_u8(), name);
         }
         at += 1;
     }

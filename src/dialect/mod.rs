@@ -16,7 +16,7 @@
 //!
 //! let id = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?;
 //! assert_eq!(id.timestamp_ms(), 1_642_750_828_920);
-//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.session_hash().value()));
+//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.session_hash().to_u32()));
 //! assert_eq!(id.to_string(), "DYHG-C84Y-54E6-23L4");
 //! # Ok::<(), imid::error::ParseError>(())
 //! ```
@@ -209,7 +209,7 @@ impl Dialect {
             return Err(read_only);
         }
         let hash = self.hash(name).ok_or(DialectError::new(DialectKind::NoHash { name: self.name }))?;
-        SessionHash::new(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
+        SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
     /// The name of a session type; `None` for a code without one.

@@ -4,9 +4,8 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
-use imid::generator::Batch;
-use imid::generator::GenerateError;
-use imid::{Generator, MessageId, Session, Start};
+use imid::generator::{Batch, GenerateError, Lane};
+use imid::{Generator, MessageId, Parts, Session, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
@@ -72,7 +71,7 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
             Beginning::Rolling => Start::Rolling,
             Beginning::Zero => Start::Zero,
         })
-        .lane(settings.lane, settings.lane_bits)
+        .lane(Lane { index: settings.lane, bits: settings.lane_bits })
         .max_lead(ms(settings.max_lead))
         .max_rollback(ms(settings.max_rollback))
         .max_skew(ms(settings.max_skew));
@@ -139,7 +138,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     /// A `run` of `None` is a call of `generate`.
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
-        let stripe = session.hash().value() as usize % STRIPES;
+        let stripe = session.hash().to_u32() as usize % STRIPES;
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);
@@ -252,7 +251,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn observe(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
+        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
             (Observation::Taken, Ok(())) => {

@@ -57,7 +57,7 @@ where
     C: Clock + 'static,
 {
     Box::new(move || {
-        let session = Session::from_bits(session()).expect("26 bits");
+        let session = Session::from_u32(session()).expect("26 bits");
         ids.generate(session).map(Into::into).map_err(|error| error.to_string())
     })
 }

@@ -1,16 +1,16 @@
-//! An ID and its parts as JSON.
+//! JSON output: one object per line.
 
 use std::io::Write;
 
 use imid::identify::Candidate;
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::report::Stop;
+use crate::time::rfc3339;
 
-/// The members of the object, in the order in which they are printed.
+/// An ID and its fields, in the order of the output.
 #[derive(Serialize)]
-struct Parts {
+struct IdObject {
     id: String,
     dialect: &'static str,
     unix_ms: u64,
@@ -18,14 +18,14 @@ struct Parts {
     #[serde(flatten)]
     fields: Fields,
     hex: String,
-    /// As text: JSON readers that hold numbers as doubles lose bits past 2^53.
+    /// A string: many JSON readers lose bits of numbers above 2^53.
     #[serde(skip_serializing_if = "Option::is_none")]
     u128: Option<String>,
     #[serde(flatten)]
-    remarks: Remarks,
+    findings: Findings,
 }
 
-/// What differs between the two families.
+/// The fields that differ between message IDs and Snowflakes.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Fields {
@@ -38,23 +38,23 @@ enum Fields {
     Snowflake {
         node: u32,
         seq: u32,
-        /// Told only where it is so.
+        /// Present only if it is true.
         #[serde(skip_serializing_if = "Option::is_none")]
         overflowed: Option<bool>,
     },
 }
 
-/// What was asked or found besides; left out where it was not.
+/// What a command found out about an ID. A member is left out if the command did not ask.
 #[derive(Clone, Copy, Default, Serialize)]
-pub(crate) struct Remarks {
+pub(crate) struct Findings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session_match: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plausible: Option<bool>,
 }
 
-/// Writes an ID and its parts as one line of JSON.
-pub(crate) fn write_json(out: &mut impl Write, candidate: &Candidate, remarks: Remarks) -> Result<(), Stop> {
+/// Writes an ID and its fields as one line of JSON.
+pub(crate) fn write_id(out: &mut impl Write, candidate: &Candidate, findings: Findings) -> Result<(), Stop> {
     let (fields, u128) = match candidate {
         Candidate::Message { dialect, id } => {
             let fields = dialect.fields(*id);
@@ -67,7 +67,7 @@ pub(crate) fn write_json(out: &mut impl Write, candidate: &Candidate, remarks: R
             (Fields::Snowflake { node: id.node(), seq: id.seq(), overflowed }, None)
         }
     };
-    let parts = Parts {
+    let object = IdObject {
         id: candidate.to_string(),
         dialect: candidate.name(),
         unix_ms: candidate.timestamp_ms(),
@@ -75,12 +75,12 @@ pub(crate) fn write_json(out: &mut impl Write, candidate: &Candidate, remarks: R
         fields,
         hex: hex(candidate),
         u128,
-        remarks,
+        findings,
     };
-    write_line(out, &parts)
+    write_line(out, &object)
 }
 
-/// All bits in hex.
+/// The bits of an ID in hex.
 pub(crate) fn hex(candidate: &Candidate) -> String {
     match candidate {
         Candidate::Message { id, .. } => format!("{id:x}"),
@@ -90,18 +90,7 @@ pub(crate) fn hex(candidate: &Candidate) -> String {
 
 /// Writes a value as one line of JSON.
 pub(crate) fn write_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), Stop> {
-    // The only error that plain structs leave is the writer's.
+    // Plain structs always serialize, so the error is the writer's.
     serde_json::to_writer(&mut *out, value).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
-}
-
-/// A timestamp as RFC 3339 in UTC, with milliseconds.
-pub(crate) fn rfc3339(unix_ms: u64) -> String {
-    format!("{:.3}", timestamp(unix_ms))
-}
-
-/// A timestamp as a time that a calendar knows.
-pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
-    // PANIC: 43 bits of milliseconds, the most of any built-in dialect or layout, end in the year 2248.
-    Timestamp::from_millisecond(unix_ms.cast_signed()).expect("a timestamp is a time before the year 9999")
 }

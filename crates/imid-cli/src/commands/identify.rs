@@ -1,4 +1,4 @@
-//! `imid identify`: who could have made an ID.
+//! `imid identify`: the schemes that could have made an ID.
 
 use std::io::Write;
 
@@ -6,21 +6,22 @@ use imid::clock::{Clock, SystemClock};
 use imid::identify::{Candidate, identify_at};
 
 use crate::Out;
-use crate::inspect::named_type;
-use crate::parts::{self, Remarks, rfc3339};
+use crate::json::{self, Findings};
 use crate::report::{Stop, quote};
+use crate::scheme::named_type;
+use crate::time::rfc3339;
 
-/// Name the dialects and Snowflake layouts that could have made a text, with the time that each reads in it
+/// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
 ///
-/// The plausible come first: those with a time between 2005 and two years from now. Texts that several could have made
-/// are not decided: inspect reads them by the dialect that you name.
+/// Plausible candidates come first: their time is between 2005 and two years from now. If there are several, compare
+/// with a message whose time you know, then use imid inspect --dialect NAME.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid identify BUFE-A62U-32C4-01I2
   imid identify --json 204697221847986177")]
 pub(crate) struct Args {
-    /// The ID
+    /// ID, as text
     #[arg(allow_hyphen_values = true)]
     text: String,
     /// Print one JSON object per candidate
@@ -31,16 +32,16 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let text = self.text.trim();
-        // Without a clock every time since 2005 is plausible.
+        // Without a clock, every time since 2005 is plausible.
         let now_ms = SystemClock.now_ms().unwrap_or(u64::MAX);
         let mut candidates = identify_at(text, now_ms).peekable();
         if candidates.peek().is_none() {
-            return Err(Stop::Error(format!("{} is no ID of any dialect or Snowflake layout", quote(text))));
+            return Err(Stop::Error(format!("{} is not an ID of any known dialect or Snowflake layout", quote(text))));
         }
         for candidate in candidates {
             let plausible = candidate.is_plausible(now_ms);
             if self.json {
-                parts::write_json(out, &candidate, Remarks { plausible: Some(plausible), ..Remarks::default() })?;
+                json::write_id(out, &candidate, Findings { plausible: Some(plausible), ..Findings::default() })?;
                 continue;
             }
             let (name, time) = (candidate.name(), rfc3339(candidate.timestamp_ms()));
@@ -51,7 +52,7 @@ impl Args {
     }
 }
 
-/// The fields but for the time, by name.
+/// The fields except for the time, with their names.
 fn fields(candidate: &Candidate) -> String {
     match candidate {
         Candidate::Message { dialect, id } => {
@@ -60,7 +61,7 @@ fn fields(candidate: &Candidate) -> String {
             format!("{spin}type {}, hash {}", named_type(dialect, fields.type_code), fields.hash)
         }
         Candidate::Snowflake(id) => {
-            let overflowed = if id.is_overflowed() { ", time in the sign bit" } else { "" };
+            let overflowed = if id.is_overflowed() { ", the time overflows into the sign bit" } else { "" };
             format!("node {}, seq {}{overflowed}", id.node(), id.seq())
         }
     }

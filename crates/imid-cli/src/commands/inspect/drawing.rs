@@ -1,11 +1,11 @@
-//! An ID as a picture: its bits, which of them are which field, and what each field says.
+//! Draws an ID: its bits, the field that each bit belongs to, and the value of each field.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use imid::identify::Candidate;
 
-/// A field of the picture, as wide as its bits.
+/// A field of the drawing, with one column per bit.
 struct Field {
     name: &'static str,
     value: u64,
@@ -43,13 +43,13 @@ fn fields(candidate: &Candidate) -> Vec<Field> {
     fields
 }
 
-/// Draws the bits, one column each, each field in its colour.
+/// Draws the bits in four rows, each field in its own colour.
 pub(crate) fn draw(out: &mut impl Write, candidate: &Candidate) -> io::Result<()> {
     let fields = fields(candidate);
     let mut row = |cell: &dyn Fn(&Field) -> String| {
         for (index, field) in fields.iter().enumerate() {
             let (style, cell) = (field.style, cell(field));
-            // No spaces at the end of a line.
+            // Lines do not end in spaces.
             let cell = if index + 1 == fields.len() { cell.trim_end() } else { &cell };
             write!(out, "{style}{cell}{style:#}")?;
         }

@@ -1,4 +1,4 @@
-//! Minting for messages that bring their own times.
+//! Mints IDs for messages that have times of their own.
 
 use std::time::Duration;
 
@@ -7,19 +7,20 @@ use imid::generator::Builder;
 use imid::generator::{BuildError, GenerateError};
 use imid::{Generator, MessageId, Session};
 
-/// Mints by the times of messages: strictly increasing in the order in which they come.
+/// Mints IDs with the times of messages, strictly increasing in the order of the messages.
 ///
-/// A message that is earlier than one before it gets an ID that is moved forward, to the time that was reached.
+/// If a message is earlier than one before it, its ID moves forward to the latest time so far.
 pub(crate) struct Replay {
     generator: Generator<ManualClock>,
     max_shift: Option<u64>,
-    /// The earliest time that the next ID can have, and the line that brought it; line 0 is the former run.
+    /// The earliest time that the next ID can have.
     earliest: u64,
+    /// The line that set `earliest`; 0 for the previous run.
     latest_line: u64,
     shifts: Shifts,
 }
 
-/// How often IDs were moved forward, and by how much at most.
+/// How many IDs moved forward, and the longest move.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shifts {
     pub(crate) count: u64,
@@ -27,13 +28,13 @@ pub(crate) struct Shifts {
 }
 
 impl Replay {
-    /// By the settings of a builder but for the limits, which are lifted: time goes as the messages do.
+    /// Uses the settings of a builder, but without limits on the clock, because the messages set the time.
     ///
-    /// `max_shift` is how far an ID may be moved forward, in milliseconds.
+    /// `max_shift` is how far an ID may move forward, in milliseconds.
     pub(crate) fn new(builder: Builder<SystemClock, 1>, max_shift: Option<u64>) -> Result<Self, BuildError> {
-        let lifted = builder.max_lead(Duration::MAX).max_rollback(Duration::MAX);
+        let unlimited = builder.max_lead(Duration::MAX).max_rollback(Duration::MAX);
         Ok(Self {
-            generator: lifted.clock(ManualClock::new(0)).build()?,
+            generator: unlimited.clock(ManualClock::new(0)).build()?,
             max_shift,
             earliest: 0,
             latest_line: 0,
@@ -41,11 +42,11 @@ impl Replay {
         })
     }
 
-    /// Goes on after the last ID of a former run, in its millisecond where that has room: messages of one millisecond
-    /// that two runs share are not moved out of it. With the seed of the former run both give what one run gives.
+    /// Continues after the last ID of the previous run, in its millisecond if that has room. So messages of one
+    /// millisecond that is split between two runs stay in it.
     ///
-    /// Not by `Builder::floor`, which leaves the whole millisecond to others.
-    pub(crate) fn go_on_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
+    /// `Builder::floor` would skip the rest of that millisecond.
+    pub(crate) fn continue_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
         let place = |id: MessageId| (id.timestamp_ms(), id.spin());
         self.generator.clock().set(last.timestamp_ms());
         loop {
@@ -57,17 +58,17 @@ impl Replay {
         }
     }
 
-    /// Mints for the message of a line, by its time in unix milliseconds.
+    /// Mints the ID of the message of a line, with its time in unix milliseconds.
     ///
-    /// What cannot be minted changes nothing: the limit is looked at before the generator sees the time.
+    /// The limit is checked before the generator sees the time, so a refused line changes nothing.
     pub(crate) fn mint(&mut self, session: Session, unix_ms: u64, line: u64) -> Result<MessageId, String> {
         let shift = self.earliest.saturating_sub(unix_ms);
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
             let cause = match self.latest_line {
-                0 => "the end of the former run".into(),
+                0 => "the end of the previous run".into(),
                 line => format!("the time of line {line}"),
             };
-            return Err(format!("expected to move the ID forward by at most {max} ms, found {shift} ms, to {cause}"));
+            return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
         }
         self.generator.clock().set(unix_ms);
         let id = self.generator.generate(session).map_err(|error| error.to_string())?;
@@ -86,7 +87,7 @@ impl Replay {
     }
 }
 
-/// The earliest time that the ID after this one can have: a full millisecond carries into the next.
+/// The earliest time that the ID after this one can have. After the last spin comes the next millisecond.
 fn earliest_after(id: MessageId) -> u64 {
     id.timestamp_ms() + u64::from(id.spin() == MessageId::SPIN_MAX)
 }
@@ -95,6 +96,8 @@ fn earliest_after(id: MessageId) -> u64 {
 mod tests {
     use std::iter;
 
+    use imid::Parts;
+
     use super::*;
 
     const NOON: u64 = 1_763_640_000_000;
@@ -102,13 +105,13 @@ mod tests {
     fn replay(after: Option<MessageId>, max_shift: Option<u64>) -> Replay {
         let mut replay = Replay::new(Generator::builder().seed(1), max_shift).unwrap();
         if let Some(last) = after {
-            replay.go_on_after(last).unwrap();
+            replay.continue_after(last).unwrap();
         }
         replay
     }
 
     #[test]
-    fn the_shift_foretold_is_the_shift_of_the_id() {
+    fn the_shift_that_is_computed_is_the_shift_of_the_id() {
         let mut replay = replay(None, None);
         let session = Session::default();
         // Forward, back, and far more than a millisecond holds.
@@ -132,7 +135,7 @@ mod tests {
             replay.mint(session, NOON, 1).unwrap();
         }
         let error = refusing.mint(session, NOON - 11, 2).unwrap_err();
-        assert_eq!(error, "expected to move the ID forward by at most 10 ms, found 11 ms, to the time of line 1");
+        assert_eq!(error, "the ID would move forward by 11 ms, to the time of line 1 (limit 10 ms)");
         assert_eq!(refusing.mint(session, NOON - 10, 3), plain.mint(session, NOON - 10, 3));
         assert_eq!(refusing.shifts().largest_ms, 10);
     }
@@ -142,14 +145,14 @@ mod tests {
         let after = MessageId::last_at(NOON).unwrap();
         let mut replay = replay(Some(after), Some(1));
         let error = replay.mint(Session::default(), NOON - 1, 1).unwrap_err();
-        assert_eq!(error, "expected to move the ID forward by at most 1 ms, found 2 ms, to the end of the former run");
+        assert_eq!(error, "the ID would move forward by 2 ms, to the end of the previous run (limit 1 ms)");
         let id = replay.mint(Session::default(), NOON, 2).unwrap();
         assert!(id > after);
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
     }
 
     #[test]
-    fn two_runs_with_one_seed_give_what_one_run_gives_wherever_it_is_cut() {
+    fn two_runs_with_one_seed_give_the_ids_of_one_run() {
         let times = [0, 0, 5, 2, 5, 5, 6, 6].into_iter().chain(iter::repeat_n(7, 5_000)).chain([7, 9, 9]);
         let times: Vec<_> = times.map(|ms| NOON + ms).collect();
         let run = |after, times: &[u64]| {
@@ -169,7 +172,8 @@ mod tests {
     #[test]
     fn a_run_with_another_seed_goes_on_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
-            let after = MessageId::try_from_parts(NOON, spin, Session::default()).unwrap();
+            let after =
+                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: Session::default() }).unwrap();
             let id = replay(Some(after), None).mint(Session::default(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }

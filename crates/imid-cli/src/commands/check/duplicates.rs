@@ -1,4 +1,4 @@
-//! Finding equal IDs in any order: an external sort, whose memory does not grow with their number.
+//! Finds equal IDs in any order with an external sort, whose memory does not grow with the number of IDs.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
@@ -7,28 +7,28 @@ use std::iter;
 use imid::MessageId;
 use itertools::{Itertools, process_results};
 
-/// How many IDs are sorted in memory at once: 64 MiB of them. More are spilled to temporary files, 10 bytes each.
-const IN_MEMORY: usize = 1 << 22;
+/// How many IDs are sorted in memory: 64 MiB. The others go to temporary files, 10 bytes each.
+const MAX_IN_MEMORY: usize = 1 << 22;
 
-/// Collects IDs, and says in the end which of them occur more than once.
+/// Collects IDs, and then finds those that occur more than once.
 pub(crate) struct Duplicates {
-    in_memory: usize,
+    max_in_memory: usize,
     ids: Vec<MessageId>,
-    /// Sorted runs of IDs. The files have no names and end with the process.
+    /// Sorted runs of IDs. The files have no names, so they are gone when the process ends.
     runs: Vec<File>,
 }
 
 impl Duplicates {
     pub(crate) fn new() -> Self {
-        Self::with_memory_for(IN_MEMORY)
+        Self::with_memory_for(MAX_IN_MEMORY)
     }
 
     fn with_memory_for(ids: usize) -> Self {
-        Self { in_memory: ids, ids: Vec::new(), runs: Vec::new() }
+        Self { max_in_memory: ids, ids: Vec::new(), runs: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, id: MessageId) -> io::Result<()> {
-        if self.ids.len() == self.in_memory {
+        if self.ids.len() == self.max_in_memory {
             self.spill()?;
         }
         self.ids.push(id);
@@ -48,12 +48,12 @@ impl Duplicates {
         Ok(())
     }
 
-    /// Calls for each ID that occurs more than once, in their order, with the number of times.
-    pub(crate) fn each(mut self, mut found: impl FnMut(MessageId, usize)) -> io::Result<()> {
+    /// Calls `found` with each ID that occurs more than once and its count, in the order of the IDs.
+    pub(crate) fn for_each(mut self, mut found: impl FnMut(MessageId, usize)) -> io::Result<()> {
         self.ids.sort_unstable();
         let spilled = self.runs.into_iter().map(|run| Box::new(read_run(run)) as Box<dyn Iterator<Item = _>>);
         let rest = Box::new(self.ids.into_iter().map(Ok)) as Box<dyn Iterator<Item = _>>;
-        // An error comes first, and ends the merge.
+        // An error sorts first and ends the merge.
         let ascending = |a: &io::Result<MessageId>, b: &io::Result<MessageId>| match (a, b) {
             (Ok(a), Ok(b)) => a < b,
             _ => a.is_err(),
@@ -64,7 +64,7 @@ impl Duplicates {
     }
 }
 
-/// The IDs of a run, in their order.
+/// The IDs of a run, in order.
 fn read_run(run: File) -> impl Iterator<Item = io::Result<MessageId>> {
     let mut run = BufReader::new(run);
     iter::from_fn(move || {
@@ -83,14 +83,14 @@ mod tests {
 
     #[test]
     fn repeated_ids_are_found_in_memory_and_on_disk() {
-        // 0 to 99 in a scattered order, 7 three times and 99 twice.
+        // 0 to 99 in scattered order, with 7 three times and 99 twice.
         let ids = (0..100).map(|n| n * 37 % 100).chain([7, 99, 7]).map(|ms| MessageId::first_at(ms).unwrap());
         for (in_memory, runs) in [(1_000, 0), (103, 0), (40, 2), (3, 34)] {
             let mut duplicates = Duplicates::with_memory_for(in_memory);
             ids.clone().for_each(|id| duplicates.push(id).unwrap());
             assert_eq!(duplicates.runs.len(), runs);
             let mut found = Vec::new();
-            duplicates.each(|id, times| found.push((id.timestamp_ms(), times))).unwrap();
+            duplicates.for_each(|id, times| found.push((id.timestamp_ms(), times))).unwrap();
             assert_eq!(found, [(7, 3), (99, 2)], "{in_memory} in memory");
         }
     }

@@ -6,13 +6,14 @@ use std::num::NonZeroU32;
 use imid::dialect::Dialect;
 
 use crate::Out;
-use crate::args::{SessionArgs, pasted_id};
 use crate::report::{Report, Stop, quote};
+use crate::scheme::pasted_id;
+use crate::session::SessionArgs;
 
-/// Print the shard that owns a session, 0 to N - 1, from its name or from any of its IDs
+/// Print the shard that owns a session, from its name or from any of its IDs
 ///
-/// Jump consistent hash of type and session hash, which every ID carries: from N to N + 1 shards only one session in N
-/// + 1 moves. One number per line, in the order of the IDs.
+/// Prints a number from 0 to N - 1 for each ID, one per line. The shard is the jump consistent hash of the session type
+/// and the session hash: when N grows to N + 1, only one session in N + 1 moves to another shard.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,10 +21,10 @@ Examples:
   imid shard -n 8 --type group --session room-42
   imid shard -n 8 --session alice --peer bob")]
 pub(crate) struct Args {
-    /// How many shards there are
+    /// Number of shards
     #[arg(short = 'n', value_name = "N", value_parser = shards, allow_negative_numbers = true)]
     shards: NonZeroU32,
-    /// IDs whose sessions are asked for
+    /// IDs of the sessions
     #[arg(value_name = "ID", conflicts_with_all = ["session_type", "session"])]
     ids: Vec<String>,
     #[command(flatten)]
@@ -34,14 +35,14 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         if self.ids.is_empty() {
             if !self.session.is_named() {
-                return Err(Stop::Usage("expected IDs, or a session by --session".into()));
+                return Err(Stop::Usage("expected IDs or --session".into()));
             }
             return Ok(writeln!(out, "{}", self.session.session(&Dialect::STANDARD)?.shard(self.shards))?);
         }
         for (index, text) in self.ids.iter().enumerate() {
             match pasted_id(text) {
                 Ok(id) => writeln!(out, "{}", id.session().shard(self.shards))?,
-                Err(what) => report.bad(format_args!("argument {}", index + 1), what)?,
+                Err(problem) => report.bad_input(format_args!("argument {}", index + 1), problem)?,
             }
         }
         Ok(())
@@ -49,5 +50,5 @@ impl Args {
 }
 
 fn shards(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| format!("expected a number of shards, 1 to {}, found {}", u32::MAX, quote(text)))
+    text.parse().map_err(|_| format!("expected a number of shards from 1 to {}, found {}", u32::MAX, quote(text)))
 }
