@@ -7,7 +7,7 @@ use crate::codec::alphabet::{self, RADIX};
 use crate::error::Expected;
 use crate::session::SessionType;
 
-impl Dialect {
+impl Dialect<'static> {
     /// This library's own: what [`MessageId`](crate::MessageId)'s `Display` and `FromStr` write and read.
     pub const STANDARD: Self =
         Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
@@ -20,14 +20,13 @@ impl Dialect {
         .with_channels(&RONGCLOUD_CHANNELS);
 
     /// RongCloud's until spring 2018: 43-bit time, no counter, 5-bit type, all 32 bits of Java's `hashCode`. Read only:
-    /// no generator mints them.
+    /// no generator mints such IDs.
     ///
-    /// **The accessors of [`MessageId`](crate::MessageId) do not read this layout**; [`fields`](Self::fields) does. Text, bytes and order
-    /// are right in any case: all of these IDs sort before all of RongCloud's current ones.
+    /// Bytes and texts of all of these IDs sort before those of RongCloud's current ones.
     pub const RONGCLOUD_V1: Self = Self { name: "rongcloud-v1", ..Self::RONGCLOUD.with_layout(Layout::RONGCLOUD_V1) };
 
     /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
-    /// that the order of texts is **not** the order of time. Store the bytes, or [recode](Self::recode).
+    /// the order of texts is **not** the order of time. Store the bytes, or the text of another dialect.
     ///
     /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
     /// is, on most of its paths, the two user IDs in order, joined by a colon.
@@ -49,7 +48,7 @@ impl Dialect {
     }
 }
 
-const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Dialect {
+const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Dialect<'static> {
     match Dialect::checked(name, digits, expected) {
         Ok(dialect) => dialect,
         // PANIC: when it is compiled, if ever.

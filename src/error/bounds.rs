@@ -12,7 +12,7 @@ pub(crate) struct Quantity {
 }
 
 /// A number is outside of the range that it must be in.
-// The words are behind a reference: with four numbers a result still fits 32 bytes.
+// The words are behind a reference, which keeps the errors that hold this one small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("expected {} of {min} to {max}{}, found {found}", .of.name, .of.unit)]
 pub(crate) struct OutOfBounds {

@@ -7,8 +7,10 @@ use core::time::Duration;
 
 use super::error::{LayoutError, LayoutKind};
 use super::layout::{Layout, TextForm};
-use super::text::{self, HexText};
-use crate::error::ParseError;
+use super::text::parse_decimal;
+use crate::codec::HexText;
+use crate::codec::hex;
+use crate::error::{Expected, ParseError};
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
@@ -47,7 +49,7 @@ impl Snowflake {
     pub const BYTES: usize = 8;
 
     /// Length of the hex form: 16.
-    pub const HEX_LEN: usize = text::HEX_LEN;
+    pub const HEX_LEN: usize = 2 * Self::BYTES;
 
     /// Returns the ID with these bits. Every value is an ID.
     pub const fn from_u64(bits: u64, layout: Layout) -> Self {
@@ -84,12 +86,12 @@ impl Snowflake {
     /// # Errors
     /// Any other text, such as one of 15 digits or with a leading `0x`.
     pub fn from_hex(text: &str, layout: Layout) -> Result<Self, ParseError> {
-        Ok(Self::from_u64(text::parse_hex(text.as_bytes(), text::Case::Either)?, layout))
+        Ok(Self::from_u64(parse_hex(text.as_bytes(), Expected::HexDigit)?, layout))
     }
 
     /// Returns the 16 hex digits in lower case, under any layout.
     pub fn to_hex(self) -> HexText {
-        HexText::new(self.bits)
+        HexText::new::<{ Self::HEX_LEN }>(self.bits.into())
     }
 
     /// The layout.
@@ -178,8 +180,8 @@ impl Layout {
     /// As for [`parse`](Self::parse).
     pub fn parse_bytes(self, text: &[u8]) -> Result<Snowflake, ParseError> {
         let bits = match self.text_form() {
-            TextForm::Decimal => text::parse_decimal(text, self.has_sign())?,
-            TextForm::Hex => text::parse_hex(text, text::Case::Lower)?,
+            TextForm::Decimal => parse_decimal(text, self.has_sign())?,
+            TextForm::Hex => parse_hex(text, Expected::LowerHexDigit)?,
         };
         Ok(Snowflake::from_u64(bits, self))
     }
@@ -270,6 +272,12 @@ impl Layout {
     }
 }
 
+/// The bits of 16 hex digits, which are called `expected`.
+fn parse_hex(text: &[u8], expected: Expected) -> Result<u64, ParseError> {
+    // 16 digits of 4 bits are 64 bits.
+    hex::parse::<{ Snowflake::HEX_LEN }>(text, expected).map(|bits| bits as u64)
+}
+
 /// By bits, and among equal bits by layout.
 impl Ord for Snowflake {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -302,19 +310,17 @@ impl fmt::Debug for Snowflake {
     }
 }
 
-/// All 16 hex digits in lower case, leading zeros included; `{:#x}` puts `0x` before them.
+/// All 16 hex digits in lower case, leading zeros included. `{:#x}` puts `0x` before them.
 impl fmt::LowerHex for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = if f.alternate() { "0x" } else { "" };
-        write!(f, "{prefix}{:0width$x}", self.bits, width = Self::HEX_LEN)
+        self.to_hex().fmt_lower(f)
     }
 }
 
-/// All 16 hex digits in upper case, leading zeros included; `{:#X}` puts `0x` before them.
+/// All 16 hex digits in upper case, leading zeros included. `{:#X}` puts `0x` before them.
 impl fmt::UpperHex for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = if f.alternate() { "0x" } else { "" };
-        write!(f, "{prefix}{:0width$X}", self.bits, width = Self::HEX_LEN)
+        self.to_hex().fmt_upper(f)
     }
 }
 
@@ -333,6 +339,12 @@ impl From<Snowflake> for i64 {
 impl From<Snowflake> for [u8; Snowflake::BYTES] {
     fn from(id: Snowflake) -> Self {
         id.to_bytes()
+    }
+}
+
+impl From<Snowflake> for Parts {
+    fn from(id: Snowflake) -> Self {
+        id.parts()
     }
 }
 

@@ -31,4 +31,3 @@ cfg_minting! {
 pub use error::LayoutError;
 pub use id::{Parts, Snowflake};
 pub use layout::{Layout, LayoutBuilder, TextForm};
-pub use text::HexText;
