@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use crate::dialect::{Dialect, DialectId};
 use crate::snowflake::{Layout, Snowflake};
 
-/// The earliest plausible time: 2005-01-01T00:00:00Z, before all of these systems.
+/// The earliest plausible time: 2005-01-01T00:00:00Z. All of these systems are younger.
 const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
 /// How far ahead a plausible time can be: two years, for clocks that are wrong.
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
@@ -29,7 +29,7 @@ pub enum Candidate {
 }
 
 impl Candidate {
-    /// The name of the dialect or of the Snowflake's layout, such as `rongcloud` or `twitter`.
+    /// Returns the name of the dialect or of the Snowflake's layout, such as `rongcloud` or `twitter`.
     ///
     /// It is `custom` for a layout of your own, which [`identify`](crate::identify()) does not return.
     pub const fn name(&self) -> &'static str {
@@ -42,7 +42,7 @@ impl Candidate {
         }
     }
 
-    /// The time, in unix milliseconds.
+    /// Returns the time, in unix milliseconds.
     pub const fn timestamp_ms(&self) -> u64 {
         match self {
             Self::Message { id, .. } => id.timestamp_ms(),
@@ -50,15 +50,15 @@ impl Candidate {
         }
     }
 
-    /// Whether the time is between 2005-01-01 and two years (of 365 days) after `now_ms`.
+    /// Returns whether the time is between 2005-01-01 and two years (of 365 days) after `now_ms`.
     pub const fn is_plausible(&self, now_ms: u64) -> bool {
         let ms = self.timestamp_ms();
         PLAUSIBLE_FROM <= ms && ms <= now_ms.saturating_add(PLAUSIBLE_AHEAD)
     }
 }
 
-/// The text of the ID in its dialect or layout; in hex if the dialect has another layout than the ID. Width and alignment
-/// are honoured.
+/// Formats the text of the ID in its dialect or layout, or the hex digits if the dialect has another layout than the
+/// ID. Width and alignment apply.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -100,28 +100,28 @@ impl ExactSizeIterator for Candidates {}
 
 impl FusedIterator for Candidates {}
 
-/// Returns every built-in dialect and Snowflake layout that could have made a text, the most plausible first. There are
-/// none if no dialect and no layout [parses](Dialect::parse) the text.
-///
-/// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within both
-/// groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf, Discord, the
-/// Java port, the rollback article, NSQ, NSQ before 2015.
-///
-/// The first candidate is a guess where there are several. Twitter's and Leaf's IDs look alike, and an ID in standard digits
-/// from 2009 to 2020 can be RongCloud's from 2018 to 2029.
-///
-/// ```
-/// use imid::identify::identify;
-///
-/// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
-/// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
-/// assert_eq!(identify("hello").count(), 0);
-/// ```
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub fn identify(text: &str) -> Candidates {
-    use crate::clock::{Clock, SystemClock};
-    // Without a clock every time since 2005 is plausible.
-    identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
+cfg_minting! {
+    /// Returns every built-in dialect and Snowflake layout that could have made a text, the most plausible first. There are
+    /// none if no dialect and no layout [parses](Dialect::parse) the text.
+    ///
+    /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within both
+    /// groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf, Discord,
+    /// the Java port, the rollback article, NSQ, NSQ before 2015.
+    /// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
+    ///
+    /// ```
+    /// use imid::identify::identify;
+    ///
+    /// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
+    /// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
+    /// assert_eq!(identify("hello").count(), 0);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn identify(text: &str) -> Candidates {
+        use crate::clock::{Clock, SystemClock};
+        // Without a clock, every time since 2005 is plausible.
+        identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
+    }
 }
 
 /// [`identify`](crate::identify()) at a given time, in unix milliseconds. It reads no clock.

@@ -8,28 +8,27 @@ use crate::error::Expected;
 use crate::session::SessionType;
 
 impl Dialect<'static> {
-    /// This library's own: what [`MessageId`](crate::MessageId)'s `Display` and `FromStr` write and read.
+    /// imid's own dialect: the text that [`MessageId`](crate::MessageId) is written and read as.
     pub const STANDARD: Self =
         Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
 
-    /// RongCloud's since spring 2018: the standard layout, base32hex, the low 22 bits of Java's `hashCode` of the addressed
-    /// target (the receiver, the group, the chat room), so the two directions of a private conversation differ.
+    /// RongCloud's dialect since spring 2018: the standard layout in base32hex. The hash is the low 22 bits of Java's
+    /// `hashCode` of the addressed target (the receiver, the group, the chat room), so the two directions of a private
+    /// conversation have different hashes.
     pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
         .with_hash(hash::java)
         .with_types(&RONGCLOUD_TYPES)
         .with_channels(&RONGCLOUD_CHANNELS);
 
-    /// RongCloud's until spring 2018: 43-bit time, no counter, 5-bit type, all 32 bits of Java's `hashCode`. Read only:
-    /// no generator mints such IDs.
-    ///
-    /// Bytes and texts of all of these IDs sort before those of RongCloud's current ones.
+    /// RongCloud's dialect until spring 2018: 43 bits of time, no counter, 5 bits of type, all 32 bits of Java's
+    /// `hashCode`. It is read only: no generator mints such IDs. These IDs sort before RongCloud's current ones, as
+    /// bytes and as texts.
     pub const RONGCLOUD_V1: Self = Self { name: "rongcloud-v1", ..Self::RONGCLOUD.with_layout(Layout::RONGCLOUD_V1) };
 
-    /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
-    /// the order of texts is **not** the order of time. Store the bytes, or the text of another dialect.
-    ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
-    /// is, on most of its paths, the two user IDs in order, joined by a colon.
+    /// JuggleIM's dialect (`commons/tools/msgid.go` of its server): the standard layout without dashes. Its letters
+    /// stand for lower values than its digits, so texts do **not** sort by time. Store the bytes, or the text of
+    /// another dialect. The hash is the low 22 bits of CRC-32 (IEEE). It is known with the feature `juggleim`. In most
+    /// of JuggleIM's code, the name of a private chat is the two user IDs in order, joined by a colon.
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
             .without_dashes()
@@ -39,10 +38,10 @@ impl Dialect<'static> {
         dialect
     };
 
-    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) prefers them.
+    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) returns them.
     pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
 
-    /// The built-in dialect of this name, such as `rongcloud-v1`.
+    /// Returns the built-in dialect with this name, such as `rongcloud-v1`.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::ALL.iter().find(|dialect| dialect.name == name)
     }
@@ -59,7 +58,7 @@ const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) 
 /// RFC 4648, section 7.
 const BASE32_HEX: &[u8; RADIX] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
-/// RongCloud's `ConversationType`, under the names of [`SessionType`].
+/// RongCloud's `ConversationType`. [`SessionType`] has the same names.
 const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
     let mut types = [(0, ""); SessionType::NAMED.len()];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What a dialect cannot be, and what it cannot do.
+//! What is wrong with a dialect, or with an ID for it.
 
 use core::ascii;
 
@@ -8,7 +8,7 @@ use super::layout::Layout;
 use crate::error::OutOfBounds;
 use crate::layout::ID_BITS;
 
-/// A dialect or its layout cannot be built, an ID has another layout, or a dialect has no such session.
+/// A dialect or a layout cannot be built, an ID has the wrong layout, or a dialect cannot make sessions.
 ///
 /// ```
 /// use imid::MessageId;
@@ -51,18 +51,18 @@ impl DialectError {
         Self(kind)
     }
 
-    /// Whether the ID has another layout: than that of the dialect that was to write it, or than that of a
+    /// Returns whether the ID does not have the layout that was needed: that of the dialect, or that of a
     /// [`MessageId`](crate::MessageId).
     pub const fn is_layout(self) -> bool {
         matches!(self.0, DialectKind::Layout { .. })
     }
 
-    /// Whether the dialect is read only: its layout is not that of a [`MessageId`](crate::MessageId).
+    /// Returns whether the dialect is read only: its layout is not that of a [`MessageId`](crate::MessageId).
     pub const fn is_read_only(self) -> bool {
         matches!(self.0, DialectKind::ReadOnly { .. })
     }
 
-    /// Whether the dialect's session hash is not known here.
+    /// Returns whether the dialect's session hash is not known.
     pub const fn is_without_hash(self) -> bool {
         matches!(self.0, DialectKind::NoHash)
     }

@@ -1,4 +1,4 @@
-//! The value: 80 bits and the layout that divides them.
+//! The value: 80 bits and their layout.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -12,10 +12,9 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout: what a [`Dialect`](super::Dialect) reads.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
-///
-/// IDs of one layout are ordered by timestamp first. The order of IDs of different layouts is that of their bits. That is
-/// also the order of time for RongCloud's two layouts: all IDs of the older one sort before those of the newer one.
+/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. The order of
+/// IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the order says
+/// nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its newer one.
 ///
 /// ```
 /// use imid::MessageId;
@@ -32,7 +31,7 @@ use crate::id::MessageId;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DialectId {
-    /// The 80 bits, whose fields only `layout` knows.
+    /// The 80 bits. Their fields are those of `layout`.
     bits: MessageId,
     layout: Layout,
 }
@@ -45,7 +44,7 @@ impl DialectId {
     /// Returns the ID with this integer, 0 to 2⁸⁰ - 1.
     ///
     /// # Errors
-    /// A value of more than 80 bits, such as `1 << 80`.
+    /// The value is 2⁸⁰ or more.
     pub const fn from_u128(value: u128, layout: Layout) -> Result<Self, RangeError> {
         match MessageId::from_u128(value) {
             Ok(bits) => Ok(Self { bits, layout }),
@@ -66,7 +65,7 @@ impl DialectId {
     /// Returns the ID with the bytes of a slice, most significant first.
     ///
     /// # Errors
-    /// A slice that does not have 10 bytes.
+    /// The slice does not have 10 bytes.
     pub fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
         Ok(Self { bits: MessageId::from_slice(bytes)?, layout })
     }
@@ -79,7 +78,7 @@ impl DialectId {
     /// Reads 20 hex digits in either case.
     ///
     /// # Errors
-    /// Any other text, such as one of 19 digits or with a leading `0x`.
+    /// The text is not 20 hex digits: for example it has 19, or it begins with `0x`.
     pub fn from_hex(text: &str, layout: Layout) -> Result<Self, ParseError> {
         Ok(Self { bits: MessageId::from_hex(text)?, layout })
     }
@@ -89,29 +88,29 @@ impl DialectId {
         self.bits.to_hex()
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(self) -> Layout {
         self.layout
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z.
     pub const fn timestamp_ms(self) -> u64 {
         self.layout.timestamp_ms(self.to_u128())
     }
 
-    /// The timestamp as the time since 1970-01-01T00:00:00Z.
+    /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
     pub const fn since_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
-    /// The timestamp as a time of the system's clock.
+    /// Returns the timestamp as a time of the system's clock.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // No overflow: a layout's timestamp has at most 48 bits.
         std::time::UNIX_EPOCH + self.since_epoch()
     }
 
-    /// The counter within the millisecond; `None` if the layout has none.
+    /// Returns the counter within the millisecond; `None` if the layout has none.
     pub const fn spin(self) -> Option<u16> {
         match self.layout.spin_bits() {
             0 => None,
@@ -119,17 +118,17 @@ impl DialectId {
         }
     }
 
-    /// The code of the session type. [`Dialect::type_name`](super::Dialect::type_name) names it.
+    /// Returns the code of the session type. [`Dialect::type_name`](super::Dialect::type_name) names it.
     pub const fn type_code(self) -> u8 {
         self.layout.type_code(self.to_u128())
     }
 
-    /// The hash of the session's name, as wide as the layout keeps it: a hint, never proof.
+    /// Returns the hash of the session's name, as wide as the layout keeps it: a hint, never proof.
     pub const fn hash(self) -> u32 {
         self.layout.hash(self.to_u128())
     }
 
-    /// The 80 bits, for a writer or a type that takes this layout only.
+    /// Returns the 80 bits if they have this layout.
     pub(super) fn in_layout(self, expected: Layout) -> Result<MessageId, DialectError> {
         if self.layout == expected {
             Ok(self.bits)
@@ -139,7 +138,7 @@ impl DialectId {
     }
 }
 
-/// By bits, and among equal bits by layout.
+/// Compares the bits, and the layouts if the bits are equal.
 impl Ord for DialectId {
     fn cmp(&self, other: &Self) -> Ordering {
         self.bits.cmp(&other.bits).then_with(|| self.layout.rank().cmp(&other.layout.rank()))
@@ -152,21 +151,21 @@ impl PartialOrd for DialectId {
     }
 }
 
-/// The layout, and the bits in hex: only a dialect knows the text.
+/// Formats the layout and the hex digits. Only a dialect knows the text.
 impl fmt::Debug for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DialectId({}, {self:x})", self.layout)
     }
 }
 
-/// All 20 hex digits in lower case, leading zeros included; `{:#x}` puts `0x` before them.
+/// Formats the 20 hex digits in lower case, leading zeros included. `{:#x}` puts `0x` before them.
 impl fmt::LowerHex for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::LowerHex::fmt(&self.bits, f)
     }
 }
 
-/// All 20 hex digits in upper case, leading zeros included; `{:#X}` puts `0x` before them.
+/// Formats the 20 hex digits in upper case, leading zeros included. `{:#X}` puts `0x` before them.
 impl fmt::UpperHex for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::UpperHex::fmt(&self.bits, f)
@@ -179,7 +178,7 @@ impl From<MessageId> for DialectId {
     }
 }
 
-/// Fails for an ID of another layout than the standard one, such as RongCloud's until spring 2018.
+/// Fails if the layout is not the standard one: for example for RongCloud's IDs until spring 2018.
 impl TryFrom<DialectId> for MessageId {
     type Error = DialectError;
 

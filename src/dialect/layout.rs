@@ -4,7 +4,8 @@ use super::error::{DialectError, DialectKind};
 use crate::error::{Quantity, check_all};
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 
-/// Widths of the four fields, from the left: timestamp in unix milliseconds, spin, session type, session hash.
+/// The widths of the four fields, from the most significant: timestamp in unix milliseconds, spin, session type,
+/// session hash.
 ///
 /// ```
 /// use imid::dialect::Layout;
@@ -28,22 +29,22 @@ const TIMESTAMP: &Quantity = &Quantity::new("a timestamp", " bits");
 const SPIN: &Quantity = &Quantity::new("a spin", " bits");
 const TYPE: &Quantity = &Quantity::new("a session type", " bits");
 const HASH: &Quantity = &Quantity::new("a session hash", " bits");
-/// They end in the year 10889, which the clocks of all systems know.
+/// They end in the year 10889. System clocks can represent the time of any ID.
 const TIMESTAMP_BITS_MAX: u64 = 48;
 
 impl Layout {
-    /// That of a [`MessageId`](crate::MessageId): 42, 12, 4 and 22 bits.
+    /// The layout of a [`MessageId`](crate::MessageId): 42, 12, 4 and 22 bits.
     pub const STANDARD: Self = built(Self::builder());
 
-    /// RongCloud's until spring 2018: 43 bits of timestamp, no spin, 5 of type and 32 of hash.
+    /// RongCloud's layout until spring 2018: 43 bits of timestamp, no spin, 5 of type and 32 of hash.
     pub const RONGCLOUD_V1: Self = built(Self::builder().timestamp_bits(43).spin_bits(0).type_bits(5).hash_bits(32));
 
-    /// Starts a layout of your own, with the widths of [`STANDARD`](Self::STANDARD).
+    /// Returns a builder with the widths of [`STANDARD`](Self::STANDARD).
     pub const fn builder() -> LayoutBuilder {
         LayoutBuilder { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS }
     }
 
-    /// The name of a built-in layout: `standard` or `rongcloud-v1`. `None` for any other layout.
+    /// Returns the name of a built-in layout: `standard` or `rongcloud-v1`. `None` for any other layout.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::STANDARD => Some("standard"),
@@ -52,63 +53,63 @@ impl Layout {
         }
     }
 
-    /// Width of the timestamp in bits: 1 to 48.
+    /// Returns the width of the timestamp in bits: 1 to 48.
     pub const fn timestamp_bits(self) -> u32 {
         self.timestamp as u32
     }
 
-    /// Width of the spin in bits: 0 to 16.
+    /// Returns the width of the spin in bits: 0 to 16.
     pub const fn spin_bits(self) -> u32 {
         self.spin as u32
     }
 
-    /// Width of the session type in bits: 0 to 8.
+    /// Returns the width of the session type in bits: 0 to 8.
     pub const fn type_bits(self) -> u32 {
         self.session_type as u32
     }
 
-    /// Width of the session hash in bits: 0 to 32.
+    /// Returns the width of the session hash in bits: 0 to 32.
     pub const fn hash_bits(self) -> u32 {
         self.hash as u32
     }
 
-    /// Whether it is the layout of a [`MessageId`](crate::MessageId).
+    /// Returns whether this is the layout of a [`MessageId`](crate::MessageId).
     pub const fn is_standard(self) -> bool {
         matches!(self, Self::STANDARD)
     }
 
-    /// An order of layouts that agrees with their equality and means nothing else.
+    /// Returns a key that sorts layouts in an order without a meaning. Only equal layouts have equal keys.
     pub(super) const fn rank(self) -> [u8; 4] {
         [self.timestamp, self.spin, self.session_type, self.hash]
     }
 
-    /// The timestamp in 80 bits.
+    /// Returns the timestamp in 80 bits.
     pub(super) const fn timestamp_ms(self, bits: u128) -> u64 {
         (bits >> self.hash >> self.session_type >> self.spin) as u64
     }
 
-    /// The spin in 80 bits, 0 where there is none.
+    /// Returns the spin in 80 bits; 0 if the layout has none.
     pub(super) const fn spin(self, bits: u128) -> u16 {
         low(bits >> self.hash >> self.session_type, self.spin) as u16
     }
 
-    /// The session type in 80 bits.
+    /// Returns the session type in 80 bits.
     pub(super) const fn type_code(self, bits: u128) -> u8 {
         low(bits >> self.hash, self.session_type) as u8
     }
 
-    /// The session hash in 80 bits, or the part of a longer hash that the layout keeps.
+    /// Returns the session hash in 80 bits, or the part of a longer hash that the layout keeps.
     pub(super) const fn hash(self, bits: u128) -> u32 {
         low(bits, self.hash) as u32
     }
 }
 
-/// The low bits of a value.
+/// Returns the low bits of a value.
 const fn low(value: u128, bits: u8) -> u128 {
     value & ((1 << bits) - 1)
 }
 
-/// The four widths, such as `42-12-4-22`.
+/// Formats the four widths, such as `42-12-4-22`.
 impl core::fmt::Display for Layout {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { timestamp, spin, session_type, hash } = self;
@@ -150,7 +151,7 @@ impl LayoutBuilder {
     /// Returns the layout.
     ///
     /// # Errors
-    /// A width outside of its range, such as a timestamp of 49 bits; widths that do not sum to 80.
+    /// A width is outside of its range, such as a timestamp of 49 bits; the widths do not sum to 80.
     pub const fn build(self) -> Result<Layout, DialectError> {
         let Self { timestamp, spin, session_type, hash } = self;
         let widths = check_all(&[

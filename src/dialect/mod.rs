@@ -1,8 +1,8 @@
 //! Other text forms and layouts of this family, as data: RongCloud's, JuggleIM's and your own.
 //!
-//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. What it reads is a
-//! [`DialectId`]: 80 bits that know their layout. IDs of the standard layout convert to a [`MessageId`](crate::MessageId) and back, so each of
-//! them can be written in any dialect of that layout.
+//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a
+//! [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a [`MessageId`](crate::MessageId)
+//! and back, so each of them can be written in any dialect of that layout.
 //!
 //! | dialect | digits | session hash | text order is time order |
 //! | --- | --- | --- | --- |
@@ -74,11 +74,11 @@ pub struct Dialect<'a> {
 }
 
 impl<'a> Dialect<'a> {
-    /// Returns a dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without a
-    /// session hash and without names of session types. The methods below change that.
+    /// Returns a dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without
+    /// a session hash and without names of session types. The methods below change that.
     ///
     /// # Errors
-    /// A digit that occurs twice, is not printable ASCII, or is the dash.
+    /// A digit occurs twice, is not printable ASCII, or is the dash.
     pub const fn new(name: &'a str, digits: &[u8; 32]) -> Result<Self, DialectError> {
         Self::checked(name, digits, Expected::DialectDigit)
     }
@@ -102,7 +102,7 @@ impl<'a> Dialect<'a> {
         self
     }
 
-    /// Divides the 80 bits in this way.
+    /// Divides the 80 bits by this layout.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
@@ -126,26 +126,25 @@ impl<'a> Dialect<'a> {
         Self { channels, ..self }
     }
 
-    /// The name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
+    /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
     pub const fn name(&self) -> &'a str {
         self.name
     }
 
-    /// How the 80 bits are divided.
+    /// Returns how the 80 bits are divided.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Whether the order of texts (as bytes) is the order of the values, and so of time: the digits ascend in ASCII.
+    /// Returns whether the texts, compared as bytes, sort like the IDs and so by time: the digits ascend in ASCII.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
 
-    /// Reads a text: this dialect's digits in this dialect's case, with dashes in their places or without any, as the
-    /// dialect writes them.
+    /// Reads a text in the form that the dialect writes: its digits in its case, with all dashes or with none.
     ///
     /// # Errors
-    /// Any other text, such as one with W to Z in RongCloud's, or with a dash in JuggleIM's.
+    /// The text has another form: for example it contains W to Z for RongCloud, or a dash for JuggleIM.
     pub fn parse(&self, text: &str) -> Result<DialectId, ParseError> {
         self.parse_bytes(text.as_bytes())
     }
@@ -158,11 +157,12 @@ impl<'a> Dialect<'a> {
         Ok(DialectId::new(self.form.parse(text)?, self.layout))
     }
 
-    /// Reads what a person types or pastes: either case unless both are digits, any of the three dashes added or left out,
-    /// white space around it.
+    /// Reads what a person types or pastes: with or without any of the three dashes, with ASCII white space around it,
+    /// and in either case (unless both cases of a letter are digits of this dialect).
     ///
     /// # Errors
-    /// Any other text, such as one with a character that in neither case is a digit of this dialect.
+    /// The text has another form: for example it contains a character that is not a digit of this dialect in either
+    /// case.
     pub fn parse_lenient(&self, text: &str) -> Result<DialectId, ParseError> {
         Ok(DialectId::new(form::parse_lenient(&self.form.alphabet, text)?, self.layout))
     }
@@ -170,7 +170,7 @@ impl<'a> Dialect<'a> {
     /// Returns the text of an ID, on the stack. Takes a [`DialectId`] or a [`MessageId`](crate::MessageId).
     ///
     /// # Errors
-    /// An ID of another layout, such as a [`MessageId`](crate::MessageId) for RongCloud's older dialect.
+    /// The ID has another layout, such as a [`MessageId`](crate::MessageId) for RongCloud's older dialect.
     pub fn to_text(&self, id: impl Into<DialectId>) -> Result<DialectText, DialectError> {
         Ok(DialectText::new(&self.form, id.into().in_layout(self.layout)?))
     }
@@ -195,8 +195,8 @@ impl<'a> Dialect<'a> {
     /// ```
     ///
     /// # Errors
-    /// A dialect of another layout than the standard one, which is read only; one whose hash is not known, such as
-    /// JuggleIM's without the feature `juggleim`.
+    /// The dialect is read only, because its layout is not the standard one; its hash is not known, such as JuggleIM's
+    /// without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly { found: self.layout });
         if !self.layout.is_standard() {
@@ -206,17 +206,17 @@ impl<'a> Dialect<'a> {
         SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
-    /// The name of a session type; `None` for a code without one.
+    /// Returns the name of a session type; `None` for a code without one.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
         name_of(self.types, code)
     }
 
-    /// The `channelType` of RongCloud's callbacks for a session type; `None` for a code without one.
+    /// Returns the `channelType` of RongCloud's callbacks for a session type; `None` for a code without one.
     pub fn channel_type(&self, code: u8) -> Option<&'a str> {
         name_of(self.channels, code)
     }
 
-    /// The code with this name or `channelType`, in any case.
+    /// Returns the code with this name or `channelType`, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
         let mut named = self.types.iter().chain(self.channels);
         named.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| *code)

@@ -19,7 +19,7 @@ impl DialectText {
         Self(ArrayString::from(form.encode(id, &mut text)).expect("a text is at most 19 characters"))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

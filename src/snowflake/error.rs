@@ -39,12 +39,12 @@ impl LayoutError {
         Self(kind)
     }
 
-    /// Whether a time is before the layout's first tick or after its last one.
+    /// Returns whether a time is before the layout's first tick or after its last one.
     pub const fn is_time(self) -> bool {
         matches!(self.0, LayoutKind::Time(_))
     }
 
-    /// Whether a range of times is empty, or so short that no tick begins in it.
+    /// Returns whether a range of times is empty, or so short that no tick begins in it.
     pub const fn is_empty(self) -> bool {
         matches!(self.0, LayoutKind::Empty { .. })
     }

@@ -13,8 +13,8 @@ use core::time::Duration;
 use super::error::{LayoutError, LayoutKind};
 use crate::error::{Quantity, check_all};
 
-/// Where the fields of a [`Snowflake`](super::Snowflake) are, how long a tick is, when the first tick begins, and how
-/// the text is written.
+/// The fields of a [`Snowflake`](super::Snowflake), the length of a tick, the time of the first tick, and the form of
+/// the text.
 ///
 /// | constant | sign, tick, node, sequence | first tick | last tick | text |
 /// | --- | --- | --- | --- | --- |
@@ -24,9 +24,8 @@ use crate::error::{Quantity, check_all};
 /// | [`NSQ`](Self::NSQ) (a tick is 2²⁰ ns) | 0, 42, 10, 12 | 2012-10-28T16:23:41.999Z | 2158-12-18 | hex |
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
-///
-/// A sign bit that is set is read as one more bit of time. The originals' arithmetic does the same with a clock that is
-/// past the last tick. Such an ID is [marked](super::Snowflake::is_overflowed).
+/// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
+/// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
 ///
 /// ```
 /// use core::time::Duration;
@@ -71,10 +70,10 @@ pub enum TextForm {
 
 const NS_PER_MS: u128 = 1_000_000;
 const NS_PER_S: u128 = 1_000 * NS_PER_MS;
-/// The stamp transition adds ticks; with this width no sum comes near 64 bits.
+/// The stamp transition adds ticks. With this width its sums stay far below 64 bits.
 const TICK_BITS_MAX: u64 = 48;
 const TICK_MAX: Duration = Duration::from_hours(1);
-/// 9999-12-31T23:59:59.999Z: calendars and the clocks of all systems know every time of a layout.
+/// 9999-12-31T23:59:59.999Z, so that calendars and system clocks can represent the time of any ID.
 const LAST_MS_MAX: u64 = 253_402_300_799_999;
 
 const TICK_BITS: &Quantity = &Quantity::new("a tick", " bits");
@@ -89,8 +88,7 @@ const NODE: &Quantity = &Quantity::new("a node", "");
 const SEQUENCE: &Quantity = &Quantity::new("a sequence number", "");
 
 impl Layout {
-    /// Starts a layout of your own: Twitter's widths, an undivided node, ticks of a millisecond since 1970, decimal
-    /// text.
+    /// Returns a builder with Twitter's widths, an undivided node, ticks of a millisecond since 1970, and decimal text.
     pub const fn builder() -> LayoutBuilder {
         LayoutBuilder {
             tick_bits: 41,
@@ -103,79 +101,80 @@ impl Layout {
         }
     }
 
-    /// Width of the tick in bits, without a sign bit above it: 1 to 48.
+    /// Returns the width of the tick in bits, without the sign bit: 1 to 48.
     pub const fn tick_bits(self) -> u32 {
         self.tick_bits as u32
     }
 
-    /// Width of the node in bits: 1 to 32.
+    /// Returns the width of the node in bits: 1 to 32.
     pub const fn node_bits(self) -> u32 {
         self.node_bits as u32
     }
 
-    /// Width of the low part of the node, which is a worker; the rest is a datacenter. The same as
-    /// [`node_bits`](Self::node_bits) if the layout does not divide the node.
+    /// Returns the width of the low part of the node in bits. The low part is the worker, and the rest is the
+    /// datacenter. If the layout does not divide the node, it is the whole width.
     pub const fn worker_bits(self) -> u32 {
         self.worker_bits as u32
     }
 
-    /// Width of the sequence number in bits: 0 to 32.
+    /// Returns the width of the sequence number in bits: 0 to 32.
     pub const fn sequence_bits(self) -> u32 {
         self.sequence_bits as u32
     }
 
-    /// The time at which the first tick begins, since 1970-01-01T00:00:00Z.
+    /// Returns the time at which the first tick begins, as a duration since 1970-01-01T00:00:00Z.
     pub const fn epoch(self) -> Duration {
         Duration::from_nanos(self.epoch_ns)
     }
 
-    /// The length of a tick.
+    /// Returns the length of a tick.
     pub const fn tick(self) -> Duration {
         Duration::from_nanos(self.tick_ns)
     }
 
-    /// How the IDs are written as text.
+    /// Returns how the IDs are written as text.
     pub const fn text_form(self) -> TextForm {
         self.text_form
     }
 
-    /// Whether the top bit is a sign: the fields fill 63 bits.
+    /// Returns whether the top bit is a sign bit: the fields fill 63 bits.
     pub const fn has_sign(self) -> bool {
         self.tick_bits() + self.node_bits() + self.sequence_bits() < u64::BITS
     }
 
-    /// The greatest node.
+    /// Returns the greatest node.
     pub const fn node_max(self) -> u32 {
         max_of(self.node_bits()) as u32
     }
 
-    /// The greatest sequence number.
+    /// Returns the greatest sequence number.
     pub const fn sequence_max(self) -> u32 {
         max_of(self.sequence_bits()) as u32
     }
 
-    /// The time at which the first tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which the first tick begins, in unix milliseconds, rounded down.
     pub const fn first_ms(self) -> u64 {
         self.epoch_ns / NS_PER_MS as u64
     }
 
-    /// The time at which the last tick below the sign bit begins, in unix milliseconds, rounded down.
+    /// Returns the time at which the last tick begins, in unix milliseconds, rounded down. Ticks with the sign bit set
+    /// do not count.
     pub const fn last_ms(self) -> u64 {
         self.ms_of(self.last_tick())
     }
 
-    /// The greatest tick below the sign bit.
+    /// Returns the last tick: the greatest without the sign bit.
     pub(super) const fn last_tick(self) -> u64 {
         max_of(self.tick_bits())
     }
 
-    /// The time at which a tick begins.
+    /// Returns the time at which a tick begins.
     pub(super) const fn time_of(self, tick: u64) -> Duration {
         let ns = self.ns_of(tick);
         Duration::new((ns / NS_PER_S) as u64, (ns % NS_PER_S) as u32)
     }
 
-    /// The time at which a tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which a tick begins, in unix milliseconds, rounded down.
     pub(super) const fn ms_of(self, tick: u64) -> u64 {
         (self.ns_of(tick) / NS_PER_MS) as u64
     }
@@ -184,12 +183,12 @@ impl Layout {
         self.epoch_ns as u128 + tick as u128 * self.tick_ns as u128
     }
 
-    /// The bits of these parts, which fit their fields.
+    /// Returns the bits of these parts, which fit their fields.
     pub(super) const fn compose(self, tick: u64, node: u32, sequence: u32) -> u64 {
         (tick << self.node_bits | node as u64) << self.sequence_bits | sequence as u64
     }
 
-    /// The first tick that begins in a millisecond or after it.
+    /// Returns the first tick that begins in a millisecond or after it.
     pub(super) const fn first_tick_from(self, ms: u64) -> Result<u64, LayoutError> {
         match self.ns_since_epoch(ms, 0) {
             Ok(ns) => Ok(ns.div_ceil(self.tick_ns as u128) as u64),
@@ -197,7 +196,7 @@ impl Layout {
         }
     }
 
-    /// The last tick that has begun by the end of a millisecond.
+    /// Returns the last tick that begins before the end of a millisecond.
     pub(super) const fn last_tick_in(self, ms: u64) -> Result<u64, LayoutError> {
         match self.ns_since_epoch(ms, NS_PER_MS - 1) {
             Ok(ns) => {
@@ -208,8 +207,8 @@ impl Layout {
         }
     }
 
-    /// The time from the epoch to `ns` nanoseconds into a millisecond; zero where that is before the epoch, which is
-    /// inside the first millisecond.
+    /// Returns the nanoseconds from the epoch to `ns` nanoseconds after the start of a millisecond. The epoch can be
+    /// inside of the first millisecond. A time before it counts as zero.
     const fn ns_since_epoch(self, ms: u64, ns: u128) -> Result<u128, LayoutError> {
         match TIME.check(ms, self.first_ms()..=self.last_ms()) {
             Ok(()) => Ok((ms as u128 * NS_PER_MS + ns).saturating_sub(self.epoch_ns as u128)),
@@ -217,7 +216,7 @@ impl Layout {
         }
     }
 
-    /// An order of layouts that agrees with their equality and means nothing else.
+    /// Returns a key that sorts layouts in an order without a meaning. Only equal layouts have equal keys.
     pub(super) const fn rank(self) -> (u64, u64, [u8; 5]) {
         let Self { epoch_ns, tick_ns, tick_bits, node_bits, worker_bits, sequence_bits, text_form } = self;
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
@@ -240,17 +239,17 @@ impl Layout {
     }
 }
 
-// What a generator asks of its layout.
+// Only generators use these.
 cfg_minting! {
     impl Layout {
-        /// The tick that runs at the start of a millisecond; `None` before the first tick and after the last one.
-        ///
-        /// The first tick may begin inside of the first millisecond, which counts as its own.
+        /// Returns the tick that is running at the start of a millisecond; `None` before the first tick and after the
+        /// last one. The epoch can be inside of the first millisecond. The first tick then counts as running from the
+        /// start of it.
         pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
             if ms < self.first_ms() {
                 return None;
             }
-            // Ticks of a millisecond are in nearly every layout, and a division by a variable is most of a mint's time.
+            // Most layouts have ticks of a millisecond, which need no division by a variable.
             let tick = if self.tick_ns as u128 == NS_PER_MS {
                 ms.saturating_sub(self.epoch_ns.div_ceil(NS_PER_MS as u64))
             } else {
@@ -260,19 +259,19 @@ cfg_minting! {
             if tick <= self.last_tick() { Some(tick) } else { None }
         }
 
-        /// The first unix millisecond whose start is inside of a tick or after it.
+        /// Returns the first unix millisecond that does not start before a tick.
         pub(super) const fn reached_at(self, tick: u64) -> u64 {
             self.ns_of(tick).div_ceil(NS_PER_MS) as u64
         }
 
-        /// Width of tick and sequence number together, in bits.
+        /// Returns the width of tick and sequence number together, in bits.
         pub(super) const fn stamp_bits(self) -> u32 {
             self.tick_bits() + self.sequence_bits()
         }
     }
 }
 
-/// The greatest value of so many bits, fewer than 64.
+/// Returns the greatest value of so many bits, fewer than 64.
 const fn max_of(bits: u32) -> u64 {
     (1 << bits) - 1
 }
@@ -309,8 +308,8 @@ impl LayoutBuilder {
         Self { node_bits: bits, ..self }
     }
 
-    /// Width of the low part of the node, which is a worker, 1 to [`node_bits`](Self::node_bits); the rest is a
-    /// datacenter. Default: all of it.
+    /// Width of the low part of the node, 1 bit to all of them. The low part is the worker, and the rest is the
+    /// datacenter. Default: all bits.
     pub const fn worker_bits(self, bits: u32) -> Self {
         Self { worker_bits: Some(bits), ..self }
     }
@@ -338,8 +337,8 @@ impl LayoutBuilder {
     /// Returns the layout. There is a sign bit if the widths sum to 63.
     ///
     /// # Errors
-    /// A setting outside of its range, such as a tick of 49 bits; widths that sum to neither 63 nor 64, such as 41, 10
-    /// and 11; a last tick after the year 9999, the tick with the sign bit set included.
+    /// A setting is outside of its range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41,
+    /// 10 and 11; the last tick is after the year 9999 (with the sign bit set, if there is one).
     pub const fn build(self) -> Result<Layout, LayoutError> {
         let Self { tick_bits, node_bits, sequence_bits, text_form, .. } = self;
         let worker_bits = match self.worker_bits {
@@ -371,7 +370,7 @@ impl LayoutBuilder {
             sequence_bits: sequence_bits as u8,
             text_form,
         };
-        // With the sign bit, which is read as time.
+        // With the sign bit, which is read as a bit of the tick.
         let last_ms = saturating(layout.ns_of(u64::MAX >> node_bits >> sequence_bits) / NS_PER_MS);
         match LAST_TIME.check(last_ms, 0..=LAST_MS_MAX) {
             Ok(()) => Ok(layout),
@@ -380,7 +379,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The number, or `u64::MAX` if it is greater, which is out of every range here.
+/// Returns the number, or `u64::MAX` if it is greater. No range in this file contains `u64::MAX`.
 const fn saturating(number: u128) -> u64 {
     if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
 }

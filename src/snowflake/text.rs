@@ -4,8 +4,8 @@ use crate::error::{Expected, ParseError};
 
 const DECIMAL: u32 = 10;
 
-/// The bits of a decimal number without leading zeros, of at most 64 bits. With `signed` it may be negative, which is
-/// read as two's complement.
+/// Reads a decimal number of at most 64 bits without leading zeros. With `signed` it may be negative, and the bits are
+/// its two's complement.
 pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError> {
     let negative = signed && text.first() == Some(&b'-');
     let start = usize::from(negative);

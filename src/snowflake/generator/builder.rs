@@ -4,8 +4,7 @@ use super::{Generator, NoSpareNodes, Preset};
 use crate::clock::SystemClock;
 use crate::snowflake::error::{LayoutError, LayoutKind};
 
-/// Builds a [`Generator`]. All but the clock can be set in a constant expression, so that a static generator can be
-/// built too.
+/// Builds a [`Generator`]. Node and spare nodes can be set in a constant expression, for a static generator.
 ///
 /// ```
 /// use imid::clock::SystemClock;
@@ -33,14 +32,14 @@ impl Builder<SystemClock, NoSpareNodes> {
         Self { preset, node: None, clock: SystemClock, spares: NoSpareNodes }
     }
 
-    /// The source of spare nodes. Set once, and before the clock. Default: none.
+    /// The source of spare nodes. Default: none. Set it before the clock.
     pub const fn spares<S>(self, spares: S) -> Builder<SystemClock, S> {
         Builder { preset: self.preset, node: self.node, clock: self.clock, spares }
     }
 }
 
 impl<S> Builder<SystemClock, S> {
-    /// The clock to mint by, in place of the system's. Set once.
+    /// The clock to mint by. Default: the system's.
     pub fn clock<C>(self, clock: C) -> Builder<C, S> {
         Builder { preset: self.preset, node: self.node, clock, spares: self.spares }
     }
@@ -56,7 +55,7 @@ impl<C, S> Builder<C, S> {
     /// Returns the generator.
     ///
     /// # Errors
-    /// No node; a node that the layout has no room for, such as 1,024 in 10 bits.
+    /// The node is missing, or does not fit the layout, such as 1,024 in 10 bits.
     pub fn build(self) -> Result<Generator<C, S>, LayoutError> {
         let node = self.checked_node()?;
         Ok(Generator::from_parts(self.preset, node, self.clock, self.spares))
@@ -75,8 +74,8 @@ impl<C, S> Builder<C, S> {
 }
 
 impl<S: Copy> Builder<SystemClock, S> {
-    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only, with a source of
-    /// nodes that is `Copy`, such as a reference: what may need to be dropped cannot pass through a `const fn`.
+    /// [`build`](Self::build) in a constant expression, for a `static`. The clock is the system's, and the source of
+    /// spare nodes is `Copy`, such as a reference: a `const fn` cannot move a value that may need to be dropped.
     ///
     /// # Errors
     /// As for [`build`](Self::build).

@@ -49,9 +49,8 @@ pub(crate) enum GenerateKind {
 }
 
 impl GenerateError {
-    /// How long the original waits here before it tries again. Whole milliseconds, counted by the clock.
-    ///
-    /// `None` if the original fails instead, and if waiting does not help.
+    /// Returns how long the original waits here before it tries again, in whole milliseconds of the clock.
+    /// `None` if the original fails instead, or if waiting does not help.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             GenerateKind::Rollback { retry_after: Some(ms), .. } | GenerateKind::Overload { retry_after: Some(ms) } => {
@@ -61,32 +60,34 @@ impl GenerateError {
         }
     }
 
-    /// Whether the clock gave no usable time: it cannot be read, or it shows a time before the layout's first tick.
+    /// Returns whether the clock gave no usable time: it cannot be read, or it shows a time before the layout's first
+    /// tick.
     pub const fn is_clock(self) -> bool {
         matches!(self.0, GenerateKind::Clock(_) | GenerateKind::BeforeFirstTick { .. })
     }
 
-    /// Whether the clock stepped back behind the last ID, and there was no other node to take.
+    /// Returns whether the clock stepped back behind the last ID, and there was no spare node to take.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether all sequence numbers of the tick are used.
+    /// Returns whether all sequence numbers of the tick are used.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Overload { .. })
     }
 
-    /// Whether the layout has no IDs left: the clock is past its last tick, or all numbers of the last tick are used.
+    /// Returns whether the layout has no IDs left: the clock is past its last tick, or all numbers of the last tick are
+    /// used.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::PastLastTick { .. } | GenerateKind::LastTickFull)
     }
 
-    /// Whether this process was forked from the one that has the node.
+    /// Returns whether this process was forked from the one that has the node.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }
 
-    /// Whether the [source of spare nodes](super::NodeSource) gave a node that the layout has no room for.
+    /// Returns whether the [source of spare nodes](super::NodeSource) gave a node that the layout has no room for.
     pub const fn is_node(self) -> bool {
         matches!(self.0, GenerateKind::Node(_))
     }

@@ -30,9 +30,8 @@ use error::GenerateKind;
 use state::State;
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
-///
-/// - **Lock-free**, except for what a source of spare nodes does.
-/// - **Never blocks**: only [`generate_within`](Self::generate_within) sleeps.
+/// - **Lock-free**, and **never blocks**, except in a source of spare nodes that does. Only
+///   [`generate_within`](Self::generate_within) sleeps.
 /// - **Unique** while no other generator has the node.
 /// - **Monotonic**, except where a node is swapped: the new node begins at the time that the clock was set back to.
 ///
@@ -67,12 +66,12 @@ impl Generator {
     /// Returns a generator by the system clock, without spare nodes.
     ///
     /// # Errors
-    /// A node that the layout has no room for, such as 1,024 in 10 bits.
+    /// The node does not fit the layout, such as 1,024 in 10 bits.
     pub const fn try_new(preset: Preset, node: u32) -> Result<Self, LayoutError> {
         Self::builder(preset).node(node).build_static()
     }
 
-    /// Starts a generator with settings of your own. The node must be given.
+    /// Returns a builder. The node must be set.
     pub const fn builder(preset: Preset) -> Builder<SystemClock, NoSpareNodes> {
         Builder::new(preset)
     }
@@ -84,31 +83,31 @@ impl<C, S> Generator<C, S> {
         Self { preset, clock, spares, word, epoch: AtomicU64::new(0) }
     }
 
-    /// The preset that it follows.
+    /// Returns the preset that it follows.
     pub const fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// The node that it mints under now.
+    /// Returns the node that it mints under now.
     pub fn node(&self) -> u32 {
         self.state().node
     }
 
-    /// The clock that it mints by.
+    /// Returns the clock that it mints by.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
 
     fn state(&self) -> State {
-        // ORDERING: pairs with `exchange`: the clock that is read next is no older than the stamp seen here.
+        // ORDERING: pairs with `exchange`: the clock reading that follows is not older than the stamp seen here.
         State::unpack(self.word.load(Ordering::Acquire), self.preset.layout())
     }
 
-    /// The ID of the next state, unless another thread came first.
+    /// Stores the next state and returns its ID; `None` if another thread was faster.
     fn exchange(&self, seen: State, next: State) -> Option<Snowflake> {
         let layout = self.preset.layout();
         let (seen, word) = (seen.pack(layout), next.pack(layout));
-        // ORDERING: releases the reading of the clock that `next` was made from.
+        // ORDERING: releases the clock reading that `next` was made from.
         let exchanged = self.word.compare_exchange(seen, word, Ordering::Release, Ordering::Relaxed);
         exchanged.ok().map(|_| next.id(layout))
     }
@@ -116,7 +115,7 @@ impl<C, S> Generator<C, S> {
     /// Refuses to mint under a node of the parent process.
     fn check_fork(&self) -> Result<(), GenerateKind> {
         let epoch = fork::watch();
-        // ORDERING: none: a forked child has one thread, which sees what it inherited.
+        // ORDERING: none is needed: a forked child has one thread, which sees what it inherited.
         match self.epoch.compare_exchange(0, epoch, Ordering::Relaxed, Ordering::Relaxed) {
             Err(known) if known != epoch => Err(GenerateKind::Forked),
             _ => Ok(()),
@@ -125,15 +124,14 @@ impl<C, S> Generator<C, S> {
 }
 
 impl<C: Clock, S: NodeSource> Generator<C, S> {
-    /// Mints the next ID. **Never blocks.**
+    /// Mints the next ID. It does not wait; a source of spare nodes can.
     ///
     /// # Errors
     /// - The clock cannot be read, or the layout has no tick for its time.
     /// - The clock is behind the last ID, and there is no spare node to take.
     /// - The tick is full.
     /// - The process is a forked child.
-    ///
-    /// The clock is read a second time before any of these but the last.
+    /// Before the first three of these errors the clock is read a second time.
     /// [`retry_after`](GenerateError::retry_after) says how long the original would wait.
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
@@ -145,14 +143,13 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
     }
 
-    /// Mints the next ID. Where the original waits, it sleeps, for at most `timeout` in all. It does not spin.
+    /// Mints the next ID. Where the original waits, this call sleeps, for at most `timeout` in total. It does not spin.
     ///
     /// # Errors
-    /// Those of [`generate`](Self::generate), where the original fails. If the wait would be longer than what is left
-    /// of `timeout`, the error comes at once.
+    /// Those of [`generate`](Self::generate), where the original fails. The call also fails, at once, if the wait would be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        // The originals wait once for the clock, and as often as it takes for the next tick.
+        // The originals wait for the clock once, and for the next tick as often as necessary.
         let mut clock_due = None;
         let retry_after = |error: GenerateError| {
             let wait = error.retry_after()?;
@@ -166,10 +163,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         retry_within(timeout, || self.generate(), retry_after)
     }
 
-    /// Load, advance, exchange.
-    ///
-    /// The word is loaded before the clock is read, so a refusal was true at that reading, however long the thread has
-    /// been paused since.
+    /// Loads the state, advances it and exchanges it, until no other thread is faster.
+    /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was paused in between.
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         loop {
             let seen = self.state();
@@ -177,7 +172,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
                 Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
-                    // Its own node is not spare: under it the time that was set back to has been minted before.
+                    // Its own node is not spare: IDs of the time that the clock was set back to were minted under it before.
                     let node = self.spares.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
                 }
@@ -189,7 +184,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
     }
 
-    /// Goes on from the time that the clock was set back to, under another node.
+    /// Continues under another node from the time that the clock was set back to.
     #[cold]
     fn swap(&self, seen: State, node: u32, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
         let layout = self.preset.layout();
@@ -198,7 +193,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         let swapped = next.map(|next| self.exchange(seen, next));
         let (node, used_until_ms) = match swapped {
             Ok(Some(_)) => (seen.node, seen.used_until_ms(layout)),
-            // Not used after all. It was free at `now_ms`, so its last use was before that.
+            // The new node was not used. It was free at `now_ms`, so its last use was before that.
             _ => (node, now_ms.saturating_sub(1)),
         };
         self.spares.put(SpareNode { node, used_until_ms });

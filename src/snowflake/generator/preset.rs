@@ -16,9 +16,8 @@ use crate::snowflake::layout::Layout;
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | up to 15 ms: wait; more: swap the node | wait for the next | 0 |
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
-/// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. Any preset
-/// swaps the node instead of an error if the generator has a [source](super::NodeSource) of spare nodes; the built-in
-/// ones other than `ROLLBACK_38_15_10` are meant to be used without.
+/// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node where the original would fail at once.
 ///
 /// ```
 /// use core::time::Duration;
@@ -66,7 +65,8 @@ impl Preset {
         Self::ROLLBACK_38_15_10,
     ];
 
-    /// Any layout with Twitter's behaviour: an error when the clock steps back, a wait when a tick is full, 0 first.
+    /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick
+    /// is full, 0 first.
     pub const fn new(layout: Layout) -> Self {
         Self { layout, max_wait_ms: 0, wait_factor: 1, waits_when_full: true, start_bound: 1 }
     }
@@ -99,7 +99,7 @@ impl Preset {
         Self { start_bound, ..self }
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
@@ -108,7 +108,7 @@ impl Preset {
         self.start_bound
     }
 
-    /// The error when the clock is so many milliseconds behind the last ID.
+    /// Returns the error when the clock is so many milliseconds behind the last ID.
     pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
         let waits = behind <= self.max_wait_ms;
         GenerateKind::Rollback {
@@ -117,7 +117,7 @@ impl Preset {
         }
     }
 
-    /// The error when a tick is full and the next one begins after so many milliseconds.
+    /// Returns the error when a tick is full and the next one begins after so many milliseconds.
     pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
         GenerateKind::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }

@@ -24,7 +24,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The state of a generator that has minted nothing under this node.
+    /// Returns the state of a generator that has minted nothing under this node.
     pub(super) const fn new(node: u32) -> Self {
         Self { node, last: 0 }
     }
@@ -38,7 +38,7 @@ impl State {
         (self.node as u64) << layout.stamp_bits() | self.last
     }
 
-    /// The state after one more ID, for a reading in unix milliseconds.
+    /// Returns the state after one more ID, for a clock reading in unix milliseconds.
     pub(super) fn advance(self, now_ms: u64, preset: &Preset) -> Result<Self, GenerateKind> {
         let layout = preset.layout();
         let shape = self.shape(layout);
@@ -56,12 +56,12 @@ impl State {
         }
     }
 
-    /// The ID of the last stamp.
+    /// Returns the ID of the last stamp.
     pub(super) const fn id(self, layout: Layout) -> Snowflake {
         Snowflake::from_u64(self.shape(layout).expand(self.last), layout)
     }
 
-    /// The last unix millisecond of the tick of the last stamp.
+    /// Returns the last unix millisecond of the tick of the last stamp.
     pub(super) const fn used_until_ms(self, layout: Layout) -> u64 {
         layout.reached_at(self.shape(layout).tick(self.last) + 1) - 1
     }
