@@ -1,11 +1,12 @@
 //! The value: 80 bits that sort by time and name their session. Its text is in [`codec`](crate::codec).
 
-use core::ops::{Bound, RangeBounds, RangeInclusive};
+use core::ops::{RangeBounds, RangeInclusive};
 use core::time::Duration;
 
 use crate::error::{Field, RangeError, TimeRangeError};
 use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{Session, SessionHash, SessionType};
+use crate::times::first_and_last;
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
 ///
@@ -201,16 +202,7 @@ impl MessageId {
     /// A bound is past the last timestamp (2⁴² ms itself is valid as an excluded end); the range holds no millisecond,
     /// such as `5..5`.
     pub fn range(times: impl RangeBounds<u64>) -> Result<RangeInclusive<Self>, TimeRangeError> {
-        let from = match times.start_bound() {
-            Bound::Included(&ms) => ms,
-            Bound::Excluded(&ms) => ms.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let last = match times.end_bound() {
-            Bound::Included(&ms) => Some(ms),
-            Bound::Excluded(&ms) => ms.checked_sub(1),
-            Bound::Unbounded => Some(TIMESTAMP_MAX),
-        };
+        let (from, last) = first_and_last(times, 0..=TIMESTAMP_MAX);
         let first = Self::first_at(from)?;
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),

@@ -114,6 +114,8 @@ mod layout;
 
 pub mod error;
 
+mod times;
+
 mod session;
 
 mod id;

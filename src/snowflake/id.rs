@@ -1,8 +1,8 @@
-//! The value: 64 bits and the layout that divides them. What a [`Layout`] makes of texts, parts and times is here.
+//! The value: 64 bits and their layout. The methods of [`Layout`] that return IDs are here too.
 
 use core::cmp::Ordering;
 use core::fmt;
-use core::ops::{Bound, RangeBounds, RangeInclusive};
+use core::ops::{RangeBounds, RangeInclusive};
 use core::time::Duration;
 
 use super::error::{LayoutError, LayoutKind};
@@ -11,11 +11,12 @@ use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
 use crate::error::{Expected, ParseError};
+use crate::times::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
 /// IDs of one layout are ordered by tick, then node, then sequence number. The order of IDs of different layouts is
-/// that of their bits, so that they can be keys of one map; it says nothing about time.
+/// that of their bits. It allows them in one sorted map and says nothing about time.
 ///
 /// ```
 /// use imid::snowflake::Layout;
@@ -66,7 +67,7 @@ impl Snowflake {
         Self::from_u64(bits.cast_unsigned(), layout)
     }
 
-    /// Returns the bits for a `bigint` column. Once the top bit is set the number is negative and sorts first there.
+    /// Returns the bits for a `bigint` column. If the top bit is set, the number is negative and sorts first there.
     pub const fn to_i64(self) -> i64 {
         self.bits.cast_signed()
     }
@@ -84,7 +85,7 @@ impl Snowflake {
     /// Reads 16 hex digits in either case, under any layout.
     ///
     /// # Errors
-    /// Any other text, such as one of 15 digits or with a leading `0x`.
+    /// The text is not 16 hex digits: for example it has 15, or it begins with `0x`.
     pub fn from_hex(text: &str, layout: Layout) -> Result<Self, ParseError> {
         Ok(Self::from_u64(parse_hex(text.as_bytes(), Expected::HexDigit)?, layout))
     }
@@ -94,41 +95,41 @@ impl Snowflake {
         HexText::new::<{ Self::HEX_LEN }>(self.bits.into())
     }
 
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(self) -> Layout {
         self.layout
     }
 
-    /// The time at which the tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which the tick begins, in unix milliseconds, rounded down.
     pub const fn timestamp_ms(self) -> u64 {
         self.layout.ms_of(self.tick())
     }
 
-    /// The time at which the tick begins, since 1970-01-01T00:00:00Z. Exact also where a tick is not whole
-    /// milliseconds.
+    /// Returns the time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It is exact, also if it is
+    /// not a whole number of milliseconds.
     pub const fn since_epoch(self) -> Duration {
         self.layout.time_of(self.tick())
     }
 
-    /// The time at which the tick begins, as a time of the system's clock.
+    /// Returns the time at which the tick begins, as a time of the system's clock.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // No overflow: a layout's last tick is before the year 10000.
         std::time::UNIX_EPOCH + self.since_epoch()
     }
 
-    /// The tick, counted from the layout's first. If the ID is [overflowed](Self::is_overflowed), it is one bit wider
-    /// than [`Layout::tick_bits`].
+    /// Returns the tick, counted from the layout's first. If the ID is [overflowed](Self::is_overflowed), it is one bit
+    /// wider than [`Layout::tick_bits`].
     pub const fn tick(self) -> u64 {
         self.bits >> self.layout.sequence_bits() >> self.layout.node_bits()
     }
 
-    /// The node.
+    /// Returns the node, 0 to [`Layout::node_max`].
     pub const fn node(self) -> u32 {
         (self.bits >> self.layout.sequence_bits()) as u32 & self.layout.node_max()
     }
 
-    /// The high part of the node; `None` if the layout does not divide it.
+    /// Returns the high part of the node; `None` if the layout does not divide it.
     pub const fn datacenter(self) -> Option<u32> {
         match self.layout.node_bits() - self.layout.worker_bits() {
             0 => None,
@@ -136,7 +137,7 @@ impl Snowflake {
         }
     }
 
-    /// The low part of the node, or all of it if the layout does not divide it.
+    /// Returns the low part of the node, or all of it if the layout does not divide it.
     pub const fn worker(self) -> u32 {
         match self.datacenter() {
             None => self.node(),
@@ -144,19 +145,19 @@ impl Snowflake {
         }
     }
 
-    /// The sequence number within the tick.
+    /// Returns the sequence number within the tick, 0 to [`Layout::sequence_max`].
     pub const fn sequence(self) -> u32 {
         self.bits as u32 & self.layout.sequence_max()
     }
 
-    /// Time, node and sequence number. [`Layout::try_from_parts`] makes the same ID of them, unless a tick is shorter
-    /// than a millisecond or the ID is [overflowed](Self::is_overflowed).
+    /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID of them, unless a tick is
+    /// shorter than a millisecond or the ID is [overflowed](Self::is_overflowed).
     pub const fn parts(self) -> Parts {
         Parts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
     }
 
-    /// Whether the sign bit is set under a layout that has one: the time is past the last tick (Leaf's after 2080), and
-    /// the number is negative in Java and SQL.
+    /// Returns whether the layout has a sign bit and the bit is set. The time is then past the last tick (Leaf's ends
+    /// in 2080), and the number is negative in Java and SQL.
     pub const fn is_overflowed(self) -> bool {
         self.layout.has_sign() && self.to_i64() < 0
     }
@@ -168,8 +169,8 @@ impl Layout {
     /// Under a layout with a sign bit a negative number and the unsigned number of the same bits are the same ID.
     ///
     /// # Errors
-    /// Any other text, such as `007`, `+5` or one with white space; a number of more than 64 bits; a negative number if
-    /// there is no sign bit.
+    /// The text has another form, such as `007`, `+5` or one with white space; the number has more than 64 bits; the
+    /// number is negative and the layout has no sign bit.
     pub fn parse(self, text: &str) -> Result<Snowflake, ParseError> {
         self.parse_bytes(text.as_bytes())
     }
@@ -186,10 +187,8 @@ impl Layout {
         Ok(Snowflake::from_u64(bits, self))
     }
 
-    /// Returns the ID with these parts. Its tick is the first one that begins in the millisecond; if none does, the one
-    /// that runs.
-    ///
-    /// Made for tests and imports. Only a [`Generator`](super::Generator) keeps IDs distinct.
+    /// Puts an ID together from its parts. Its tick is the first one that begins in the millisecond, or the running one
+    /// if none begins. For tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
     ///
     /// ```
     /// use imid::snowflake::{Layout, Parts};
@@ -200,8 +199,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A time before the first tick or after the last one; a node or a sequence number past its greatest, such as node
-    /// 1,024 in 10 bits.
+    /// The time is before the first tick or after the last one; the node or the sequence number does not fit its field,
+    /// such as node 1,024 in 10 bits.
     pub const fn try_from_parts(self, parts: Parts) -> Result<Snowflake, LayoutError> {
         let Parts { timestamp_ms, node, sequence } = parts;
         let ticks = (self.first_tick_from(timestamp_ms), self.last_tick_in(timestamp_ms));
@@ -214,10 +213,10 @@ impl Layout {
         }
     }
 
-    /// Returns the least ID of a time: every ID of `ms` unix milliseconds or later is at least this one.
+    /// Returns the least ID of a unix millisecond. Every ID of that millisecond or a later one is at least this one.
     ///
     /// # Errors
-    /// A time before the first tick or after the last one.
+    /// The time is before the first tick or after the last one.
     pub const fn first_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
         match self.first_tick_from(ms) {
             Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, 0, 0), self)),
@@ -225,13 +224,11 @@ impl Layout {
         }
     }
 
-    /// Returns the greatest ID of a time: every ID of `ms` unix milliseconds or earlier is at most this one.
-    ///
-    /// If a tick is longer than a millisecond and none begins in this one, it is less than
-    /// [`first_at`](Self::first_at) of the same time.
+    /// Returns the greatest ID of a unix millisecond. Every ID of that millisecond or an earlier one is at most this
+    /// one. It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
     ///
     /// # Errors
-    /// A time before the first tick or after the last one.
+    /// The time is before the first tick or after the last one.
     pub const fn last_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
         match self.last_tick_in(ms) {
             Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, self.node_max(), self.sequence_max()), self)),
@@ -240,7 +237,7 @@ impl Layout {
     }
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`). An
-    /// end that is left out is the layout's own.
+    /// open end of the range is the end of the layout's time.
     ///
     /// ```
     /// use imid::snowflake::Layout;
@@ -251,19 +248,10 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A bound before the first tick or after the last one (one millisecond after it is welcome as an excluded end); a
-    /// range in which no tick begins, such as `5..5`.
+    /// A bound is before the first tick or after the last one ([`last_ms`](Self::last_ms) + 1 is valid as an excluded
+    /// end); no tick begins in the range, such as `5..5`.
     pub fn range(self, times: impl RangeBounds<u64>) -> Result<RangeInclusive<Snowflake>, LayoutError> {
-        let from = match times.start_bound() {
-            Bound::Included(&ms) => ms,
-            Bound::Excluded(&ms) => ms.saturating_add(1),
-            Bound::Unbounded => self.first_ms(),
-        };
-        let last = match times.end_bound() {
-            Bound::Included(&ms) => Some(ms),
-            Bound::Excluded(&ms) => ms.checked_sub(1),
-            Bound::Unbounded => Some(self.last_ms()),
-        };
+        let (from, last) = first_and_last(times, self.first_ms()..=self.last_ms());
         let first = self.first_at(from)?;
         let empty = LayoutError::new(LayoutKind::Empty { from, to: last.map_or(0, |last| last.saturating_add(1)) });
         let last = last.filter(|last| from <= *last).ok_or(empty)?;
@@ -272,13 +260,13 @@ impl Layout {
     }
 }
 
-/// The bits of 16 hex digits, which are called `expected`.
+/// Reads 16 hex digits. `expected` is what an error calls one of them.
 fn parse_hex(text: &[u8], expected: Expected) -> Result<u64, ParseError> {
     // 16 digits of 4 bits are 64 bits.
     hex::parse::<{ Snowflake::HEX_LEN }>(text, expected).map(|bits| bits as u64)
 }
 
-/// By bits, and among equal bits by layout.
+/// Compares the bits, and the layouts if the bits are equal.
 impl Ord for Snowflake {
     fn cmp(&self, other: &Self) -> Ordering {
         self.bits.cmp(&other.bits).then_with(|| self.layout.rank().cmp(&other.layout.rank()))
@@ -291,8 +279,8 @@ impl PartialOrd for Snowflake {
     }
 }
 
-/// As the layout's owners write it: decimal (signed if there is a sign bit), or 16 hex digits. Width and alignment are
-/// honoured.
+/// Formats the ID as the layout's owners write it: in decimal, signed if there is a sign bit, or as 16 hex digits.
+/// Width and alignment apply.
 impl fmt::Display for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layout.text_form() {
@@ -303,21 +291,21 @@ impl fmt::Display for Snowflake {
     }
 }
 
-/// The name of the layout, or `custom`, and the text.
+/// Formats the name of the layout, or `custom`, and the text.
 impl fmt::Debug for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Snowflake({}, {self})", self.layout.name().unwrap_or("custom"))
     }
 }
 
-/// All 16 hex digits in lower case, leading zeros included. `{:#x}` puts `0x` before them.
+/// Formats the 16 hex digits in lower case, leading zeros included. `{:#x}` puts `0x` before them.
 impl fmt::LowerHex for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_hex().fmt_lower(f)
     }
 }
 
-/// All 16 hex digits in upper case, leading zeros included. `{:#X}` puts `0x` before them.
+/// Formats the 16 hex digits in upper case, leading zeros included. `{:#X}` puts `0x` before them.
 impl fmt::UpperHex for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_hex().fmt_upper(f)
@@ -348,7 +336,7 @@ impl From<Snowflake> for Parts {
     }
 }
 
-/// The text, as `Display` writes it.
+/// The text that `Display` writes.
 #[cfg(feature = "std")]
 impl From<Snowflake> for String {
     fn from(id: Snowflake) -> Self {
