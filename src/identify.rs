@@ -101,13 +101,14 @@ impl ExactSizeIterator for Candidates {}
 impl FusedIterator for Candidates {}
 
 cfg_minting! {
-    /// Returns every built-in dialect and Snowflake layout that could have made a text, the most plausible first. There are
-    /// none if no dialect and no layout [parses](Dialect::parse) the text.
+    /// Returns every built-in dialect and Snowflake layout that could have made a text, the most plausible first. There
+    /// are none if no dialect and no layout [parses](Dialect::parse) the text.
     ///
-    /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within both
-    /// groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf, Discord,
-    /// the Java port, the rollback article, NSQ, NSQ before 2015.
-    /// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
+    /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
+    /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
+    /// Discord, the Java port, the rollback article, NSQ, NSQ before 2015. If there are several candidates, the first
+    /// one is a guess. Twitter's and Leaf's IDs look alike, and a standard ID from 2009 to 2020 can be RongCloud's from
+    /// 2018 to 2029.
     ///
     /// ```
     /// use imid::identify::identify;

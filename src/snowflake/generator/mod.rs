@@ -131,6 +131,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// - The clock is behind the last ID, and there is no spare node to take.
     /// - The tick is full.
     /// - The process is a forked child.
+    ///
     /// Before the first three of these errors the clock is read a second time.
     /// [`retry_after`](GenerateError::retry_after) says how long the original would wait.
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
@@ -146,7 +147,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// Mints the next ID. Where the original waits, this call sleeps, for at most `timeout` in total. It does not spin.
     ///
     /// # Errors
-    /// Those of [`generate`](Self::generate), where the original fails. The call also fails, at once, if the wait would be longer than what is left of `timeout`.
+    /// Those of [`generate`](Self::generate), where the original fails. The call also fails, at once, if the wait would
+    /// be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
         // The originals wait for the clock once, and for the next tick as often as necessary.
@@ -163,8 +165,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         retry_within(timeout, || self.generate(), retry_after)
     }
 
-    /// Loads the state, advances it and exchanges it, until no other thread is faster.
-    /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was paused in between.
+    /// Loads the state, advances it and exchanges it, until no other thread is faster. The word is loaded before the
+    /// clock is read. A refusal therefore held at that reading, even if the thread was paused in between.
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         loop {
             let seen = self.state();
@@ -172,7 +174,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
                 Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
-                    // Its own node is not spare: IDs of the time that the clock was set back to were minted under it before.
+                    // Its own node is not spare: IDs of the time that the clock was set back to were minted under it
+                    // before.
                     let node = self.spares.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
                 }
