@@ -62,7 +62,7 @@ impl Avx2 {
         unsafe { decode(text) }
     }
 
-    /// Writes lines in steps of two. Returns how many: all of them, or all but the last.
+    /// Writes lines in steps of two. Returns how many: all that both slices hold, or all but the last of these.
     pub(super) fn encode_lines(self, ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { encode_lines(ids, separator, lines) }
