@@ -3,8 +3,8 @@
 mod bounds;
 mod check;
 mod dialect;
+mod documents;
 mod inspect;
-mod migrating;
 mod new;
 mod pipes;
 mod real;
