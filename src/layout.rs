@@ -1,5 +1,7 @@
 //! Widths, shifts, masks and maxima of the 80-bit value, by name.
 //!
+//! The tables in `codec/avx2.rs` are written out for the widths of the text's digits and assert them.
+//!
 //! ```text
 //!  79                            38 37        26 25  22 21                  0
 //! +--------------------------------+------------+------+---------------------+

@@ -143,7 +143,7 @@ pub mod identify;
 
 mod integrations;
 
-pub use codec::IdText;
+pub use codec::{HexText, IdText};
 pub use id::{MessageId, Parts};
 pub use session::{Session, SessionHash, SessionType};
 

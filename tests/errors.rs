@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use imid::clock::ClockError;
 use imid::clock::ManualClock;
-use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
 
@@ -43,17 +43,18 @@ fn strict_parsing_names_the_first_byte_that_does_not_fit() {
         ("F3Z9-MB7Y-WCQH-T3D'", DIGIT, Some("\\'"), 18),
         ("F3Z9-MB7Y-WCQH-T3é", DIGIT, Some("\\xc3"), 17),
         ("\0", DIGIT, Some("\\x00"), 0),
-        // Of two faults the first is told.
+        // The first of two faults is named.
         ("F3Z9-MB0Y-WC1H-T3DD-", DIGIT, Some("0"), 7),
     ] {
         says(MessageId::parse(text).unwrap_err(), text, expected, found, position);
         assert_eq!(text.parse::<MessageId>(), MessageId::parse(text));
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), MessageId::parse(text));
+        assert_eq!(MessageId::parse_const(text), MessageId::parse(text));
     }
 }
 
 #[test]
-fn bytes_that_are_no_text_are_shown_escaped() {
+fn a_byte_outside_ascii_is_shown_escaped() {
     let error = MessageId::parse_bytes(b"F3Z9-MB7Y-WCQH-T3D\xff").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found '\\xff' at 18"));
     assert_eq!(error.found(), Some(0xff));
@@ -64,7 +65,12 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
     for (text, expected, found, position) in [
         ("", DIGIT, None, 0),
         ("   ", DIGIT, None, 3),
-        ("\u{3000}f3z9", DIGIT, None, 7),
+        ("\u{3000}f3z9", DIGIT, Some("\\xe3"), 0),
+        (" \u{a0} f3z9", DIGIT, Some("\\xc2"), 1),
+        ("f3z9mb7ywcqht3dd\u{a0}", "the end", Some("\\xc2"), 16),
+        ("f3z9mb7ywcqht3dd \u{a0}", "the end", Some("\\xc2"), 17),
+        ("f3z9mb7y\u{ff37}cqht3dd", DIGIT, Some("\\xef"), 8),
+        ("f3z9mb7y\u{212a}cqht3dd", DIGIT, Some("\\xe2"), 8),
         ("  f3z9-mb7y-wc0h-t3dd ", DIGIT, Some("0"), 14),
         ("f3z9 mb7y wcqh t3dd", DIGIT, Some(" "), 4),
         ("-f3z9mb7ywcqht3dd", DIGIT, Some("-"), 0),
@@ -72,7 +78,8 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
         ("f3-z9mb7y-wcqh-t3dd", DIGIT, Some("-"), 2),
         ("f3z9mb7ywcqht3dd2", "the end", Some("2"), 16),
         ("f3z9mb7ywcqht3dd-", "the end", Some("-"), 16),
-        ("f3z9mb7ywcqht3dd é", "the end", Some(" "), 16),
+        ("f3z9mb7ywcqht3dd é", "the end", Some("\\xc3"), 17),
+        ("f3z9mb7ywcqht3d é", DIGIT, Some(" "), 15),
         ("f3z9mb7ywcqht3d", DIGIT, None, 15),
         ("f3z9mb7ywcqh-", DIGIT, None, 13),
     ] {
@@ -81,10 +88,19 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
 }
 
 #[test]
-fn a_text_that_ends_early_ends_before_the_white_space() {
+fn a_text_that_is_too_short_ends_before_the_white_space() {
     let error = MessageId::parse_lenient(" f3z9\n").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found the end at 5"));
     assert_eq!((error.position(), error.found()), (5, None));
+}
+
+#[test]
+fn bytes_of_another_length_are_counted() {
+    for length in [0, 1, 9, 11, 16, 19, 20] {
+        let error = MessageId::from_slice(&[b'2'; 20][..length]).unwrap_err();
+        assert_eq!(error.to_string(), format!("expected 10 bytes, found {length}"));
+        assert_eq!(error.found(), length);
+    }
 }
 
 #[test]
@@ -195,6 +211,8 @@ fn a_clock_error_says_what_the_clock_lacks() {
 fn errors_are_small() {
     // A result travels in registers or in a few words; none of them boxes or allocates.
     assert_eq!(size_of::<ParseError>(), 16);
+    assert_eq!(size_of::<LengthError>(), 8);
+    assert_eq!(size_of::<LineError>(), 24);
     assert_eq!(size_of::<ParseSessionTypeError>(), 0);
     assert_eq!(size_of::<RangeError>(), 32);
     assert_eq!(size_of::<TimeRangeError>(), 32);
@@ -210,6 +228,7 @@ fn errors_have_no_hidden_source() {
         error.source().is_none()
     }
     assert!(alone(&MessageId::parse("").unwrap_err()));
+    assert!(alone(&MessageId::from_slice(&[]).unwrap_err()));
     assert!(alone(&MessageId::from_u128(u128::MAX).unwrap_err()));
     assert!(alone(&MessageId::range(5..5).unwrap_err()));
     // The words of the range error are already those of the timestamp's.

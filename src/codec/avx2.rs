@@ -4,7 +4,7 @@
 //! [`encode::padded`](super::encode::padded) and [`decode::standard`](super::decode::standard).
 //!
 //! SSE2, which every x86-64 processor has, was measured too: it is hardly faster than the safe twins, since it cannot
-//! shuffle bytes.
+//! shuffle bytes. What has SSSE3 but not AVX2 is old or small.
 #![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
 
 use core::arch::x86_64::{
@@ -82,7 +82,7 @@ const STEP: usize = 2;
 /// A place that a shuffle fills with 0.
 const ZERO: u8 = 0x80;
 
-// The tables below are written out for these sizes.
+// NOTE: the tables below are written out for these widths.
 const _: () = assert!(DIGIT_BITS == 5 && DIGITS == 16 && GROUP_DIGITS == 4);
 
 /// The two bytes of an ID that hold each pair of digits: pairs 0 and 4, 1 and 5, 2 and 6, 3 and 7. The two pairs that
@@ -115,7 +115,7 @@ const TAIL_GAPS: [u8; WIDTH] = [0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 
 const LAST_DIGIT: [u8; WIDTH] = repeat([STANDARD.digits()[RADIX - 1]]);
 /// Maps a value to its digit. The digits are four runs of ASCII, which begin at 2, A, J and P.
 const TO_DIGIT: Offsets = Offsets::new(7, 14, false);
-/// Maps a digit to its value. It also maps every other byte to some value, but the digit of that value is not this byte.
+/// Maps a digit to its value. Every other byte gets some value, too, but the digit of that value is not this byte.
 const TO_VALUE: Offsets = Offsets::new(b'A' - 1, 15, true);
 
 /// Weights of the two digits in a pair.
@@ -142,8 +142,8 @@ const fn repeat<const N: usize>(bytes: [u8; N]) -> [u8; WIDTH] {
     lane
 }
 
-/// A map of bytes: it adds an offset that depends on the class of the byte. There are 16 classes, since a shuffle looks
-/// up one of 16 bytes.
+/// A map of bytes that adds an offset. The offset depends on the class of the byte. There are at most 16 classes, because a
+/// shuffle looks up one of 16 bytes.
 struct Offsets {
     /// The greatest byte of class 0. The next byte has class 1, and so on up to the last class.
     zero: [u8; WIDTH],
@@ -199,13 +199,13 @@ macro_rules! steps {
             if testz(wrong, wrong) == 0 { None } else { Some(pack(values)) }
         }
 
-        /// Puts 16 values of 5 bits together: by twos, by fours, by eights, and as the bytes of a number.
+        /// Packs 16 values of 5 bits: first in pairs, then in groups of four, then in halves, then as the bytes of a number.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn pack(values: Lanes) -> Lanes {
             let pairs = maddubs_epi16(values, table(&DIGIT_WEIGHTS));
             let groups = madd_epi16(pairs, table(&PAIR_WEIGHTS));
-            // What the first shift moves past 40 bits is not among the bytes that are taken.
+            // The first shift leaves bits above a half of 40 bits. `VALUE_BYTES` does not take them.
             let halves = or(slli_epi64::<GROUP_SHIFT>(groups), srli_epi64::<HALF_SHIFT>(groups));
             shuffle_epi8(halves, table(&VALUE_BYTES))
         }

@@ -1,10 +1,10 @@
-//! From the value to its digits.
+//! Writes a value as digits.
 
 use super::alphabet::{Alphabet, RADIX, STANDARD};
 use super::text::PADDED_LEN;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
-/// The 16 digits of a value.
+/// Returns the 16 digits of a value.
 pub(super) const fn digits(alphabet: &Alphabet, value: u128) -> [u8; DIGITS] {
     let mut digits = [0; DIGITS];
     let (mut rest, mut at) = (value, DIGITS);
@@ -16,7 +16,7 @@ pub(super) const fn digits(alphabet: &Alphabet, value: u128) -> [u8; DIGITS] {
     digits
 }
 
-/// The digits in four groups with a dash between each two.
+/// Returns the digits in four groups with dashes between them.
 pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
     let mut text = [b'-'; TEXT_LEN];
     let mut at = 0;
@@ -29,7 +29,7 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
 
 /// Writes the standard text.
 ///
-/// Neither this nor [`padded`] is inlined: it is long, and a call is short beside it.
+/// This and [`padded`] are not inlined: they are long, and a call takes little time beside them.
 pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
     let (start, middle, [a, b, c, _]) = words(value);
     let (words, rest) = text.as_chunks_mut();
@@ -37,7 +37,7 @@ pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
     rest.copy_from_slice(&[a, b, c]);
 }
 
-/// The standard text and a dash after it.
+/// Returns the standard text and a dash after it.
 pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (start, middle, end) = words(value);
     let mut text = [0; PADDED_LEN];
@@ -47,9 +47,9 @@ pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     text
 }
 
-/// The standard text and a dash after it, two digits at a time.
+/// Returns the standard text and a dash after it as words. Looks up two digits at a time.
 ///
-/// Put together in words: a reader that loads words would wait for narrower stores.
+/// Words are stored whole. A later load of a word would wait for narrower stores.
 #[inline]
 fn words(value: u128) -> ([u8; 8], [u8; 8], [u8; 4]) {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
@@ -60,11 +60,12 @@ fn words(value: u128) -> ([u8; 8], [u8; 8], [u8; 4]) {
     (start.to_le_bytes(), middle.to_le_bytes(), (end as u32).to_le_bytes())
 }
 
-/// Half of the digits, which a machine word holds.
+/// Width of half of the digits. A half fits a machine word.
 pub(super) const HALF_BITS: u32 = DIGIT_BITS * DIGITS as u32 / 2;
 
-/// Every two digits and a dash, the first one in the low byte: 4 KiB. 32 single digits stay in fewer cache lines and
-/// take twice as long.
+/// All pairs of digits, each with a dash after it. The first digit is in the low byte. 4 KiB.
+///
+/// A table of the 32 single digits needs fewer cache lines and takes twice as long.
 static PAIRS: [u32; RADIX * RADIX] = {
     let mut pairs = [0; RADIX * RADIX];
     let mut value = 0;
@@ -76,22 +77,22 @@ static PAIRS: [u32; RADIX * RADIX] = {
     pairs
 };
 
-/// Two digits of a half, counted in pairs from its low end, and a dash.
+/// Returns a pair of digits and a dash. Pairs are counted from the low end of the half.
 fn pair_and_dash(half: u64, index: u32) -> u64 {
     u64::from(PAIRS[(half >> (2 * DIGIT_BITS * index)) as usize % PAIRS.len()])
 }
 
-/// Two digits of a half, counted in pairs from its low end.
+/// Returns a pair of digits. Pairs are counted from the low end of the half.
 fn pair(half: u64, index: u32) -> u64 {
     u64::from(pair_and_dash(half, index) as u16)
 }
 
-/// How far a byte of a word is shifted.
+/// Returns the width of this number of bytes.
 const fn bits(bytes: u32) -> u32 {
     bytes * u8::BITS
 }
 
-/// Whether a dash stands at this index of the dashed form.
+/// Returns whether there is a dash at this index of the form with dashes.
 pub(super) const fn is_dash(at: usize) -> bool {
     at % (GROUP_DIGITS + 1) == GROUP_DIGITS
 }
@@ -102,7 +103,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
+    fn two_digits_at_a_time_give_the_same_text_as_one() {
         for id in samples::ids() {
             let (want, mut text) = (dashed(&digits(&STANDARD, id.to_u128())), [0; TEXT_LEN]);
             standard(id.to_u128(), &mut text);

@@ -1,5 +1,6 @@
-//! Forces the codec to use AVX2 or not to use it. Unit tests always can; benches and fuzz targets can when everything is
-//! compiled with `--cfg imid_levels`.
+//! Forces the codec to use AVX2 or not to use it.
+//!
+//! Unit tests always have this. Benches and fuzz targets have it if everything is compiled with `--cfg imid_levels`.
 #![cfg_attr(not(imid_levels), allow(unreachable_pub, reason = "public for benches and fuzz targets alone"))]
 
 use core::cell::Cell;

@@ -5,12 +5,12 @@ use crate::error::{Expected, LineError, ParseError};
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// Length of a line: the 19 characters of a text, and its separator.
+/// Length of a line: the 19 characters of a text and a separator.
 pub const LINE_LEN: usize = TEXT_LEN + 1;
 
-/// Writes each ID's text and a separator after it, and tells how many: as many as both slices hold.
+/// Writes the text of each ID and a separator after it. Returns how many: the length of the shorter slice.
 ///
-/// Takes a fraction of the time of one ID after another where the processor has AVX2.
+/// With AVX2 this is faster than writing one ID after another.
 ///
 /// ```
 /// use imid::{MessageId, codec, message_id};
@@ -20,7 +20,7 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 /// assert_eq!(codec::encode_lines(&ids, b'\n', &mut lines), 2);
 /// assert_eq!(lines.as_flattened(), b"2222-2222-2222-2222\nF3Z9-MB7Y-WCQH-T3DD\n");
 /// ```
-#[must_use = "where one slice is shorter, not all of the other is used"]
+#[must_use = "if one slice is shorter, the end of the other is not used"]
 pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
     let len = ids.len().min(lines.len());
     let (ids, lines) = (&ids[..len], &mut lines[..len]);
@@ -32,11 +32,11 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
     len
 }
 
-/// Reads lines of 19 characters and a separator, which the last one may lack, and tells how many: all, or as many as
-/// there is room for IDs.
+/// Reads lines of 19 characters and a separator, which the last line need not have. Returns how many it read: all lines,
+/// or as many as `ids` has room for.
 ///
-/// Every line has exactly this form; blank lines, or `\r\n` at their ends, are for the caller to deal with. So a block
-/// of a file is read by calling again after each line that is otherwise:
+/// Every line must have exactly this form. A blank line or `\r\n` is an error. To skip such a line, call again with what
+/// comes after it:
 ///
 /// ```
 /// use imid::{MessageId, codec};
@@ -54,8 +54,8 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
 /// ```
 ///
 /// # Errors
-/// A line of any other form. The error tells its index, and what is wrong where in the line; all IDs before that index
-/// have been read, and those from it on are left as they were.
+/// A line has any other form. The error has the index of the line, and says what is wrong at which place in it. The IDs
+/// before this index have been read, and the others are unchanged.
 pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Result<usize, LineError> {
     let (lines, end) = lines.as_chunks();
     let len = lines.len().min(ids.len());
@@ -71,13 +71,13 @@ pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Resul
     if !end.is_empty()
         && let Some(id) = ids.get_mut(done)
     {
-        *id = MessageId::read(end).map_err(|error| LineError::new(done, error))?;
+        *id = MessageId::parse_bytes(end).map_err(|error| LineError::new(done, error))?;
         done += 1;
     }
     Ok(done)
 }
 
-/// What is wrong with a line that was refused: its text, or else what stands after it.
+/// Returns what is wrong with a line: its text, or else its separator.
 #[cold]
 fn line_error(line: &[u8; LINE_LEN]) -> ParseError {
     let [text @ .., end] = line;
@@ -91,7 +91,7 @@ mod tests {
     use crate::codec::levels::on_each_level;
     use crate::codec::samples;
 
-    /// What every level is to write.
+    /// Returns what every level must write.
     fn lines_of(ids: &[MessageId], separator: u8) -> Vec<[u8; LINE_LEN]> {
         let line = |id: &MessageId| {
             let mut line = encode::padded(id.to_u128());
@@ -133,7 +133,7 @@ mod tests {
         });
     }
 
-    /// What every level is to read: one line after another.
+    /// Reads one line after another: returns what every level must read.
     fn read_lines(lines: &[[u8; LINE_LEN]], separator: u8) -> (Vec<MessageId>, Result<usize, LineError>) {
         let mut ids = Vec::new();
         for (index, [text @ .., end]) in lines.iter().enumerate() {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_byte_is_found_where_it_is_and_ids_from_there_on_stay() {
+    fn every_wrong_byte_is_found_and_later_ids_are_unchanged() {
         let ids = &samples::ids()[200..205];
         on_each_level(|level| {
             for (at, byte) in (0..ids.len() * LINE_LEN).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))) {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_may_lack_its_separator_and_what_there_is_no_room_for_is_left() {
+    fn the_last_line_needs_no_separator_and_lines_without_room_are_not_read() {
         let ids = &samples::ids()[200..205];
         let mut lines = [[0; LINE_LEN]; 5];
         assert_eq!(encode_lines(ids, b'\n', &mut lines), ids.len());

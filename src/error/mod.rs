@@ -2,9 +2,11 @@
 //!
 //! Errors of generators, clocks, dialects and Snowflakes are in the modules of these.
 
+mod length;
 mod parse;
 mod range;
 
+pub use length::LengthError;
 pub use parse::{LineError, ParseError, ParseSessionTypeError};
 pub use range::{RangeError, TimeRangeError};
 
