@@ -5,7 +5,7 @@ use imid::snowflake::{Generator, Preset};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
-static IDS: Generator = match Generator::new(Preset::TWITTER, 35) {
+static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
     Ok(ids) => ids,
     Err(_) => panic!("node 35 fits 10 bits"),
 };
@@ -18,7 +18,7 @@ fn a_forked_child_does_not_mint_under_the_nodes_of_its_parent() {
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = IDS.generate().is_err_and(|error| error.is_forked() && error.retry_after().is_none());
-            let own = Generator::new(Preset::TWITTER, 36).unwrap();
+            let own = Generator::try_new(Preset::TWITTER, 36).unwrap();
             let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
             // SAFETY: any code is valid, and nothing of this process is needed any more.
             unsafe { nix::libc::_exit(i32::from(is_refused && is_minted)) }

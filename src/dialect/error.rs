@@ -4,15 +4,24 @@ use core::ascii;
 
 use thiserror::Error;
 
+use super::layout::Layout;
+use crate::error::OutOfBounds;
 use crate::layout::ID_BITS;
 
-/// A dialect cannot be defined so, or has no session of this kind.
+/// A dialect or its layout cannot be built, an ID has another layout, or a dialect has no such session.
 ///
 /// ```
+/// use imid::MessageId;
 /// use imid::dialect::Dialect;
 ///
 /// let error = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
 /// assert_eq!(error.to_string(), "expected 32 different printable ASCII digits other than '-', found '0' at 31");
+///
+/// let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G")?;
+/// let error = MessageId::try_from(id).unwrap_err();
+/// assert!(error.is_layout());
+/// assert_eq!(error.to_string(), "expected an ID of layout 42-12-4-22, found 43-0-5-32");
+/// # Ok::<(), imid::error::ParseError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
@@ -27,12 +36,14 @@ pub(crate) enum DialectKind {
     Digit { at: usize, found: u8 },
     #[error("expected fields of {ID_BITS} bits in all, found {found}")]
     Sum { found: u32 },
-    #[error("expected {what} of {min} to {max} bits, found {found}")]
-    Width { what: &'static str, min: u32, max: u32, found: u32 },
-    #[error("expected a dialect with a known session hash, found {name}")]
-    NoHash { name: &'static str },
-    #[error("expected a dialect that sessions of 26 bits fit, found {name}, which is read only")]
-    ReadOnly { name: &'static str },
+    #[error(transparent)]
+    Width(OutOfBounds),
+    #[error("expected an ID of layout {expected}, found {found}")]
+    Layout { expected: Layout, found: Layout },
+    #[error("expected a dialect of layout {}, found {found}, which is read only", Layout::STANDARD)]
+    ReadOnly { found: Layout },
+    #[error("session hash of the dialect is not known")]
+    NoHash,
 }
 
 impl DialectError {
@@ -40,13 +51,19 @@ impl DialectError {
         Self(kind)
     }
 
-    /// Whether the dialect is read only: its fields are not those of a [`MessageId`](crate::MessageId).
+    /// Whether the ID has another layout: than that of the dialect that was to write it, or than that of a
+    /// [`MessageId`](crate::MessageId).
+    pub const fn is_layout(self) -> bool {
+        matches!(self.0, DialectKind::Layout { .. })
+    }
+
+    /// Whether the dialect is read only: its layout is not that of a [`MessageId`](crate::MessageId).
     pub const fn is_read_only(self) -> bool {
         matches!(self.0, DialectKind::ReadOnly { .. })
     }
 
     /// Whether the dialect's session hash is not known here.
     pub const fn is_without_hash(self) -> bool {
-        matches!(self.0, DialectKind::NoHash { .. })
+        matches!(self.0, DialectKind::NoHash)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use imid::identify::Candidate;
 use serde::Serialize;
 
 use crate::report::Stop;
+use crate::scheme::Id;
 use crate::time::rfc3339;
 
 /// An ID and its fields, in the order of the output.
@@ -54,26 +54,26 @@ pub(crate) struct Findings {
 }
 
 /// Writes an ID and its fields as one line of JSON.
-pub(crate) fn write_id(out: &mut impl Write, candidate: &Candidate, findings: Findings) -> Result<(), Stop> {
-    let (fields, u128) = match candidate {
-        Candidate::Message { dialect, id } => {
-            let fields = dialect.fields(*id);
-            let type_name = dialect.type_name(fields.type_code);
-            let fields = Fields::Message { spin: fields.spin, r#type: fields.type_code, type_name, hash: fields.hash };
+pub(crate) fn write_id(out: &mut impl Write, id: &Id, findings: Findings) -> Result<(), Stop> {
+    let (fields, u128) = match id {
+        Id::Message { dialect, id } => {
+            let r#type = id.type_code();
+            let type_name = dialect.type_name(r#type);
+            let fields = Fields::Message { spin: id.spin(), r#type, type_name, hash: id.hash() };
             (fields, Some(id.to_u128().to_string()))
         }
-        Candidate::Snowflake(id) => {
+        Id::Snowflake(id) => {
             let overflowed = id.is_overflowed().then_some(true);
-            (Fields::Snowflake { node: id.node(), seq: id.seq(), overflowed }, None)
+            (Fields::Snowflake { node: id.node(), seq: id.sequence(), overflowed }, None)
         }
     };
     let object = IdObject {
-        id: candidate.to_string(),
-        dialect: candidate.name(),
-        unix_ms: candidate.timestamp_ms(),
-        time: rfc3339(candidate.timestamp_ms()),
+        id: id.to_string(),
+        dialect: id.scheme_name(),
+        unix_ms: id.timestamp_ms(),
+        time: rfc3339(id.timestamp_ms()),
         fields,
-        hex: hex(candidate),
+        hex: hex(id),
         u128,
         findings,
     };
@@ -81,10 +81,10 @@ pub(crate) fn write_id(out: &mut impl Write, candidate: &Candidate, findings: Fi
 }
 
 /// The bits of an ID in hex.
-pub(crate) fn hex(candidate: &Candidate) -> String {
-    match candidate {
-        Candidate::Message { id, .. } => format!("{id:x}"),
-        Candidate::Snowflake(id) => id.to_hex().to_string(),
+pub(crate) fn hex(id: &Id) -> String {
+    match id {
+        Id::Message { id, .. } => id.to_hex().into(),
+        Id::Snowflake(id) => id.to_hex().into(),
     }
 }
 

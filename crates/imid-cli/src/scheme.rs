@@ -1,9 +1,11 @@
 //! The ID schemes that `--dialect` names: dialects of 80-bit IDs and Snowflake layouts.
 
+use std::fmt;
+
 use bstr::ByteSlice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use imid::MessageId;
-use imid::dialect::Dialect;
+use imid::dialect::{Dialect, DialectId};
 use imid::identify::Candidate;
 use imid::snowflake::{Layout, Snowflake};
 
@@ -20,13 +22,20 @@ pub(crate) struct SchemeArg {
 /// How IDs are written and divided into fields.
 #[derive(Clone, Copy)]
 pub(crate) enum Scheme {
-    Dialect(&'static Dialect),
-    Snowflake(&'static Layout),
+    Dialect(&'static Dialect<'static>),
+    Snowflake(Layout),
+}
+
+/// An ID of a scheme.
+#[derive(Clone, Copy)]
+pub(crate) enum Id {
+    Message { dialect: &'static Dialect<'static>, id: DialectId },
+    Snowflake(Snowflake),
 }
 
 fn scheme() -> impl TypedValueParser<Value = Scheme> {
     let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Scheme::Dialect(dialect)));
-    let layouts = Layout::ALL.iter().map(|layout| (layout.name(), Scheme::Snowflake(layout)));
+    let layouts = Layout::ALL.iter().filter_map(|layout| Some((layout.name()?, Scheme::Snowflake(*layout))));
     let all: Vec<_> = dialects.chain(layouts).collect();
     PossibleValuesParser::new(all.iter().map(|(name, _)| *name).collect::<Vec<_>>()).map(move |chosen| {
         let found = all.iter().find(|(name, _)| *name == chosen);
@@ -47,36 +56,73 @@ impl Scheme {
     }
 
     /// Reads a text in its strict form.
-    pub(crate) fn parse(self, text: &[u8]) -> Result<Candidate, String> {
+    pub(crate) fn parse(self, text: &[u8]) -> Result<Id, String> {
         let read = match self {
-            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Candidate::Message { dialect, id }),
-            Self::Snowflake(layout) => layout.parse_bytes(text).map(Candidate::Snowflake),
+            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake),
         };
         read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
     }
 
     /// Reads a text as a person types or pastes it.
-    pub(crate) fn parse_pasted(self, text: &str) -> Result<Candidate, String> {
+    pub(crate) fn parse_pasted(self, text: &str) -> Result<Id, String> {
         let Self::Dialect(dialect) = self else { return self.parse(text.trim().as_bytes()) };
-        let read = dialect.parse_lenient(text).map(|id| Candidate::Message { dialect, id });
+        let read = dialect.parse_lenient(text).map(|id| Id::Message { dialect, id });
         read.map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
     }
 
     /// The ID of this scheme with this sort key.
-    pub(crate) fn with_sort_key(self, key: MessageId) -> Candidate {
+    pub(crate) fn with_sort_key(self, key: MessageId) -> Id {
         match self {
-            Self::Dialect(dialect) => Candidate::Message { dialect, id: key },
-            Self::Snowflake(layout) => Candidate::Snowflake(Snowflake::from_u64(key.to_u128() as u64, layout)),
+            Self::Dialect(dialect) => {
+                Id::Message { dialect, id: DialectId::from_bytes(key.to_bytes(), dialect.layout()) }
+            }
+            Self::Snowflake(layout) => Id::Snowflake(Snowflake::from_u64(key.to_u128() as u64, layout)),
         }
     }
 }
 
+impl Id {
+    /// The ID of a candidate, unless the library knows a scheme that this tool does not.
+    pub(crate) fn of(candidate: Candidate) -> Option<Self> {
+        match candidate {
+            Candidate::Message { dialect, id } => Some(Self::Message { dialect, id }),
+            Candidate::Snowflake(id) => Some(Self::Snowflake(id)),
+            _ => None,
+        }
+    }
+
+    fn candidate(self) -> Candidate {
+        match self {
+            Self::Message { dialect, id } => Candidate::Message { dialect, id },
+            Self::Snowflake(id) => Candidate::Snowflake(id),
+        }
+    }
+
+    /// The name of the scheme.
+    pub(crate) fn scheme_name(self) -> &'static str {
+        self.candidate().name()
+    }
+
+    /// The time, in unix milliseconds.
+    pub(crate) fn timestamp_ms(self) -> u64 {
+        self.candidate().timestamp_ms()
+    }
+}
+
+/// The text of the ID in its scheme.
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.candidate().fmt(f)
+    }
+}
+
 /// 80 bits that sort as the IDs of a scheme do, so that IDs of all schemes are compared in one way.
-pub(crate) fn sort_key(id: &Candidate) -> MessageId {
+pub(crate) fn sort_key(id: &Id) -> MessageId {
     match id {
-        Candidate::Message { id, .. } => *id,
+        Id::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),
         // PANIC: 64 bits fit 80.
-        Candidate::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
+        Id::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
     }
 }
 
@@ -86,6 +132,6 @@ pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
 }
 
 /// The code of a session type, followed by its name in this dialect if it has one.
-pub(crate) fn named_type(dialect: &Dialect, code: u8) -> String {
+pub(crate) fn named_type(dialect: &Dialect<'_>, code: u8) -> String {
     dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
 }

@@ -27,7 +27,7 @@ impl SessionArgs {
     }
 
     /// The session, with the type names and the hash of this dialect.
-    pub(crate) fn session(&self, dialect: &'static Dialect) -> Result<Session, Stop> {
+    pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<Session, Stop> {
         let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
         let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
         let session_type = pair_type(session_type, self.name.peer.is_some())?;
@@ -35,7 +35,8 @@ impl SessionArgs {
             return Ok(pair);
         }
         let name = self.name.session.as_deref().unwrap_or_default();
-        dialect.session(session_type, name).map_err(|error| Stop::Usage(error.to_string()))
+        let session = dialect.session(session_type, name);
+        session.map_err(|error| Stop::Usage(format!("--dialect {}: {error}", dialect.name())))
     }
 }
 
@@ -56,7 +57,7 @@ impl SessionName {
     }
 
     /// The hash of the name in this dialect. `None` if no name was given.
-    pub(crate) fn hash(&self, dialect: &'static Dialect) -> Result<Option<u32>, Stop> {
+    pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
         if let Some(pair) = self.pair(dialect)? {
             return Ok(Some(pair.hash().to_u32()));
         }
@@ -64,7 +65,7 @@ impl SessionName {
     }
 
     /// The private conversation, if both users were given.
-    fn pair(&self, dialect: &'static Dialect) -> Result<Option<Session>, Stop> {
+    fn pair(&self, dialect: &'static Dialect<'static>) -> Result<Option<Session>, Stop> {
         match (&self.session, &self.peer) {
             (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
                 Ok(Some(Session::pair(name, peer)))
@@ -96,7 +97,7 @@ pub(crate) fn session_type(text: &str) -> Result<SessionType, String> {
 }
 
 /// Reads a session type with the names of a dialect.
-fn session_type_in(dialect: &Dialect, text: &str) -> Result<SessionType, String> {
+fn session_type_in(dialect: &Dialect<'_>, text: &str) -> Result<SessionType, String> {
     let code = dialect.type_code(text).or_else(|| text.parse().ok().filter(|_| text.as_bytes()[0].is_ascii_digit()));
     code.and_then(|code| SessionType::from_u8(code).ok()).ok_or_else(|| {
         let names: Vec<_> = (0..=SessionType::MAX.to_u8()).filter_map(|code| dialect.type_name(code)).collect();

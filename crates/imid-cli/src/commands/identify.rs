@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use imid::clock::{Clock, SystemClock};
-use imid::identify::{Candidate, identify_at};
+use imid::identify::identify_at;
 
 use crate::Out;
 use crate::json::{self, Findings};
 use crate::report::{Stop, quote};
-use crate::scheme::named_type;
+use crate::scheme::{Id, named_type};
 use crate::time::rfc3339;
 
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
@@ -38,31 +38,30 @@ impl Args {
         if candidates.peek().is_none() {
             return Err(Stop::Error(format!("{} is not an ID of any known dialect or Snowflake layout", quote(text))));
         }
-        for candidate in candidates {
+        for (candidate, id) in candidates.filter_map(|candidate| Some((candidate, Id::of(candidate)?))) {
             let plausible = candidate.is_plausible(now_ms);
             if self.json {
-                json::write_id(out, &candidate, Findings { plausible: Some(plausible), ..Findings::default() })?;
+                json::write_id(out, &id, Findings { plausible: Some(plausible), ..Findings::default() })?;
                 continue;
             }
             let (name, time) = (candidate.name(), rfc3339(candidate.timestamp_ms()));
             let doubt = if plausible { "" } else { ", but the time is implausible" };
-            writeln!(out, "{name:<18}{time}  {}{doubt}", fields(&candidate))?;
+            writeln!(out, "{name:<18}{time}  {}{doubt}", fields(&id))?;
         }
         Ok(())
     }
 }
 
 /// The fields except for the time, with their names.
-fn fields(candidate: &Candidate) -> String {
-    match candidate {
-        Candidate::Message { dialect, id } => {
-            let fields = dialect.fields(*id);
-            let spin = fields.spin.map(|spin| format!("spin {spin}, ")).unwrap_or_default();
-            format!("{spin}type {}, hash {}", named_type(dialect, fields.type_code), fields.hash)
+fn fields(id: &Id) -> String {
+    match id {
+        Id::Message { dialect, id } => {
+            let spin = id.spin().map(|spin| format!("spin {spin}, ")).unwrap_or_default();
+            format!("{spin}type {}, hash {}", named_type(dialect, id.type_code()), id.hash())
         }
-        Candidate::Snowflake(id) => {
+        Id::Snowflake(id) => {
             let overflowed = if id.is_overflowed() { ", the time overflows into the sign bit" } else { "" };
-            format!("node {}, seq {}{overflowed}", id.node(), id.seq())
+            format!("node {}, seq {}{overflowed}", id.node(), id.sequence())
         }
     }
 }

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use imid::Generator;
 use imid::dialect::Dialect;
-use imid::identify::Candidate;
 use imid::snowflake::{self, Layout, Preset};
 
 use super::{MAX_WAIT, whole_number};
 use crate::Out;
 use crate::json::{self, Findings};
 use crate::report::Stop;
-use crate::scheme::{Scheme, SchemeArg};
+use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs};
 
 /// Mint IDs from the system clock, one per line, strictly increasing
@@ -56,36 +55,36 @@ impl Args {
         }
     }
 
-    fn messages(&self, out: &mut Out, dialect: &'static Dialect) -> Result<(), Stop> {
+    fn messages(&self, out: &mut Out, dialect: &'static Dialect<'static>) -> Result<(), Stop> {
         let session = self.session.session(dialect)?;
         let generator = Generator::new();
         for _ in 0..self.count {
             let id = generator.generate_within(session, MAX_WAIT).map_err(|error| Stop::Error(error.to_string()))?;
-            self.write(out, &Candidate::Message { dialect, id })?;
+            self.write(out, &Id::Message { dialect, id: id.into() })?;
         }
         Ok(())
     }
 
-    fn snowflakes(&self, out: &mut Out, layout: &'static Layout) -> Result<(), Stop> {
+    fn snowflakes(&self, out: &mut Out, layout: Layout) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
-        let generator = snowflake::Generator::new(preset, self.node.unwrap_or_default());
+        let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
         for _ in 0..self.count {
             let id = loop {
                 match generator.generate_within(MAX_WAIT) {
                     // Some originals fail on a full tick. A user who asks for many IDs wants to wait for the next one.
-                    Err(error) if error.is_full() => thread::sleep(Duration::from_millis(1)),
+                    Err(error) if error.is_overload() => thread::sleep(Duration::from_millis(1)),
                     other => break other,
                 }
             };
-            let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name())))?;
-            self.write(out, &Candidate::Snowflake(id))?;
+            let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name().unwrap_or_default())))?;
+            self.write(out, &Id::Snowflake(id))?;
         }
         Ok(())
     }
 
-    fn write(&self, out: &mut Out, id: &Candidate) -> Result<(), Stop> {
+    fn write(&self, out: &mut Out, id: &Id) -> Result<(), Stop> {
         if self.json { json::write_id(out, id, Findings::default()) } else { Ok(writeln!(out, "{id}")?) }
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use imid::identify::Candidate;
+
+use crate::scheme::Id;
 
 /// A field of the drawing, with one column per bit.
 struct Field {
@@ -13,29 +14,29 @@ struct Field {
     style: Style,
 }
 
-fn fields(candidate: &Candidate) -> Vec<Field> {
+fn fields(id: &Id) -> Vec<Field> {
     let field = |name, value, width: u32, colour: AnsiColor| Field {
         name,
         value,
         width: width as usize,
         style: colour.on_default(),
     };
-    let mut fields = match candidate {
-        Candidate::Message { dialect, id } => {
-            let ([timestamp, spin, type_code, hash], read) = (dialect.layout().widths(), dialect.fields(*id));
+    let mut fields = match id {
+        Id::Message { id, .. } => {
+            let layout = id.layout();
             vec![
-                field("timestamp, unix ms", read.timestamp_ms, timestamp, AnsiColor::Cyan),
-                field("spin", read.spin.unwrap_or_default().into(), spin, AnsiColor::Yellow),
-                field("type", read.type_code.into(), type_code, AnsiColor::Magenta),
-                field("session hash", read.hash.into(), hash, AnsiColor::Green),
+                field("timestamp, unix ms", id.timestamp_ms(), layout.timestamp_bits(), AnsiColor::Cyan),
+                field("spin", id.spin().unwrap_or_default().into(), layout.spin_bits(), AnsiColor::Yellow),
+                field("type", id.type_code().into(), layout.type_bits(), AnsiColor::Magenta),
+                field("session hash", id.hash().into(), layout.hash_bits(), AnsiColor::Green),
             ]
         }
-        Candidate::Snowflake(id) => {
-            let [_, node, seq] = id.layout().widths();
+        Id::Snowflake(id) => {
+            let (node, sequence) = (id.layout().node_bits(), id.layout().sequence_bits());
             vec![
-                field("tick", id.tick(), u64::BITS - node - seq, AnsiColor::Cyan),
+                field("tick", id.tick(), u64::BITS - node - sequence, AnsiColor::Cyan),
                 field("node", id.node().into(), node, AnsiColor::Magenta),
-                field("sequence", id.seq().into(), seq, AnsiColor::Yellow),
+                field("sequence", id.sequence().into(), sequence, AnsiColor::Yellow),
             ]
         }
     };
@@ -44,8 +45,8 @@ fn fields(candidate: &Candidate) -> Vec<Field> {
 }
 
 /// Draws the bits in four rows, each field in its own colour.
-pub(crate) fn draw(out: &mut impl Write, candidate: &Candidate) -> io::Result<()> {
-    let fields = fields(candidate);
+pub(crate) fn draw(out: &mut impl Write, id: &Id) -> io::Result<()> {
+    let fields = fields(id);
     let mut row = |cell: &dyn Fn(&Field) -> String| {
         for (index, field) in fields.iter().enumerate() {
             let (style, cell) = (field.style, cell(field));

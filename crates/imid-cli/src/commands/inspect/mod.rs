@@ -6,7 +6,6 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
-use imid::identify::Candidate;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -14,7 +13,7 @@ use crate::Out;
 use crate::input::{Input, trim_line_end, utf8};
 use crate::json::{self, Findings};
 use crate::report::{Report, Stop};
-use crate::scheme::{Scheme, SchemeArg, named_type};
+use crate::scheme::{Id, Scheme, SchemeArg, named_type};
 use crate::session::{NO_SESSION, SessionName};
 use crate::time;
 
@@ -73,10 +72,10 @@ impl Args {
         })
     }
 
-    fn write(&self, out: &mut Out, id: &Candidate, hash: Option<u32>) -> Result<(), Stop> {
+    fn write(&self, out: &mut Out, id: &Id, hash: Option<u32>) -> Result<(), Stop> {
         let session_match = match id {
-            Candidate::Message { dialect, id } => hash.map(|hash| dialect.fields(*id).hash == hash),
-            Candidate::Snowflake(_) => None,
+            Id::Message { id, .. } => hash.map(|hash| id.hash() == hash),
+            Id::Snowflake(_) => None,
         };
         if self.json {
             return json::write_id(out, id, Findings { session_match, ..Findings::default() });
@@ -92,7 +91,7 @@ const LABEL: Style = Style::new().effects(Effects::DIMMED);
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>) -> io::Result<()> {
+fn write_human(out: &mut impl Write, id: &Id, session_match: Option<bool>) -> io::Result<()> {
     writeln!(out, "{HEADING}{id}{HEADING:#}")?;
     drawing::draw(out, id)?;
     let mut line = |label: &str, value: &str| writeln!(out, "{LABEL}{label:8}{LABEL:#}{value}");
@@ -101,15 +100,14 @@ fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>
     line("local", &local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z %Q").to_string())?;
     line("age", &time::age(&local, &Zoned::now()))?;
     match id {
-        Candidate::Message { dialect, id } => {
-            let fields = dialect.fields(*id);
-            line("type", &named_type(dialect, fields.type_code))?;
-            line("hash", &fields.hash.to_string())?;
+        Id::Message { dialect, id } => {
+            line("type", &named_type(dialect, id.type_code()))?;
+            line("hash", &id.hash().to_string())?;
         }
-        Candidate::Snowflake(id) => {
+        Id::Snowflake(id) => {
             let split = id.datacenter().map(|datacenter| format!(" (datacenter {datacenter}, worker {})", id.worker()));
             line("node", &format!("{}{}", id.node(), split.unwrap_or_default()))?;
-            line("seq", &id.seq().to_string())?;
+            line("seq", &id.sequence().to_string())?;
             if id.is_overflowed() {
                 line("sign", &format!("{BAD}the time overflows into the sign bit{BAD:#}"))?;
             }
@@ -124,7 +122,7 @@ fn write_human(out: &mut impl Write, id: &Candidate, session_match: Option<bool>
         line("session", &format!("{style}{says}{style:#}"))?;
     }
     line("hex", &json::hex(id))?;
-    if let Candidate::Message { id, .. } = id {
+    if let Id::Message { id, .. } = id {
         line("integer", &id.to_u128().to_string())?;
     }
     writeln!(out)

@@ -1,0 +1,89 @@
+//! Settings of a Snowflake generator.
+
+use super::{Generator, NoSpareNodes, Preset};
+use crate::clock::SystemClock;
+use crate::snowflake::error::{LayoutError, LayoutKind};
+
+/// Builds a [`Generator`]. All but the clock can be set in a constant expression, so that a static generator can be
+/// built too.
+///
+/// ```
+/// use imid::clock::SystemClock;
+/// use imid::snowflake::{Generator, NodeQueue, Preset};
+///
+/// static SPARES: NodeQueue = NodeQueue::new();
+/// static IDS: Generator<SystemClock, &NodeQueue> =
+///     match Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(&SPARES).build_static() {
+///         Ok(ids) => ids,
+///         Err(_) => panic!("a node of 0 to 32767"),
+///     };
+/// # let _ = &IDS;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder<C, S> {
+    preset: Preset,
+    node: Option<u32>,
+    clock: C,
+    spares: S,
+}
+
+impl Builder<SystemClock, NoSpareNodes> {
+    pub(super) const fn new(preset: Preset) -> Self {
+        Self { preset, node: None, clock: SystemClock, spares: NoSpareNodes }
+    }
+
+    /// The source of spare nodes. Set once, and before the clock. Default: none.
+    pub const fn spares<S>(self, spares: S) -> Builder<SystemClock, S> {
+        Builder { preset: self.preset, node: self.node, clock: self.clock, spares }
+    }
+}
+
+impl<S> Builder<SystemClock, S> {
+    /// The clock to mint by, in place of the system's. Set once.
+    pub fn clock<C>(self, clock: C) -> Builder<C, S> {
+        Builder { preset: self.preset, node: self.node, clock, spares: self.spares }
+    }
+}
+
+impl<C, S> Builder<C, S> {
+    /// The node to mint under. There is no default: two generators with the same node make the same IDs.
+    pub const fn node(mut self, node: u32) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// Returns the generator.
+    ///
+    /// # Errors
+    /// No node; a node that the layout has no room for, such as 1,024 in 10 bits.
+    pub fn build(self) -> Result<Generator<C, S>, LayoutError> {
+        let node = self.checked_node()?;
+        Ok(Generator::from_parts(self.preset, node, self.clock, self.spares))
+    }
+
+    const fn checked_node(&self) -> Result<u32, LayoutError> {
+        let layout = self.preset.layout();
+        let Some(node) = self.node else {
+            return Err(LayoutError::new(LayoutKind::NoNode { max: layout.node_max() }));
+        };
+        match layout.check_node(node) {
+            Ok(()) => Ok(node),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<S: Copy> Builder<SystemClock, S> {
+    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only, with a source of
+    /// nodes that is `Copy`, such as a reference: what may need to be dropped cannot pass through a `const fn`.
+    ///
+    /// # Errors
+    /// As for [`build`](Self::build).
+    pub const fn build_static(self) -> Result<Generator<SystemClock, S>, LayoutError> {
+        match self.checked_node() {
+            Ok(node) => Ok(Generator::from_parts(self.preset, node, SystemClock, self.spares)),
+            Err(error) => Err(error),
+        }
+    }
+}
