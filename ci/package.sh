@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The packages for crates.io have what users need and nothing else, and they build from there.
+# The packages for crates.io have what users need and nothing else, and they compile from there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
 
 # check PACKAGE FILE...: the package has these files, and none of the folders that only this repository needs.
 check() {
@@ -16,7 +17,18 @@ check() {
     exit 1
   fi
 }
-check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*
+check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 
-cargo package --workspace --all-features --allow-dirty
+# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with that one.
+rm -f "$target"/package/*.crate
+cargo package --workspace --no-verify --allow-dirty
+unpacked=$(mktemp -d)
+trap 'rm -rf "$unpacked"' EXIT
+for package in "$target"/package/*.crate; do
+  tar -xzf "$package" -C "$unpacked"
+done
+library=$(echo "$unpacked"/imid-[0-9]*)
+cargo check --manifest-path "$library/Cargo.toml" --target-dir "$target/package" --all-features
+cargo check --manifest-path "$unpacked"/imid-cli-*/Cargo.toml --target-dir "$target/package" \
+  --config "patch.crates-io.imid.path = '$library'"

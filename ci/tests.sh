@@ -10,5 +10,5 @@ trap 'rm -f "$messages"' EXIT
 { cargo test --all-features 2>&1 >&3 3>&- | tee "$messages" >&2; } 3>&1
 
 skipped=$(sed -n 's/^skipped: /  /p' "$messages" | sort -u)
-printf '\n%d skipped tests\n' "$(grep -c . <<<"$skipped" || true)"
+printf '\nskipped tests: %d\n' "$(grep -c . <<<"$skipped" || true)"
 [ -z "$skipped" ] || echo "$skipped"

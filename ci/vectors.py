@@ -67,16 +67,19 @@ def strict_prefix(text):
 
 
 def lenient_prefix(text):
-    start = len(text) - len(text.lstrip(WHITE_SPACE))
-    digits, dashed, at = 0, False, start
-    for found in text.strip(WHITE_SPACE):
-        if found == "-" and digits in (4, 8, 12) and not dashed:
-            dashed = True
-        elif digits < 16 and found in DIGITS + DIGITS.lower():
-            digits, dashed = digits + 1, False
+    at = len(text) - len(text.lstrip(WHITE_SPACE))
+    digits, last = 0, ""
+    for found in text[at:]:
+        if found == "-":
+            fits = digits in (4, 8, 12) and last != "-"
+        elif found in WHITE_SPACE:
+            fits = digits == 16
         else:
+            fits = digits < 16 and found in DIGITS + DIGITS.lower()
+            digits += fits
+        if not fits:
             break
-        at += 1
+        at, last = at + 1, found
     return at
 
 
@@ -114,8 +117,9 @@ def ids():
         (2844013301261, 4031, 13, "s-942725469240230004"), (1170239015926, 3515, 15, "s-904812097774191476"),
     ]  # fmt: skip
     values = {integer_of(timestamp, spin, kind, hash_of(name)): name for timestamp, spin, kind, name in named}
-    # No bits, each bit alone, all bits, the 32 digits in order, and the bounds of the example's millisecond.
-    plain = [0, *(2**bit for bit in range(80)), 2**80 - 1]
+    # No bits, each bit alone, all bits, the 32 digits in order, and the bounds of the example's millisecond. And two
+    # numbers that a reader with 53 or with 64 bits gets wrong.
+    plain = [0, *(2**bit for bit in range(80)), 2**80 - 1, 2**53 + 1, 2**64 - 1]
     plain += [sum(value * 32 ** (15 - i) for i, value in enumerate(range(start, start + 16))) for start in (0, 16)]
     plain += [EXAMPLE_MS * 2**38, EXAMPLE_MS * 2**38 + 2**38 - 1]
     for value in sorted({*values, *plain}):
@@ -182,6 +186,9 @@ def texts_refused():
         ("\u0662222-2222-2222-2222", "an Arabic digit"),
         ("\uff21222-2222-2222-2222", "a full-width letter"),
         ("2222-2222-2222-22\U0001f600", "a character of two UTF-16 units"),
+        ("\u0145UNC-Q8QJ-22GH-T3DD", "U+0145, whose low byte is E"),
+        ("EUNC\u012dQ8QJ\u012d22GH\u012dT3DD", "U+012D, whose low byte is the dash"),
+        ("\u0172NC-Q8QJ-22GH-T3DD", "U+0172, whose UTF-8 has the low bits of E2"),
     ]:
         yield {"input": text, "position": strict_prefix(text), "why": why}
 
@@ -209,7 +216,7 @@ def lenient_refused():
         "\u00a0": "NO-BREAK SPACE", "\u3000": "IDEOGRAPHIC SPACE", "\ufeff": "BYTE ORDER MARK", "\u0085": "NEXT LINE",
         "\u1680": "OGHAM SPACE MARK", "\u2003": "EM SPACE", "\u200b": "ZERO WIDTH SPACE", "\u2028": "LINE SEPARATOR",
         "\u202f": "NARROW NO-BREAK SPACE", "\u205f": "MEDIUM MATHEMATICAL SPACE",
-        "\x1c": "FILE SEPARATOR", "\x1f": "UNIT SEPARATOR", "\0": "NULL", "\b": "BACKSPACE",
+        "\x0e": "SHIFT OUT", "\x1c": "FILE SEPARATOR", "\x1f": "UNIT SEPARATOR", "\0": "NULL", "\b": "BACKSPACE",
     }  # fmt: skip
     rows = [
         ("", "nothing"),
@@ -250,6 +257,15 @@ def lenient_refused():
         ("eunc-q8qj-\u0662\u0662gh-t3dd", "ARABIC-INDIC DIGIT TWO"),
         ("eunc-q8qj-22gh-t3\u00df", "LATIN SMALL LETTER SHARP S, SS in upper case"),
         ("eunc-q8qj-22gh-\ufb00dd", "LATIN SMALL LIGATURE FF, FF in upper case"),
+        ("eunc-q8qj-22gh-t3dd\n2222-2222-2222-2222", "two lines"),
+        ("eunc-q8qj-22gh-t3dd 2222-2222-2222-2222", "two texts"),
+        ("\u0145unc-q8qj-22gh-t3dd", "U+0145, whose low byte is E"),
+        ("eunc\u012dq8qj\u012d22gh\u012dt3dd", "U+012D, whose low byte is the dash"),
+        ("\u0172nc-q8qj-22gh-t3dd", "U+0172, whose UTF-8 has the low bits of E2"),
+        ("\u0120eunc-q8qj-22gh-t3dd", "U+0120, whose low byte is a space"),
+        ("eunc-q8qj-22gh-t3dd\u0120", "U+0120, whose low byte is a space"),
+        ("eunc-q8qj-\x12\x12gh-t3dd", "0x12, which is 2 with the bit 0x20"),
+        ("eunc\rq8qj-22gh-t3dd", "a carriage return, which is the dash with the bit 0x20"),
         ("'eunc-q8qj-22gh-t3dd'", "quotation marks"),
         ("{eunc-q8qj-22gh-t3dd}", "braces"),
     ]
@@ -285,6 +301,13 @@ def hex_refused():
         ("g6a8ab1ad0001cfc856b", "g is not a hex digit"),
         ("66a8ab1ad0001cfc856:", "the neighbour of a digit in ASCII"),
         ("66a8ab1ad0001cfc856@", "the neighbour of a digit in ASCII"),
+        ("66a8ab1ad0001cfc856/", "the neighbour of a digit in ASCII"),
+        ("66a8ab1ad0001cfc856`", "the neighbour of a digit in ASCII"),
+        ("66a8ab1ad0001cfc856G", "the neighbour of a digit in ASCII"),
+        ("66a8ab1ad0001cfc856\n", "19 digits and white space, 20 characters"),
+        ("66a8ab1ad0001cfc856b\0", "a final zero"),
+        ("6\x16a8ab1ad0001cfc856", "0x16, which is 6 with the bit 0x20"),
+        ("\u01366a8ab1ad0001cfc856", "U+0136, whose low byte is 6"),
         ("66a8ab1ad0001cfc85\u00e9", "not ASCII, 20 bytes of UTF-8"),
         ("\uff166a8ab1ad0001cfc856b", "a full-width digit"),
     ]:
@@ -317,6 +340,11 @@ def integers_refused():
         ("1,000", "a comma"),
         ("\uff11", "a full-width digit"),
         ("\u0661", "an Arabic digit"),
+        ("\u0131", "U+0131, whose low byte is 1"),
+        ("1\0", "a final zero"),
+        ("1 0", "white space inside"),
+        ("1:", "the neighbour of a digit in ASCII"),
+        ("1/", "the neighbour of a digit in ASCII"),
     ]:
         yield {"input": given, "why": why}
 
@@ -340,6 +368,7 @@ def names():
     for name in [
         "", "g", "room-42", "Room-42", "room-42 ", " room-42", "42", "042", "room-42\0", "\0", "\n",
         "会话-融云", "会", "😀", "👩\u200d👩\u200d👧", "caf\u00e9", "cafe\u0301", "\ufeffroom-42", "\U0010ffff",
+        "\ud7ff", "\ue000", "\U00010000", "\uffff", "\ufffd", "\r\n", "\ufb01",
         "user:1001", "ws/5f1c0c9e-7b1e-4a5e-9a41-5f3a7a4d1c20", "会" * 43, "😀" * 60, "u12", "u51199",
         *("a" * length for length in lengths if length in (16, 17, 128, 129, 240, 241, 2048)),
         *((digits * (length // 10 + 1))[:length] for length in lengths),
@@ -354,14 +383,37 @@ def names_refused():
         ([0x67, 0xD83D], "a high surrogate at the end"),
         ([0xD83D, 0x67, 0xDE00], "a pair of surrogates that is taken apart"),
         ([0xDE00, 0xD83D], "a pair of surrogates the other way round"),
+        ([0xDFFF], "the last low surrogate alone"),
+        ([0xD83D, 0xE000], "a high surrogate and what is not a low one"),
+        ([0xD83D, 0xD83D], "two high surrogates"),
     ]:
         yield {"utf16": units, "why": why}
+    for units, why in [
+        ("80", "a continuation byte alone"),
+        ("c3", "a cut sequence"),
+        ("e282", "a cut sequence"),
+        ("f09f98", "a cut sequence"),
+        ("636166e9", "Latin-1"),
+        ("e28228", "a sequence without its last byte"),
+        ("c080", "an overlong zero"),
+        ("c0af", "an overlong slash"),
+        ("e080af", "an overlong slash"),
+        ("f08080af", "an overlong slash"),
+        ("eda080", "an encoded surrogate"),
+        ("edbfbf", "an encoded surrogate"),
+        ("f4908080", "past U+10FFFF"),
+        ("f5808080", "past U+10FFFF"),
+        ("ff", "a byte that UTF-8 does not have"),
+    ]:
+        yield {"utf8": units, "why": why}
 
 
 def pairs():
     # What makes the odd ones odd.
     assert xxh3("u12") < 2**56 and xxh3("u51199") < 2**48, "leading zero bytes"
     assert xxh3("u0") < 2**63 <= xxh3("u1"), "signed numbers would be in the other order"
+    assert xxh3("u97497") // 2**32 == xxh3("u936808") // 2**32, "equal upper halves"
+    assert re.fullmatch("[0-9]+e[0-9]+", f"{xxh3('u24009'):x}"), "an exponent"
     assert "b" < "u0" and xxh3("b") > xxh3("u0"), "the names' order is not that of their hashes"
     for a, b, why in [
         ("alice", "bob", None),
@@ -378,6 +430,8 @@ def pairs():
         ("u0", "u1", "as signed numbers, h(u1) is the lesser"),
         ("b", "u0", "h(u0) is the lesser, though the name is the greater"),
         ("a" * 241, "a" * 17, "long names"),
+        ("u9", "u24009", "as text, one hash looks like a number with an exponent"),
+        ("u97497", "u936808", "the upper 32 bits of the hashes are equal"),
     ]:
         for one, other in dict.fromkeys([(a, b), (b, a)]):
             ends = ends_of(one, other)
@@ -397,8 +451,8 @@ def shards():
 
 
 def shards_refused():
-    for n in (0, -1, 2**32):
-        yield {"session": 16549227, "n": n}
+    for session, n in [(16549227, 0), (16549227, -1), (16549227, 2**32), (16549227, 2**32 + 1), (2**26, 100), (-1, 100)]:
+        yield {"session": session, "n": n}
 
 
 def times():
@@ -432,7 +486,7 @@ A, B, C = "2222-2222-2222-2222", "EUNC-Q8QJ-22GH-T3DD", "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
 
 
 def lines():
-    for texts, separator in [([], "\n"), ([B], "\n"), ([A, B, C], "\n"), ([C, A, A], ","), ([B, B], "\0")]:
+    for texts, separator in [([], "\n"), ([B], "\n"), ([A, B, C], "\n"), ([C, A, A], ","), ([B, B], "\0"), ([B, A], "-"), ([B, A], "2")]:
         yield {"texts": texts, "separator": separator, "lines": "".join(text + separator for text in texts)}
 
 
@@ -451,8 +505,17 @@ def lines_refused():
         (f"{A}\n{B}\n{C.lower()}\n", 2, 0, "lower case"),
         (f"{A}\n{B}\n{C[:-1]}I\n", 2, 18, "I is not a digit"),
         (f"{A}\n{C[:-1]}\u00e9\n", 1, 18, "not ASCII"),
+        (f"\ufeff{A}\n", 0, 0, "a byte order mark"),
+        (f"{B}\n{A}\r", 1, 19, "a carriage return at the end"),
+        (f"{B}\n{A}\n\0", 2, 0, "a final zero"),
+        (f"{B}\n{A}\n\x1a", 2, 0, "a final 0x1A"),
     ]:
         yield {"lines": text, "separator": "\n", "line": line, "position": position, "why": why}
+    for text, line, position, why in [
+        (f"{B},{A}\n", 1, 19, "another separator at the end"),
+        (f"{B},{A},\n", 2, 0, "a line feed after the last separator"),
+    ]:
+        yield {"lines": text, "separator": ",", "line": line, "position": position, "why": why}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

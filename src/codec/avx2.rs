@@ -1,6 +1,6 @@
 //! Reads and writes texts by AVX2: one in a 128-bit register, or two lines in the two lanes of a 256-bit register.
 //!
-//! Both widths take the same [`steps`]. The safe twins, which tests compare with, are
+//! Both widths take the same steps, which `steps!` defines. The safe twins, which tests compare with, are
 //! [`encode::padded`](super::encode::padded) and [`decode::standard`](super::decode::standard).
 //!
 //! SSE2, which every x86-64 processor has, was measured too: it is hardly faster than the safe twins, since it cannot
@@ -62,7 +62,7 @@ impl Avx2 {
         unsafe { decode(text) }
     }
 
-    /// Writes lines in steps of two. Returns how many: all of them, or all but the last.
+    /// Writes lines in steps of two. Returns how many: all that both slices hold, or all but the last of these.
     pub(super) fn encode_lines(self, ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { encode_lines(ids, separator, lines) }
@@ -377,9 +377,10 @@ mod tests {
     use super::*;
     use crate::codec::{decode, encode, samples};
 
-    /// The proof, or a note that this processor cannot give it.
+    /// Returns the proof, or notes that this processor does not have AVX2.
     fn avx2() -> Option<Avx2> {
         let avx2 = Avx2::detect();
+        assert_eq!(avx2.is_some(), std::arch::is_x86_feature_detected!("avx2"));
         if avx2.is_none() {
             std::eprintln!("not tested: this processor does not have AVX2");
         }

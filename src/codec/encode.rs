@@ -28,36 +28,26 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
 }
 
 /// Writes the standard text.
-///
-/// This and [`padded`] are not inlined: they are long, and a call takes little time beside them.
 pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
-    let (start, middle, [a, b, c, _]) = words(value);
-    let (words, rest) = text.as_chunks_mut();
-    (words[0], words[1]) = (start, middle);
-    rest.copy_from_slice(&[a, b, c]);
+    let [padded @ .., _] = padded(value);
+    *text = padded;
 }
 
-/// Returns the standard text and a dash after it.
-pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
-    let (start, middle, end) = words(value);
-    let mut text = [0; PADDED_LEN];
-    let (words, rest) = text.as_chunks_mut();
-    (words[0], words[1]) = (start, middle);
-    rest.copy_from_slice(&end);
-    text
-}
-
-/// Returns the standard text and a dash after it as words. Looks up two digits at a time.
+/// Returns the standard text and a dash after it. Looks up two digits at a time.
 ///
-/// Words are stored whole. A later load of a word would wait for narrower stores.
-#[inline]
-fn words(value: u128) -> ([u8; 8], [u8; 8], [u8; 4]) {
+/// The text is stored in words. If it were stored in smaller parts, a later load of a word would wait for them.
+pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
     let (second, fourth) = (pair_and_dash(high, 0), pair(low, 1));
     let start = pair(high, 3) | pair_and_dash(high, 2) << bits(2) | pair(high, 1) << bits(5) | second << bits(7);
     let middle = second >> bits(1) | pair(low, 3) << bits(2) | pair_and_dash(low, 2) << bits(4) | fourth << bits(7);
     let end = fourth >> bits(1) | pair_and_dash(low, 0) << bits(1);
-    (start.to_le_bytes(), middle.to_le_bytes(), (end as u32).to_le_bytes())
+
+    let mut text = [0; PADDED_LEN];
+    let (words, rest) = text.as_chunks_mut();
+    (words[0], words[1]) = (start.to_le_bytes(), middle.to_le_bytes());
+    rest.copy_from_slice(&(end as u32).to_le_bytes());
+    text
 }
 
 /// Width of half of the digits. A half fits a machine word.

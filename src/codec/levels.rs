@@ -17,6 +17,7 @@ pub fn allow_avx2(allowed: bool) -> bool {
 
 /// Returns whether the current thread may use AVX2.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline]
 pub(super) fn avx2_is_allowed() -> bool {
     AVX2_IS_ALLOWED.get()
 }

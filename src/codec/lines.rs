@@ -22,14 +22,12 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 /// ```
 #[must_use = "if one slice is shorter, the end of the other is not used"]
 pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
-    let len = ids.len().min(lines.len());
-    let (ids, lines) = (&ids[..len], &mut lines[..len]);
     let done = avx2_or!(|avx2| avx2.encode_lines(ids, separator, lines), 0);
     for (id, line) in ids[done..].iter().zip(&mut lines[done..]) {
         *line = encode::padded(id.to_u128());
         line[TEXT_LEN] = separator;
     }
-    len
+    ids.len().min(lines.len())
 }
 
 /// Reads lines of 19 characters and a separator, which the last line need not have. Returns how many it read: all lines,
@@ -57,9 +55,8 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
 /// A line has any other form. The error has the index of the line, and says what is wrong at which place in it. The IDs
 /// before this index have been read, and the others are unchanged.
 pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Result<usize, LineError> {
-    let (lines, end) = lines.as_chunks();
-    let len = lines.len().min(ids.len());
-    let mut done = avx2_or!(|avx2| avx2.decode_lines(&lines[..len], separator, &mut ids[..len]), 0);
+    let (lines, end) = lines.as_chunks::<LINE_LEN>();
+    let mut done = avx2_or!(|avx2| avx2.decode_lines(lines, separator, ids), 0);
     for (line, id) in lines[done..].iter().zip(&mut ids[done..]) {
         let [text @ .., end] = line;
         match MessageId::from_u128(decode::standard(text)) {

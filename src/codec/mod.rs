@@ -94,6 +94,7 @@ impl MessageId {
     ///
     /// # Errors
     /// Any other text, as for [`parse`](Self::parse).
+    #[inline]
     pub const fn parse_const(text: &str) -> Result<Self, ParseError> {
         let text = text.as_bytes();
         if text.len() == TEXT_LEN

@@ -8,12 +8,14 @@ mod range;
 mod shard;
 mod tag;
 
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Subcommand;
 
 use crate::Out;
-use crate::report::{Report, Stop};
+use crate::report::{Report, Stop, quote};
 
 /// How long a command waits for the clock to reach the next ID. Overload asks for less than a second, a clock that was
 /// set back by hours for more.
@@ -42,4 +44,12 @@ impl Command {
             Self::Shard(args) => args.run(out, report),
         }
     }
+}
+
+/// Reads an argument that is a whole number.
+fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: ParseIntError| {
+        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        format!("expected {expected}, found {}", quote(text))
+    })
 }

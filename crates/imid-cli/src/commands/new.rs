@@ -8,7 +8,7 @@ use imid::Generator;
 use imid::dialect::Dialect;
 use imid::snowflake::{self, Layout, Preset};
 
-use super::MAX_WAIT;
+use super::{MAX_WAIT, whole_number};
 use crate::Out;
 use crate::json::{self, Findings};
 use crate::report::Stop;
@@ -33,10 +33,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     session: SessionArgs,
     /// Node of a Snowflake; two generators that run at the same time need different nodes [default: 0]
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", value_parser = whole_number::<u32>, allow_negative_numbers = true)]
     node: Option<u32>,
     /// Number of IDs
-    #[arg(short = 'n', value_name = "N", default_value_t = 1)]
+    #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     count: u64,
     /// Print each ID with its fields as a JSON object
     #[arg(long)]

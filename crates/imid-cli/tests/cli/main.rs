@@ -85,6 +85,10 @@ fn every_command_has_help_with_examples() {
 fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
     for args in [
         "new -n x",
+        "new -n -1",
+        "new -n 18446744073709551616",
+        "new --dialect leaf --node 1.5",
+        "tag --session-field s --seed -1",
         "tag --session-field s --type x",
         "tag --session-field s --after x",
         "range --from x --to 5",

@@ -1,16 +1,16 @@
 //! `imid check`: whether many IDs are valid, in order and distinct.
 
 mod duplicates;
+mod summary;
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use imid::error::LineError;
 use imid::{MessageId, codec};
-use serde::Serialize;
 
 use self::duplicates::Duplicates;
+use self::summary::{Counts, Summary};
 use crate::Out;
 use crate::input::{Block, Input, too_long, trim_line_end};
 use crate::json;
@@ -22,7 +22,8 @@ use crate::time::rfc3339;
 /// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
 /// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. The
-/// first 10 problems are printed on standard error with their line numbers; all problems are counted.
+/// first 10 problems are printed on standard error with their line numbers; the summary counts all of them. In the
+/// summary, equal and lower are the IDs that are equal to or lower than the one before them.
 ///
 /// If the input is not sorted, equal IDs need not be neighbours, and the number of duplicates is unknown. --unsorted finds
 /// them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that is lower
@@ -64,11 +65,14 @@ impl Args {
             duplicates: self.unsorted.then(Duplicates::new),
             problems: Problems { report, found: 0 },
             counts: Counts::default(),
+            previous: None,
+            least: None,
+            greatest: None,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
         while let Some(block) = input.next()? {
             match block {
-                Block::Lines(lines) => check.lines(lines)?,
+                Block::Lines(lines) => check.check_lines(lines)?,
                 Block::TooLong => {
                     check.counts.lines += 1;
                     check.count_invalid(&too_long());
@@ -78,19 +82,6 @@ impl Args {
         let summary = check.finish()?;
         if self.json { json::write_line(out, &summary) } else { summary.write(out) }
     }
-}
-
-/// The counts so far.
-#[derive(Default)]
-struct Counts {
-    lines: u64,
-    valid: u64,
-    invalid: u64,
-    equal: u64,
-    lower: u64,
-    previous: Option<MessageId>,
-    least: Option<MessageId>,
-    greatest: Option<MessageId>,
 }
 
 /// Prints the first problems, and remembers that there were some.
@@ -122,12 +113,15 @@ struct Check<'a> {
     duplicates: Option<Duplicates>,
     problems: Problems<'a>,
     counts: Counts,
+    previous: Option<MessageId>,
+    least: Option<MessageId>,
+    greatest: Option<MessageId>,
     /// The IDs that are read at once.
     ids: Vec<MessageId>,
 }
 
 impl Check<'_> {
-    fn lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
+    fn check_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
             // Most lines are an ID and a line feed. Many are read at once, without a search for their ends.
             if self.scheme.is_standard() {
@@ -140,7 +134,7 @@ impl Check<'_> {
                 }
             }
             let (line, after) = rest.split_at(rest.find_byte(b'\n').map_or(rest.len(), |at| at + 1));
-            self.line(line)?;
+            self.check_line(line)?;
             rest = after;
         }
         Ok(())
@@ -148,17 +142,15 @@ impl Check<'_> {
 
     /// Counts the first of the IDs that were read at once. Each one was a line.
     fn count_ids(&mut self, count: usize) -> Result<(), Stop> {
-        let counts = &mut self.counts;
         if let [first, .., last] = self.ids[..count]
             && self.duplicates.is_none()
-            && counts.previous.is_none_or(|previous| previous < first)
+            && self.previous.is_none_or(|previous| previous < first)
             && self.ids[..count].is_sorted_by(|a, b| a < b)
         {
-            counts.lines += count as u64;
-            counts.valid += count as u64;
-            counts.previous = Some(last);
-            counts.least = Some(counts.least.map_or(first, |least| least.min(first)));
-            counts.greatest = counts.greatest.max(Some(last));
+            self.counts.lines += count as u64;
+            self.counts.valid += count as u64;
+            self.previous = Some(last);
+            self.widen(first, last);
             return Ok(());
         }
         for at in 0..count {
@@ -168,7 +160,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<(), Stop> {
+    fn check_line(&mut self, line: &[u8]) -> Result<(), Stop> {
         self.counts.lines += 1;
         let text = line.trim_ascii();
         if text.is_empty() {
@@ -198,20 +190,23 @@ impl Check<'_> {
     }
 
     fn count_valid(&mut self, id: MessageId) -> Result<(), Stop> {
-        let counts = &mut self.counts;
-        counts.valid += 1;
-        if let Some(previous) = counts.previous.replace(id)
+        self.counts.valid += 1;
+        if let Some(previous) = self.previous.replace(id)
             && id <= previous
         {
             self.count_out_of_order(id, previous);
         }
-        let counts = &mut self.counts;
-        counts.least = Some(counts.least.map_or(id, |least| least.min(id)));
-        counts.greatest = counts.greatest.max(Some(id));
+        self.widen(id, id);
         match &mut self.duplicates {
             Some(duplicates) => duplicates.push(id).map_err(|error| cannot_sort(&error)),
             None => Ok(()),
         }
+    }
+
+    /// Makes the range from the least to the greatest ID include these two.
+    fn widen(&mut self, first: MessageId, last: MessageId) {
+        self.least = Some(self.least.map_or(first, |least| least.min(first)));
+        self.greatest = self.greatest.max(Some(last));
     }
 
     #[cold]
@@ -234,8 +229,7 @@ impl Check<'_> {
     }
 
     fn finish(mut self) -> Result<Summary, Stop> {
-        let counts = self.counts;
-        let is_sorted = counts.lower == 0;
+        let is_sorted = self.counts.lower == 0;
         let duplicates = match self.duplicates {
             Some(duplicates) => {
                 let mut surplus = 0;
@@ -247,19 +241,15 @@ impl Check<'_> {
                     .map_err(|error| cannot_sort(&error))?;
                 Some(surplus)
             }
-            None => is_sorted.then_some(counts.equal),
+            None => is_sorted.then_some(self.counts.equal),
         };
         let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
         Ok(Summary {
-            lines: counts.lines,
-            valid: counts.valid,
-            invalid: counts.invalid,
-            equal: counts.equal,
-            lower: counts.lower,
+            counts: self.counts,
             sorted: is_sorted,
             duplicates,
-            first_time: time(counts.least),
-            last_time: time(counts.greatest),
+            first_time: time(self.least),
+            last_time: time(self.greatest),
         })
     }
 }
@@ -269,42 +259,4 @@ fn cannot_sort(error: &std::io::Error) -> Stop {
         "cannot sort with temporary files in {}: {error}",
         quote(&std::env::temp_dir().to_string_lossy())
     ))
-}
-
-/// The result, in the order of the output.
-#[derive(Serialize)]
-struct Summary {
-    lines: u64,
-    valid: u64,
-    invalid: u64,
-    equal: u64,
-    lower: u64,
-    sorted: bool,
-    /// How many IDs are repetitions of another one. `None` if that is not known.
-    duplicates: Option<u64>,
-    first_time: Option<String>,
-    last_time: Option<String>,
-}
-
-impl Summary {
-    fn write(&self, out: &mut impl Write) -> Result<(), Stop> {
-        let none = || "none".to_owned();
-        let duplicates = self
-            .duplicates
-            .map_or_else(|| "unknown: the input is not sorted (use --unsorted)".into(), |count| count.to_string());
-        let rows = [
-            ("lines", self.lines.to_string()),
-            ("valid", self.valid.to_string()),
-            ("invalid", self.invalid.to_string()),
-            ("equal", self.equal.to_string()),
-            ("lower", self.lower.to_string()),
-            ("duplicates", duplicates),
-            ("first time", self.first_time.clone().unwrap_or_else(none)),
-            ("last time", self.last_time.clone().unwrap_or_else(none)),
-        ];
-        for (name, value) in rows {
-            writeln!(out, "{name:<12}{value}")?;
-        }
-        Ok(())
-    }
 }

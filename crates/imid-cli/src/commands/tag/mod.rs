@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use imid::{Generator, MessageId, Session, SessionType};
 
 use self::replay::Replay;
-use super::MAX_WAIT;
+use super::{MAX_WAIT, whole_number};
 use crate::Out;
 use crate::input::Input;
 use crate::json_line::{self, JsonLine};
@@ -59,13 +59,13 @@ pub(crate) struct Args {
     #[arg(long)]
     overwrite: bool,
     /// Report an error if an ID would move forward by more than this many milliseconds
-    #[arg(long, value_name = "MS", requires = "time_field")]
+    #[arg(long, value_name = "MS", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     max_shift: Option<u64>,
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
     /// Seed, to repeat a run with --time-field: the same lines and seed give the same IDs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
 }
 
@@ -108,10 +108,12 @@ impl Args {
         bar.finish_and_clear();
         if let Minter::TimeField(replay) = minter {
             let shifts = replay.shifts();
+            let tagged = counted(tagged, "line");
             report.note(match shifts.count {
-                0 => format!("tagged {tagged} lines; no ID moved forward"),
-                1 => format!("tagged {tagged} lines; 1 ID moved forward, by {} ms", shifts.largest_ms),
-                n => format!("tagged {tagged} lines; {n} IDs moved forward, by at most {} ms", shifts.largest_ms),
+                0 => format!("tagged {tagged}; no ID moved forward"),
+                n => {
+                    format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms)
+                }
             });
         }
         Ok(())
@@ -195,4 +197,8 @@ fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
         return text(value);
     }
     Err(format!("expected a string or an integer, found {}", quote_json(value)))
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
