@@ -12,9 +12,11 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout: what a [`Dialect`](super::Dialect) reads.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. The order of
-/// IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the order says
-/// nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its newer one.
+/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
+///
+/// The order of IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the
+/// order says nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its
+/// newer one.
 ///
 /// ```
 /// use imid::MessageId;

@@ -24,6 +24,7 @@ use crate::error::{Quantity, check_all};
 /// | [`NSQ`](Self::NSQ) (a tick is 2²⁰ ns) | 0, 42, 10, 12 | 2012-10-28T16:23:41.999Z | 2158-12-18 | hex |
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
+///
 /// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
 /// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
 ///
@@ -243,7 +244,9 @@ impl Layout {
 cfg_minting! {
     impl Layout {
         /// Returns the tick that is running at the start of a millisecond; `None` before the first tick and after the
-        /// last one. The epoch can be inside of the first millisecond. The first tick then counts as running from the
+        /// last one.
+        ///
+        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the
         /// start of it.
         pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
             if ms < self.first_ms() {
