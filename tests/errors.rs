@@ -1,12 +1,19 @@
-//! Every error of values and texts: its words, where it points, and its size; a generator's words are in its own tests.
+//! The errors of values and texts: their words and where they point. The sizes of all errors, and that the words of all
+//! of them are tested here or in the tests of their modules.
 
+mod public;
+
+use std::collections::BTreeSet;
+use std::fs;
 use std::ops::Bound;
+use std::path::Path;
 
-use imid::clock::ClockError;
-use imid::clock::ManualClock;
+use imid::clock::{ClockError, ManualClock};
+use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
+use imid::snowflake::{self, LayoutError};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start, codec};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -118,6 +125,20 @@ fn hex_parsing_names_the_first_byte_that_does_not_fit() {
 }
 
 #[test]
+fn a_line_is_named_by_its_index() {
+    let mut ids = [MessageId::MIN; 2];
+    for (line, words) in [
+        ("F3Z9-MB7Y-WCQH-T3DD;", "text 1: expected the separator, found ';' at 19"),
+        ("F3Z9-MB7Y_WCQH-T3DD\n", "text 1: expected '-', found '_' at 9"),
+    ] {
+        let lines = format!("2222-2222-2222-2222\n{line}");
+        let error: LineError = codec::decode_lines(lines.as_bytes(), b'\n', &mut ids).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.index()), (words, 1));
+        assert!(words.ends_with(&error.error().to_string()));
+    }
+}
+
+#[test]
 fn a_number_past_its_field_is_shown_with_the_greatest() {
     let session = Session::default();
     let cases = [
@@ -207,19 +228,77 @@ fn a_clock_error_says_what_the_clock_lacks() {
     }
 }
 
+/// Lists each error with its size, and checks that no public one is missing.
+macro_rules! sizes {
+    ($($name:literal $error:ty: $size:literal,)*) => {
+        #[test]
+        fn errors_are_small() {
+            // A result travels in registers or in a few words. No error boxes or allocates.
+            $(assert_eq!(size_of::<$error>(), $size, $name);)*
+            let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
+            assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
+        }
+    };
+}
+
+sizes! {
+    "clock::ClockError" ClockError: 16,
+    "dialect::DialectError" DialectError: 40,
+    "error::LengthError" LengthError: 8,
+    "error::LineError" LineError: 24,
+    "error::ParseError" ParseError: 16,
+    "error::ParseSessionTypeError" ParseSessionTypeError: 0,
+    "error::RangeError" RangeError: 32,
+    "error::TimeRangeError" TimeRangeError: 32,
+    "generator::BuildError" BuildError: 8,
+    "generator::GenerateError" GenerateError: 24,
+    "generator::ObserveError" ObserveError: 24,
+    "snowflake::GenerateError" snowflake::GenerateError: 40,
+    "snowflake::LayoutError" LayoutError: 40,
+}
+
+/// The words of all errors stand in `#[error("...")]`. For each of them, some line of a test has the same words, with
+/// anything in place of what is in braces.
 #[test]
-fn errors_are_small() {
-    // A result travels in registers or in a few words; none of them boxes or allocates.
-    assert_eq!(size_of::<ParseError>(), 16);
-    assert_eq!(size_of::<LengthError>(), 8);
-    assert_eq!(size_of::<LineError>(), 24);
-    assert_eq!(size_of::<ParseSessionTypeError>(), 0);
-    assert_eq!(size_of::<RangeError>(), 32);
-    assert_eq!(size_of::<TimeRangeError>(), 32);
-    assert_eq!(size_of::<ClockError>(), 16);
-    assert_eq!(size_of::<BuildError>(), 8);
-    assert_eq!(size_of::<GenerateError>(), 24);
-    assert_eq!(size_of::<ObserveError>(), 24);
+fn the_words_of_each_error_are_asserted() {
+    let tests = files("tests");
+    let lines: Vec<&str> = tests.iter().flat_map(|test| test.lines()).collect();
+    let mut seen = 0;
+    for source in files("src") {
+        for words in source.split("#[error(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')) {
+            let words = words.split('"').next().unwrap_or_default();
+            let parts: Vec<&str> = words.split('{').map(|part| part.rsplit('}').next().unwrap_or_default()).collect();
+            assert!(lines.iter().any(|line| has_in_order(line, &parts)), "no test has the words {words:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
+fn has_in_order(line: &str, parts: &[&str]) -> bool {
+    let mut rest = line;
+    parts.iter().all(|part| {
+        let found = rest.split_once(part);
+        rest = found.map_or("", |(_, after)| after);
+        found.is_some()
+    })
+}
+
+/// The texts of the Rust files in a folder of this package.
+fn files(folder: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                texts.push(fs::read_to_string(path).expect("a source is a text"));
+            }
+        }
+    }
+    texts
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Reads and writes texts by AVX2: one in a 128-bit register, or two lines in the two lanes of a 256-bit register.
 //!
-//! Both widths take the same [`steps`]. The safe twins, which tests compare with, are
+//! Both widths take the same steps, which `steps!` defines. The safe twins, which tests compare with, are
 //! [`encode::padded`](super::encode::padded) and [`decode::standard`](super::decode::standard).
 //!
 //! SSE2, which every x86-64 processor has, was measured too: it is hardly faster than the safe twins, since it cannot

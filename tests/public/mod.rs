@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Every public struct and enum as `module::Name`, or as `Name` where it stands at the root.
-pub fn types() -> BTreeSet<String> {
+pub(crate) fn types() -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     collect(&src, &src, &mut types);
