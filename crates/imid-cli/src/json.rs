@@ -73,19 +73,11 @@ pub(crate) fn write_id(out: &mut impl Write, id: &Id, findings: Findings) -> Res
         unix_ms: id.timestamp_ms(),
         time: rfc3339(id.timestamp_ms()),
         fields,
-        hex: hex(id),
+        hex: id.hex(),
         u128,
         findings,
     };
     write_line(out, &object)
-}
-
-/// The bits of an ID in hex.
-pub(crate) fn hex(id: &Id) -> String {
-    match id {
-        Id::Message { id, .. } => id.to_hex().into(),
-        Id::Snowflake(id) => id.to_hex().into(),
-    }
 }
 
 /// Writes a value as one line of JSON.

@@ -108,21 +108,29 @@ impl Id {
     pub(crate) fn timestamp_ms(self) -> u64 {
         self.candidate().timestamp_ms()
     }
+
+    /// The bits in hex.
+    pub(crate) fn hex(self) -> String {
+        match self {
+            Self::Message { id, .. } => id.to_hex().into(),
+            Self::Snowflake(id) => id.to_hex().into(),
+        }
+    }
+
+    /// 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
+    pub(crate) fn sort_key(self) -> MessageId {
+        match self {
+            Self::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),
+            // PANIC: 64 bits fit 80.
+            Self::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
+        }
+    }
 }
 
 /// The text of the ID in its scheme.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.candidate().fmt(f)
-    }
-}
-
-/// 80 bits that sort as the IDs of a scheme do, so that IDs of all schemes are compared in one way.
-pub(crate) fn sort_key(id: &Id) -> MessageId {
-    match id {
-        Id::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),
-        // PANIC: 64 bits fit 80.
-        Id::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::input::{Block, Input, too_long, trim_line_end};
 use crate::json;
 use crate::json_line::{self, JsonLine};
 use crate::report::{Report, Stop, quote, quote_json};
-use crate::scheme::{Scheme, SchemeArg, sort_key};
+use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::time::rfc3339;
 
 /// Check that the IDs of a file are valid, strictly increasing and distinct
@@ -167,7 +167,7 @@ impl Check<'_> {
             return Ok(());
         }
         let scheme = self.scheme;
-        let read = |text: &[u8]| scheme.parse(text).map(|id| sort_key(&id));
+        let read = |text: &[u8]| scheme.parse(text).map(Id::sort_key);
         let id = if text.starts_with(b"{") {
             JsonLine::read(line).and_then(|object| {
                 let value = object.value(self.id_field)?;

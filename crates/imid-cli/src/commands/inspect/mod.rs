@@ -121,7 +121,7 @@ fn write_human(out: &mut impl Write, id: &Id, session_match: Option<bool>) -> io
         };
         line("session", &format!("{style}{says}{style:#}"))?;
     }
-    line("hex", &json::hex(id))?;
+    line("hex", &id.hex())?;
     if let Id::Message { id, .. } = id {
         line("integer", &id.to_u128().to_string())?;
     }
