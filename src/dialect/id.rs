@@ -135,7 +135,7 @@ impl DialectId {
         if self.layout == expected {
             Ok(self.bits)
         } else {
-            Err(DialectError::new(DialectKind::Layout { expected, found: self.layout }))
+            Err(DialectError::new(DialectKind::Layout { expected: expected.widths(), found: self.layout.widths() }))
         }
     }
 }
@@ -143,7 +143,7 @@ impl DialectId {
 /// Compares the bits, and the layouts if the bits are equal.
 impl Ord for DialectId {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bits.cmp(&other.bits).then_with(|| self.layout.rank().cmp(&other.layout.rank()))
+        self.bits.cmp(&other.bits).then_with(|| self.layout.widths().cmp(&other.layout.widths()))
     }
 }
 
