@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 command -v cargo-hack >/dev/null || cargo install cargo-hack --locked
-# The tool needs std. Built together with it, the library would have std each time.
+# The tool needs std. If the library were built together with the tool, it would always have std.
 cargo hack --package imid clippy --each-feature -- -D warnings

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
-# For the target `levels`, which forces the codec's instructions.
+# The target `levels` needs this flag to force the codec's instructions.
 export RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels"
 
 if ! cargo +nightly --version >/dev/null 2>&1; then
@@ -17,7 +17,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 targets=$(cargo +nightly fuzz list)
 for target in $targets; do
-  # The log has hundreds of lines of progress. Only a failure needs them.
+  # The log has hundreds of lines of progress. They are printed only after a failure.
   cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" >"$log" 2>&1 || { cat "$log"; exit 1; }
   grep -E '^not run|DONE' "$log" | sed "s/^/$target: /"
 done

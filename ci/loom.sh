@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The generators are correct under all interleavings of their threads that loom explores. The target folder is another
-# one, because `--cfg loom` recompiles all crates.
+# The generators are correct under all thread interleavings that loom explores. `--cfg loom` recompiles all crates, so
+# these have a separate target folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -10,7 +10,7 @@ if [ -n "$toolchain" ] && ! rustup toolchain list | grep -q "^$version"; then
   echo "not checked: msrv: this machine has no Rust $version"
   exit
 fi
-# Without quotes: no toolchain is no argument.
+# There are no quotes, because an empty string must not become an argument.
 cargo $toolchain check --all-features
 cargo $toolchain check --no-default-features --package imid
 cargo $toolchain --version

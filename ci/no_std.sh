@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The tool uses std. Built together with it, the library would have std too.
+# The tool uses std. If the library were built together with the tool, it would have std too.
 cargo test --package imid --no-default-features --lib --tests
 cargo run --release --manifest-path ci/no_std/Cargo.toml --target-dir target/no_std

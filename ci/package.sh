@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The packages for crates.io have what users need and nothing else, and they compile from there.
+# The packages for crates.io have the files that users need and no others, and they compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
-# check PACKAGE FILE...: the package has these files, and none of the folders that only this repository needs.
+# check PACKAGE FILE...: fails unless the package has these files. Also fails if it has a folder that only this repository
+# needs.
 check() {
   local files package=$1
   shift
@@ -20,7 +21,7 @@ check() {
 check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 
-# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with that one.
+# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it.
 rm -f "$target"/package/*.crate
 cargo package --workspace --no-verify --allow-dirty
 unpacked=$(mktemp -d)

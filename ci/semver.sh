@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library's API has no breaking change since the last release, unless Cargo.toml has the version number for it.
+# The library's API has no breaking change since the last release, unless the version number in Cargo.toml allows it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

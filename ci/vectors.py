@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/vectors.json. Written from docs/FORMAT.md, without the library, so that the two check each other.
+"""Prints docs/vectors.json. It follows docs/FORMAT.md and does not use the library, so that the two check each other.
 
 Needs `xxhash` from PyPI. ci/vectors.sh installs it, runs this and compares the result with the file.
 """
@@ -42,7 +42,7 @@ def hash_of(name):
 
 
 def ends_of(a, b):
-    """The 16 bytes of which a pair's hash is made."""
+    """Returns the 16 bytes that are hashed for a pair."""
     return b"".join(end.to_bytes(8, "big") for end in sorted((xxh3(a), xxh3(b))))
 
 
@@ -56,7 +56,8 @@ def shard_of(session, n):
     return bucket
 
 
-# How much of an input begins an accepted one: its whole length if nothing but the end is missing or it is accepted.
+# Length of the longest beginning of an input that is also the beginning of an accepted input. It is the whole length if
+# the input is accepted, or if only its end is missing.
 
 
 def strict_prefix(text):
@@ -94,7 +95,7 @@ LENIENT = re.compile("[{w}]*{d}-?{d}-?{d}-?{d}[{w}]*".format(w=WHITE_SPACE, d="[
 
 
 def ids():
-    """Ascending."""
+    """Returns the rows in ascending order of their IDs."""
     named = [
         (EXAMPLE_MS, 7, 3, "room-42"), (1732037865755, 2219, 14, "room-42"), (3795497519039, 3926, 6, "group-42"),
         (1603607982232, 2182, 6, "g"), (108983602413, 2253, 12, ""), (4186912404006, 4066, 6, "会话-融云"),
@@ -117,8 +118,8 @@ def ids():
         (2844013301261, 4031, 13, "s-942725469240230004"), (1170239015926, 3515, 15, "s-904812097774191476"),
     ]  # fmt: skip
     values = {integer_of(timestamp, spin, kind, hash_of(name)): name for timestamp, spin, kind, name in named}
-    # No bits, each bit alone, all bits, the 32 digits in order, and the bounds of the example's millisecond. And two
-    # numbers that a reader with 53 or with 64 bits gets wrong.
+    # 0, each bit alone, all bits, the 32 digits in order, the bounds of the example's millisecond, and two numbers that
+    # a reader with 53 or with 64 bits gets wrong.
     plain = [0, *(2**bit for bit in range(80)), 2**80 - 1, 2**53 + 1, 2**64 - 1]
     plain += [sum(value * 32 ** (15 - i) for i, value in enumerate(range(start, start + 16))) for start in (0, 16)]
     plain += [EXAMPLE_MS * 2**38, EXAMPLE_MS * 2**38 + 2**38 - 1]
@@ -409,7 +410,7 @@ def names_refused():
 
 
 def pairs():
-    # What makes the odd ones odd.
+    # These names have the properties that the rows below need.
     assert xxh3("u12") < 2**56 and xxh3("u51199") < 2**48, "leading zero bytes"
     assert xxh3("u0") < 2**63 <= xxh3("u1"), "signed numbers would be in the other order"
     assert xxh3("u97497") // 2**32 == xxh3("u936808") // 2**32, "equal upper halves"
@@ -443,7 +444,7 @@ def pairs():
 def shards():
     counts = (1, 2, 3, 7, 8, 10, 100, 1000, 1024, 2048, 65536, 100001, 917504, 2**31 - 1, 2**31, 2**32 - 1)
     sessions = [0, 1, 2, 3, 256, 4194303, 4194304, 16549227, 67108863]
-    # Where multiplying before the division, or dividing integers, gives another shard.
+    # These shards differ if a reader multiplies before it divides, or divides integers.
     sessions += [5535570, 13587145, 19047872, 51515733]
     for session in sessions:
         for n in counts:
@@ -545,7 +546,7 @@ MEMBERS = {
 
 def main():
     rows = {member: list(make()) for member, make in MEMBERS.items()}
-    # The rows are what they are called, by a second way of reading.
+    # Checks the rows with regular expressions, which are a second way to read them.
     strict = re.compile("[{d}]{{4}}(?:-[{d}]{{4}}){{3}}".format(d=DIGITS))
     assert all(strict.fullmatch(row["text"]) for row in rows["ids"])
     assert not any(strict.fullmatch(row["input"]) for row in rows["texts_refused"])
@@ -554,9 +555,9 @@ def main():
     assert not any(re.fullmatch("[0-9a-fA-F]{20}", row["input"]) for row in rows["hex_refused"])
     for member, list_ in rows.items():
         keys = [json.dumps({key: row[key] for key in row if key != "why"}) for row in list_]
-        assert len(keys) == len(set(keys)), f"a row of {member} stands twice"
+        assert len(keys) == len(set(keys)), f"{member} has a row twice"
 
-    # One row a line, so that a change is seen where it is; ASCII alone, so that no editor changes it.
+    # One row per line, so that a diff shows the changed rows. Only ASCII, so that editors do not change it.
     members = (f"{json.dumps(member)}: [\n" + ",\n".join(map(json.dumps, list_)) + "\n]" for member, list_ in rows.items())
     sys.stdout.write("{\n" + ",\n".join(members) + "\n}\n")
 

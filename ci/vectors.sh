@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# docs/vectors.json is exactly what ci/vectors.py prints. That program does not use the library.
-# ci/vectors.sh --write writes the file instead.
+# docs/vectors.json is the output of ci/vectors.py, which does not use the library. `ci/vectors.sh --write` writes the file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${CARGO_TARGET_DIR:-target}/vectors-venv
@@ -19,7 +18,7 @@ trap 'rm -f "$fresh"' EXIT
 if [ "${1:-}" = --write ]; then
   cp "$fresh" docs/vectors.json
 elif ! diff -u docs/vectors.json "$fresh"; then
-  echo "vectors.sh: docs/vectors.json is not what ci/vectors.py prints" >&2
+  echo "vectors.sh: docs/vectors.json differs from the output of ci/vectors.py" >&2
   exit 1
 else
   echo "docs/vectors.json: $(grep -c '^{.' "$fresh") rows, the same from ci/vectors.py"
