@@ -121,6 +121,9 @@ cfg_minting! {
 
     mod stamp;
 
+    #[cfg(feature = "std")]
+    mod wait;
+
     pub mod generator;
 }
 

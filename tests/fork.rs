@@ -10,6 +10,7 @@ mod tests {
     use std::time::Instant;
 
     use imid::clock::{Clock, ManualClock, TickClock};
+    use imid::generator::Lane;
     use imid::{Generator, MessageId, Session, SessionType, Start};
     use libtest_mimic::Trial;
 
@@ -91,7 +92,7 @@ mod tests {
     /// A lane belongs to one host, so each process builds its generator with its own.
     fn different_lanes_never_meet() {
         let lane = |index| {
-            let ids = Generator::builder().lane(index, 2).build().unwrap();
+            let ids = Generator::builder().lane(Lane { index, bits: 2 }).build().unwrap();
             mint(&ids, room("hot"), 20_000)
         };
         let children: Vec<_> = (1..4).map(|index| Child::fork(|| lane(index))).collect();

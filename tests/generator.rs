@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
-use imid::generator::Builder;
+use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, Session, SessionType, Start};
 
 /// 2025-11-20T19:10:00Z.
@@ -249,7 +249,7 @@ fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
 
 #[test]
 fn a_batch_is_a_run_and_agrees_with_its_fill() {
-    let build = || zero().lane(3, 2).clock(ManualClock::new(T)).build().unwrap();
+    let build = || zero().lane(Lane { index: 3, bits: 2 }).clock(ManualClock::new(T)).build().unwrap();
     let batch: Vec<_> = build().batch(room(), 3_000).unwrap().collect();
     let mut filled = vec![MessageId::MIN; 3_000];
     build().fill(room(), &mut filled).unwrap();
@@ -261,6 +261,12 @@ fn a_batch_is_a_run_and_agrees_with_its_fill() {
     assert_eq!(batch, backwards);
     assert_eq!(build().batch(room(), 3_000).unwrap().len(), 3_000);
     assert_eq!(build().batch(room(), 0).unwrap().count(), 0);
+}
+
+#[test]
+fn a_printed_batch_shows_none_of_its_ids() {
+    let ids = zero().clock(ManualClock::new(T)).build().unwrap();
+    assert_eq!(format!("{:?}", ids.batch(room(), 3).unwrap()), "Batch { left: 3, .. }");
 }
 
 #[test]
@@ -293,7 +299,7 @@ fn the_longest_run_fits_an_idle_generator_wherever_it_starts() {
 #[test]
 fn lanes_never_meet_under_overload() {
     let mint = |index| {
-        let ids = zero().lane(index, 2).clock(ManualClock::new(T)).build().unwrap();
+        let ids = zero().lane(Lane { index, bits: 2 }).clock(ManualClock::new(T)).build().unwrap();
         ids.batch(room(), 5_000).unwrap().collect::<Vec<_>>()
     };
     let mut all: Vec<_> = (0..4).flat_map(mint).collect();
@@ -306,7 +312,7 @@ fn lanes_never_meet_under_overload() {
 #[test]
 fn settings_that_do_not_fit_say_why() {
     let wrong = |index, bits| {
-        let error = Generator::builder().lane(index, bits).build().unwrap_err();
+        let error = Generator::builder().lane(Lane { index, bits }).build().unwrap_err();
         assert!(error.is_lane());
         error.to_string()
     };

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
-use imid::generator::Builder;
 use imid::generator::GenerateError;
+use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, Session, SessionHash, SessionType};
 
 const T: u64 = 1_763_665_800_000;
@@ -54,8 +54,8 @@ fn every_reply_sorts_after_its_question_with_clocks_3_s_apart() {
 fn replies_of_striped_hosts_and_of_lanes_sort_after_their_questions() {
     let (slow, fast) = (ManualClock::new(T), ManualClock::new(T + 3_000));
     // Whichever lane is the higher: both directions of the exchange are taken.
-    let a = Generator::builder().seed(1).lane(5, 3).stripes::<8>().clock(&slow).build().unwrap();
-    let b = Generator::builder().seed(2).lane(2, 3).stripes::<3>().clock(&fast).build().unwrap();
+    let a = Generator::builder().seed(1).lane(Lane { index: 5, bits: 3 }).stripes::<8>().clock(&slow).build().unwrap();
+    let b = Generator::builder().seed(2).lane(Lane { index: 2, bits: 3 }).stripes::<3>().clock(&fast).build().unwrap();
     let mut last = b.generate(session(0)).unwrap();
     for round in 0..2_000 {
         last = answer(&a, last, round % 11);

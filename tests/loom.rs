@@ -14,8 +14,8 @@ use core::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, SystemClock};
-use imid::generator::Builder;
 use imid::generator::GenerateError;
+use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,7 @@ const T: u64 = 1_763_665_800_000;
 
 /// Two stamps a millisecond, so that a spin is soon full.
 fn narrow() -> Builder<SystemClock, 1> {
-    Generator::builder().start(Start::Zero).lane(0, 11)
+    Generator::builder().start(Start::Zero).lane(Lane { index: 0, bits: 11 })
 }
 
 /// A clock that all threads see change at once, as they do a real one; a modelled word may be seen late.

@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::thread;
 
 use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
-use imid::generator::Builder;
+use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
 
 const T: u64 = 1_763_665_800_000;
@@ -127,7 +127,7 @@ fn batches_beside_slices_and_single_ids() {
 
 #[test]
 fn generators_with_lanes_share_their_sessions() {
-    let lanes = [1, 2].map(|lane| unlimited().lane(lane, 2).build().unwrap());
+    let lanes = [1, 2].map(|lane| unlimited().lane(Lane { index: lane, bits: 2 }).build().unwrap());
     let keys: Vec<_> = thread::scope(|scope| {
         let hosts = lanes.each_ref().map(|ids| {
             scope.spawn(move || {

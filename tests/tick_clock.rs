@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, TickClock};
-use imid::generator::GenerateError;
+use imid::generator::{GenerateError, Lane};
 use imid::{Generator, MessageId, Session, Start};
 
 const T: u64 = 1_763_665_800_000;
@@ -258,7 +258,8 @@ fn a_clock_that_is_starved_now_and_then_keeps_order_at_any_rate() {
 #[test]
 fn generators_that_share_a_clock_do_not_share_their_stamps() {
     let clock = TickClock::start().unwrap();
-    let hosts = [0, 1].map(|lane| Generator::builder().lane(lane, 1).clock(clock.clone()).build().unwrap());
+    let hosts = [0, 1]
+        .map(|lane| Generator::builder().lane(Lane { index: lane, bits: 1 }).clock(clock.clone()).build().unwrap());
     let mut all: Vec<_> = thread::scope(|scope| {
         let threads = hosts.each_ref().map(|ids| {
             scope.spawn(|| {

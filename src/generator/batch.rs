@@ -1,5 +1,6 @@
 //! Runs of IDs that were taken in one atomic step.
 
+use core::fmt;
 use core::iter::FusedIterator;
 
 use crate::id::MessageId;
@@ -8,9 +9,8 @@ use crate::stamp::Shape;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
 ///
-/// They are all taken; those that are never read from it are lost, not issued again. A clone holds the same IDs, and so
-/// does the copy that a forked child inherits: of two that read on, one repeats the other's IDs.
-#[derive(Clone, Debug)]
+/// All of them are taken. Those that are never read from it are lost, not issued again. It is not `Clone`, because a copy
+/// would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
 #[must_use = "the IDs are taken and would be lost"]
 pub struct Batch {
     next: u64,
@@ -74,6 +74,13 @@ impl DoubleEndedIterator for Batch {
         }
         self.end -= 1;
         Some(self.id(self.end))
+    }
+}
+
+/// Shows how many IDs are left, and none of them: an ID in a log is not an ID in use.
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("left", &self.len()).finish_non_exhaustive()
     }
 }
 

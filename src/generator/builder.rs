@@ -13,6 +13,7 @@ use crate::stamp::{Origin, Shape};
 
 /// Where the spin begins in a fresh millisecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// At a mix of the millisecond and the generator's seed: hosts do not march in step, all spins wear alike, and
     /// shards by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
@@ -23,6 +24,16 @@ pub enum Start {
     /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
     /// that they share.
     Zero,
+}
+
+/// A share of the spins: those whose top `bits` are `index`. One of 2^`bits` hosts that write one session at the same
+/// time holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Lane {
+    /// Which lane it is: below 2^`bits`.
+    pub index: u16,
+    /// How many bits of the spin tell lanes apart: 0 to 12.
+    pub bits: u32,
 }
 
 /// Builds a [`Generator`]. Every setter is a `const fn`, so that a static generator can be built too.
@@ -50,8 +61,7 @@ struct Settings {
     start: Start,
     seed: Option<u64>,
     floor: Option<MessageId>,
-    lane: u16,
-    lane_bits: u32,
+    lane: Lane,
     max_lead: Duration,
     max_rollback: Duration,
     max_skew: Duration,
@@ -63,8 +73,7 @@ impl Builder<SystemClock, 1> {
             start: Start::Seeded,
             seed: None,
             floor: None,
-            lane: 0,
-            lane_bits: 0,
+            lane: Lane { index: 0, bits: 0 },
             max_lead: Duration::from_secs(1),
             max_rollback: Duration::from_hours(1),
             max_skew: Duration::from_secs(5),
@@ -139,21 +148,28 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// Fixes the top `bits` of the spin to `index`, for up to 2^`bits` hosts that write one session at the same time.
+    /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time.
     ///
     /// IDs are unique while no two live hosts hold the same lane, and a lane's next holder starts past its last ID
     /// ([`floor`](Self::floor)). A forked child holds its parent's lane: make its generator after the fork. Each lane mints
-    /// 4096 / 2^`bits` IDs a millisecond and stripe. `bits` is 0 to 12, and `index` below 2^`bits`. Default: no lane.
-    pub const fn lane(mut self, index: u16, bits: u32) -> Self {
-        self.settings.lane = index;
-        self.settings.lane_bits = bits;
+    /// 4096 / 2^`bits` IDs a millisecond and stripe. Default: no lane.
+    ///
+    /// ```
+    /// use imid::Generator;
+    /// use imid::generator::Lane;
+    ///
+    /// let ids = Generator::builder().lane(Lane { index: 3, bits: 2 }).build()?;
+    /// # Ok::<(), imid::generator::BuildError>(())
+    /// ```
+    pub const fn lane(mut self, lane: Lane) -> Self {
+        self.settings.lane = lane;
         self
     }
 
     /// The generator.
     ///
     /// # Errors
-    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as `lane(4, 2)`; without the feature
+    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as 4 in 2 bits; without the feature
     /// `std` seeded starts without a seed.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
         let core = self.settings.core()?;
@@ -179,18 +195,19 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 
 impl Settings {
     const fn core<const STRIPES: usize>(&self) -> Result<Core<STRIPES>, BuildError> {
-        if self.lane_bits > SPIN_BITS {
-            return Err(BuildError::new(BuildKind::LaneBits { found: self.lane_bits }));
+        let Lane { index, bits } = self.lane;
+        if bits > SPIN_BITS {
+            return Err(BuildError::new(BuildKind::LaneBits { found: bits }));
         }
-        let lanes = 1 << self.lane_bits;
-        if self.lane as u32 >= lanes {
-            return Err(BuildError::new(BuildKind::LaneIndex { lanes, found: self.lane }));
+        let lanes = 1 << bits;
+        if index as u32 >= lanes {
+            return Err(BuildError::new(BuildKind::LaneIndex { lanes, found: index }));
         }
         #[cfg(not(feature = "std"))]
         if matches!(self.start, Start::Seeded) && self.seed.is_none() {
             return Err(BuildError::new(BuildKind::Seed));
         }
-        let shape = Shape::new(TIMESTAMP_MAX, self.lane_bits, self.lane as u64, SPIN_BITS - self.lane_bits);
+        let shape = Shape::new(TIMESTAMP_MAX, bits, index as u64, SPIN_BITS - bits);
         let policy = Policy {
             shape,
             origin: match self.start {

@@ -11,11 +11,9 @@ mod seed;
 
 use core::fmt;
 use core::time::Duration;
-#[cfg(feature = "std")]
-use std::time::Instant;
 
 pub use batch::Batch;
-pub use builder::{Builder, Start};
+pub use builder::{Builder, Lane, Start};
 #[cfg(feature = "std")]
 pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
@@ -24,6 +22,8 @@ use self::atomic::Core;
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::id::MessageId;
 use crate::session::Session;
+#[cfg(feature = "std")]
+use crate::wait::retry_within;
 
 /// Mints the IDs of one process.
 ///
@@ -131,25 +131,15 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
-    /// Mints the next ID of a session; where it must, sleeps for at most `timeout` in all. It never spins.
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    ///
+    /// It sleeps at most 10 ms at a time, so it notices soon when the clock is corrected.
     ///
     /// # Errors
     /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
-        // The clock of the wait is read only where there is one.
-        let mut started = None;
-        loop {
-            let error = match self.generate(session) {
-                Ok(id) => return Ok(id),
-                Err(error) => error,
-            };
-            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
-            match error.retry_after() {
-                Some(wait) if wait <= timeout.saturating_sub(elapsed) => std::thread::sleep(wait),
-                _ => return Err(error),
-            }
-        }
+        retry_within(timeout, || self.generate(session), GenerateError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.

@@ -4,8 +4,7 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
-use imid::generator::Batch;
-use imid::generator::GenerateError;
+use imid::generator::{Batch, GenerateError, Lane};
 use imid::{Generator, MessageId, Session, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};
@@ -72,7 +71,7 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
             Beginning::Rolling => Start::Rolling,
             Beginning::Zero => Start::Zero,
         })
-        .lane(settings.lane, settings.lane_bits)
+        .lane(Lane { index: settings.lane, bits: settings.lane_bits })
         .max_lead(ms(settings.max_lead))
         .max_rollback(ms(settings.max_rollback))
         .max_skew(ms(settings.max_skew));

@@ -21,6 +21,8 @@ use super::{LayoutError, Snowflake};
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
+#[cfg(feature = "std")]
+use crate::wait::retry_within;
 use error::GenerateKind;
 use state::State;
 
@@ -144,23 +146,18 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
     /// is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        // The clock of the wait is read only where there is one.
-        let mut started = None;
-        let mut awaited_clock = false;
-        loop {
-            let error = match self.generate() {
-                Ok(id) => return Ok(id),
-                Err(error) => error,
-            };
-            // The originals wait once for the clock, and as often as it takes for the next tick.
-            let may_wait = !(awaited_clock && error.is_rollback());
-            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
-            match error.retry_after() {
-                Some(wait) if may_wait && wait <= timeout.saturating_sub(elapsed) => std::thread::sleep(wait),
-                _ => return Err(error),
+        // The originals wait once for the clock, and as often as it takes for the next tick.
+        let mut clock_due = None;
+        let retry_after = |error: GenerateError| {
+            let wait = error.retry_after()?;
+            if !error.is_rollback() {
+                return Some(wait);
             }
-            awaited_clock |= error.is_rollback();
-        }
+            let now = Instant::now();
+            let due = *clock_due.get_or_insert_with(|| now + wait);
+            due.checked_duration_since(now).filter(|left| !left.is_zero())
+        };
+        retry_within(timeout, || self.generate(), retry_after)
     }
 
     /// Load, advance, exchange.
