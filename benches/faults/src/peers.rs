@@ -289,10 +289,8 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "idgen_rs",
         make: |host| {
-            let options = idgen_rs::IGOptions::builder(host.index + 1)
-                .worker_id_bit_length(10)
-                .seq_bit_length(12)
-                .build();
+            let options =
+                idgen_rs::IGOptions::builder(host.index + 1).worker_id_bit_length(10).seq_bit_length(12).build();
             let ids = idgen_rs::FastIdGenerator::new(&options);
             infallible(move || ids.next_id().into())
         },
