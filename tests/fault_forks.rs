@@ -90,10 +90,9 @@ mod tests {
     #[expect(unsafe_code, reason = "fork")]
     fn split(way: Way) -> ForkResult {
         let pid = match way {
-            // SAFETY: this process has one thread; in some tests there is the ticker, which holds no lock.
-            Way::Fork => unsafe { libc::fork() },
+            Way::Fork => unreachable!("made by `Child::fork`"),
             Way::PlainFork => plain_fork().unwrap()(),
-            // SAFETY: as `fork`: without flags nothing is shared. The C library of the child keeps the parent's idea of its
+            // SAFETY: this process has one thread; in some tests there is the ticker, which holds no lock. Without flags nothing is shared. The C library of the child keeps the parent's idea of its
             // own thread, which none of these tests asks for.
             Way::Clone => c_int::try_from(unsafe {
                 libc::syscall(
@@ -119,7 +118,7 @@ mod tests {
             unsafe { libc::alarm(20) };
             work()
         };
-        Child::begin(|| split(way), guarded)
+        if way == Way::Fork { Child::fork(guarded) } else { Child::begin(|| split(way), guarded) }
     }
 
     fn room() -> Session {

@@ -8,6 +8,8 @@
 #![cfg(feature = "std")]
 
 mod observe;
+#[cfg(target_os = "linux")]
+mod refusal;
 mod restart;
 mod step;
 mod ticker;
