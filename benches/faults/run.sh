@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the table of faults as Markdown. Needs Debian's libfaketime, and installs it where it is missing and may be.
 #
-#   benches/faults/run.sh            every peer, about ten minutes
+#   benches/faults/run.sh            every peer, about forty minutes
 #   benches/faults/run.sh imid       the peers whose name starts so
 set -eu
 cd "$(dirname "$0")"

@@ -13,7 +13,8 @@ use tempfile::NamedTempFile;
 
 use crate::clock::FakeClock;
 use crate::outcome::{End, Outcome, duplicates};
-use crate::peers::{Mint, Peer};
+use crate::peers::{Host, Ids, PEERS, Peer};
+use crate::{hosts, meeting};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Case {
@@ -25,8 +26,18 @@ pub enum Case {
     Fork,
     /// The same at [`PACE`] IDs per millisecond each.
     ForkPaced,
+    /// The same by `_Fork`, which runs no handler.
+    PlainForkPaced,
     /// Two seconds of calls as fast as they return.
     Overload,
+    /// The clocks of eight hosts step back 30 s while they write to one room.
+    HostsBack30S,
+    /// Twelve kills under overload, each followed by a start.
+    Restarts,
+    /// Fifty hosts answer one message from a host whose clock is 1 s ahead.
+    Answers,
+    /// A host that is running takes over from one whose last ID is 10 s ahead.
+    TakeOver,
 }
 
 /// IDs that the parent and the child of a fork mint each.
@@ -44,35 +55,52 @@ const SPACING: Duration = Duration::from_micros(10);
 const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
 
 impl Case {
-    pub const ALL: [(Self, &str); 5] = [
+    pub const ALL: [(Self, &str); 10] = [
         (Self::Back20Ms, "clock back 20 ms"),
         (Self::Back30S, "clock back 30 s"),
         (Self::Fork, "fork, full speed"),
         (Self::ForkPaced, "fork, 20 IDs per ms"),
+        (Self::PlainForkPaced, "`_Fork`, 20 IDs per ms"),
         (Self::Overload, "overload, 2 s"),
+        (Self::HostsBack30S, "8 hosts of one room, clocks back 30 s"),
+        (Self::Restarts, "12 kills under overload"),
+        (Self::Answers, "50 hosts answer 1 s ahead"),
+        (Self::TakeOver, "take-over 10 s ahead"),
     ];
 
     /// How often the case is run: a fork's duplicates depend on how far the two processes keep in step.
     pub const fn runs(self) -> usize {
-        if matches!(self, Self::Fork | Self::ForkPaced) { 5 } else { 1 }
+        if matches!(self, Self::Fork | Self::ForkPaced | Self::PlainForkPaced) { 5 } else { 1 }
     }
 
     pub const fn moves_the_clock(self) -> bool {
-        matches!(self, Self::Back20Ms | Self::Back30S)
+        matches!(self, Self::Back20Ms | Self::Back30S | Self::HostsBack30S)
     }
 
     /// When the process that runs the case has hung: past the time for which any peer blocks or is waited for.
     pub const fn limit(self) -> Duration {
-        Duration::from_secs(if self.moves_the_clock() { 60 } else { 20 })
+        Duration::from_secs(match self {
+            // 40 s of it are the case; a peer that blocks for the 30 s of the step takes them on top.
+            Self::HostsBack30S => 120,
+            Self::Back20Ms | Self::Back30S | Self::Restarts | Self::Answers | Self::TakeOver => 60,
+            Self::Fork | Self::ForkPaced | Self::PlainForkPaced | Self::Overload => 20,
+        })
     }
 
-    pub fn run(self, peer: &Peer) -> Outcome {
+    /// `number` is the peer's, for the processes that a case of many hosts starts.
+    pub fn run(self, number: usize) -> Outcome {
+        let peer = &PEERS[number];
         match self {
             Self::Back20Ms => back_20_ms(peer),
             Self::Back30S => back_30_s(peer),
-            Self::Fork => forked(peer, None),
-            Self::ForkPaced => forked(peer, Some(PACE)),
+            Self::Fork => forked(peer, fork_now, None),
+            Self::ForkPaced => forked(peer, fork_now, Some(PACE)),
+            Self::PlainForkPaced => forked(peer, plain_fork_now, Some(PACE)),
             Self::Overload => overload(peer),
+            Self::HostsBack30S => hosts::back_30_s(number),
+            Self::Restarts => hosts::restarts(number),
+            Self::Answers => meeting::answers(peer),
+            Self::TakeOver => meeting::take_over(peer),
         }
     }
 }
@@ -80,13 +108,13 @@ impl Case {
 /// The step crosses the start of a second, so that generators that count in seconds see it, too.
 fn back_20_ms(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
-    let mut mint = (peer.make)();
+    let mut host = (peer.make)(Host::default());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     // The run before the step is to begin 190 ms before a second: not the next one, which may be nearer than that.
     thread::sleep(Duration::from_millis(u64::from(1_810 - now.subsec_millis())));
     let step = clock.prepare(-0.020);
-    let ids = mint_for(&mut mint, RUN);
-    after_step(peer, &mut mint, ids, step.take())
+    let ids = mint_for(&mut host, RUN);
+    after_step(peer, &mut host, ids, step.take())
 }
 
 /// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
@@ -95,21 +123,21 @@ fn back_20_ms(peer: &Peer) -> Outcome {
 fn back_30_s(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     clock.prepare(-29.8).take();
-    let mut mint = (peer.make)();
-    let mut ids = mint_for(&mut mint, RUN);
+    let mut host = (peer.make)(Host::default());
+    let mut ids = mint_for(&mut host, RUN);
     clock.prepare(0.0).take();
     let step = clock.prepare(-30.0);
-    ids.extend(mint_for(&mut mint, RUN / 2));
-    after_step(peer, &mut mint, ids, step.take())
+    ids.extend(mint_for(&mut host, RUN / 2));
+    after_step(peer, &mut host, ids, step.take())
 }
 
 /// IDs for a while, before the fault: an error here is the harness's.
-fn mint_for(mint: &mut Mint, time: Duration) -> Vec<u128> {
+fn mint_for(host: &mut Ids, time: Duration) -> Vec<u128> {
     let start = Instant::now();
     let mut ids = Vec::new();
     while start.elapsed() < time {
         let call = Instant::now();
-        ids.push(mint().expect("a generator that works before the fault"));
+        ids.push(host.mint().expect("a generator that works before the fault"));
         rest(call);
     }
     ids
@@ -123,12 +151,12 @@ fn rest(since: Instant) {
 }
 
 /// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
-fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>, start: Instant) -> Outcome {
+fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     let mut first = None;
     while first.is_none_or(|first: Instant| first.elapsed() < RUN) && start.elapsed() < REFUSAL_LIMIT {
         let call = Instant::now();
-        match catch_unwind(AssertUnwindSafe(&mut *mint)) {
+        match catch_unwind(AssertUnwindSafe(|| host.mint())) {
             Ok(Ok(id)) => {
                 ids.push(id);
                 first.get_or_insert_with(Instant::now);
@@ -152,7 +180,7 @@ fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>, start: Instant) 
 }
 
 /// How far an ID's time is ahead of the clock; zero where it is not.
-fn ahead(peer: &Peer, id: u128) -> Duration {
+pub fn ahead(peer: &Peer, id: u128) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
 }
@@ -163,15 +191,15 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Parent and child of one fork mint at the same time, from a generator that was in use before it.
-fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
-    let mut mint = (peer.make)();
-    let mut ids: Vec<_> = (0..100).map(|_| mint().expect("a generator that works before the fault")).collect();
+fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcome {
+    let mut host = (peer.make)(Host::default());
+    let mut ids: Vec<_> = (0..100).map(|_| host.mint().expect("a generator that works before the fault")).collect();
     let file = NamedTempFile::new().expect("a temporary file");
     // Far enough away for both to be there: the monotonic clock is the same in both processes.
     let start = Instant::now() + Duration::from_millis(50);
-    match fork_now() {
+    match split() {
         ForkResult::Child => {
-            let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut mint, pace)));
+            let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut host, pace)));
             let code = i32::from(minted.is_err());
             let bytes: Vec<u8> = minted.unwrap_or_default().into_iter().flat_map(u128::to_le_bytes).collect();
             fs::write(file.path(), bytes).expect("the file that brings the IDs back");
@@ -179,7 +207,7 @@ fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
         }
         ForkResult::Parent { child } => {
             let mut outcome = Outcome::default();
-            ids.extend(mint_from(start, &mut mint, pace));
+            ids.extend(mint_from(start, &mut host, pace));
             outcome.end = wait_for(child, start + FORK_LIMIT);
             let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
             let (theirs, _) = bytes.as_chunks();
@@ -201,6 +229,19 @@ fn fork_now() -> ForkResult {
     unsafe { fork() }.expect("a process to spare")
 }
 
+/// `_Fork` of POSIX 2024, which runs no at-fork handler and can be called from a signal handler.
+#[expect(unsafe_code, reason = "the fault itself")]
+fn plain_fork_now() -> ForkResult {
+    unsafe extern "C" {
+        fn _Fork() -> nix::libc::pid_t;
+    }
+    // SAFETY: as for `fork_now`; the process has no second thread that could hold the allocator's locks, apart from those
+    // of some peers' clocks, which do not allocate.
+    let pid = unsafe { _Fork() };
+    assert!(pid >= 0, "a process to spare");
+    if pid == 0 { ForkResult::Child } else { ForkResult::Parent { child: Pid::from_raw(pid) } }
+}
+
 /// Ends the child without the parent's exit handlers.
 #[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
 fn exit_child(code: i32) -> ! {
@@ -209,7 +250,7 @@ fn exit_child(code: i32) -> ! {
 }
 
 /// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
-fn mint_from(start: Instant, mint: &mut Mint, pace: Option<usize>) -> Vec<u128> {
+fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
     let mut due = start;
@@ -219,7 +260,7 @@ fn mint_from(start: Instant, mint: &mut Mint, pace: Option<usize>) -> Vec<u128> 
         }
         let goal = FORKED.min(ids.len() + burst);
         while ids.len() < goal {
-            match mint() {
+            match host.mint() {
                 Ok(id) => ids.push(id),
                 Err(_) => thread::sleep(Duration::from_millis(1)),
             }
@@ -249,14 +290,14 @@ fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
 /// of them.
 fn overload(peer: &Peer) -> Outcome {
     let time = Duration::from_secs(2);
-    let mut mint = (peer.make)();
+    let mut host = (peer.make)(Host::default());
     let mut outcome = Outcome::default();
     let mut last = 0;
     let start = Instant::now();
     let mut call = start;
     while call - start < time {
         for _ in 0..16 {
-            match mint() {
+            match host.mint() {
                 Ok(id) => {
                     last = id;
                     outcome.minted += 1;

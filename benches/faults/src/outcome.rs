@@ -19,6 +19,15 @@ pub struct Outcome {
     pub duplicates: usize,
     /// The fewest duplicates of several runs, of which this is the one with the most.
     pub at_least: usize,
+    /// One ID of how many was kept, where they are too many to keep all: which ones depends on the ID alone, so equal IDs
+    /// are kept or dropped together. 0 and 1 mean all.
+    pub sample: usize,
+    /// Whether the library has no call for what the case asks.
+    pub unavailable: bool,
+    /// Why the library did not take over another host's ID.
+    pub not_taken: Option<String>,
+    /// IDs that were to sort after another host's last one and do not.
+    pub below: usize,
     /// Whether an ID was not greater than the one before, against the generator's word.
     pub fell: bool,
     /// From the fault to the first ID after it.
@@ -74,6 +83,9 @@ pub fn duplicates(ids: &[u128]) -> usize {
 /// A cell of the table: what went wrong, the worst first, or that nothing did.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unavailable {
+            return f.write_str("—");
+        }
         let mut words = Vec::new();
         match &self.end {
             Some(End::Panic(_)) => words.push("panics".to_owned()),
@@ -84,8 +96,17 @@ impl fmt::Display for Outcome {
         }
         if self.at_least < self.duplicates {
             words.push(format!("**{} to {} duplicates**", self.at_least, self.duplicates));
+        } else if self.duplicates > 0 && self.sample > 1 {
+            let [duplicates, minted] = [self.duplicates, self.minted].map(|kept| (kept * self.sample) as f64 / 1e6);
+            words.push(format!("**about {duplicates:.1} of {minted:.1} M duplicates**"));
         } else if self.duplicates > 0 {
             words.push(format!("**{} duplicates**", self.duplicates));
+        }
+        if self.not_taken.is_some() {
+            words.push("refuses the other host's ID".to_owned());
+        }
+        if self.below > 0 {
+            words.push(format!("**{} sort below**", self.below));
         }
         if self.fell {
             words.push("order lost".to_owned());
@@ -148,6 +169,20 @@ mod tests {
     fn the_worst_of_several_runs_keeps_the_fewest_duplicates() {
         let runs = [3, 0, 7].map(|duplicates| Outcome { duplicates, at_least: duplicates, ..Outcome::default() });
         assert_eq!(Outcome::worst(runs).to_string(), "**0 to 7 duplicates**");
+    }
+
+    #[test]
+    fn a_sample_stands_for_all() {
+        let mut outcome = Outcome { sample: 16, ..Outcome::default() };
+        outcome.count(&vec![7; 62_501], false);
+        assert_eq!(outcome.to_string(), "**about 1.0 of 1.0 M duplicates**");
+    }
+
+    #[test]
+    fn a_case_that_the_library_has_no_call_for_is_a_dash() {
+        assert_eq!(Outcome { unavailable: true, minted: 5, ..Outcome::default() }.to_string(), "—");
+        let refused = Outcome { not_taken: Some(String::new()), below: 3, ..Outcome::default() };
+        assert_eq!(refused.to_string(), "refuses the other host's ID, **3 sort below**");
     }
 
     #[test]
