@@ -119,14 +119,17 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// How far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
-    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error.
+    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error. Where
+    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is the greater of this and 4 ms past
+    /// that time.
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
         self
     }
 
-    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h.
+    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h. Beyond it, calls are an error
+    /// until the clock is within the limit again.
     ///
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_rollback(mut self, rollback: Duration) -> Self {

@@ -30,27 +30,31 @@ use crate::wait::retry_within;
 ///
 /// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
 /// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the
-/// clock does; only [`resync`](Self::resync) gives this up. **Monotonic**: with one stripe an ID is greater than every
-/// ID whose call returned before; with more stripes **monotonic per session**.
+/// clock does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more
+/// stripes **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
 /// | --- | --- | --- |
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
-/// | contention | all threads share one word | threads of different stripes share none that they write |
-/// | clock steps back | absorbed up to `max_rollback`: goes on at full rate from the time it had reached; past it an error | the same |
-/// | overload | borrows from the next milliseconds up to `max_lead`; past it an error with `retry_after` | the same per stripe |
-/// | restart | distinct as two hosts are; [`floor`](Builder::floor) puts new IDs after those in the store | the same |
-/// | fork | the child is a new host: own seed, starts in the millisecond after the last inherited stamp | the same |
+/// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
+/// | the clock steps back, up to `max_rollback` | goes on at full rate from the time that it had reached | the same |
+/// | the clock steps back further | an error, with `retry_after` | the same |
+/// | one reading of the clock is more than a minute ahead | not believed, until a second reading agrees | the same |
+/// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
+/// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
+/// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID at or past it is ever minted | the same |
+/// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
+/// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane) an error | the same |
 ///
 /// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
 /// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. It is
-/// never more than `max_lead` ahead of the clock on top of what the clock is [`behind`](Stats::behind): steps back that
-/// were absorbed, IDs observed from hosts whose clocks are ahead (up to `max_skew`), and in a forked child its parent's
-/// lead.
+/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. After a
+/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then
+/// goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds. A step back
+/// of 30 s is caught up with after 60 s. A clock that repeats a step forward and back leads by two steps at most.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -123,9 +127,10 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Mints the next ID of a session. **Lock-free**; **never blocks**.
     ///
     /// # Errors
-    /// The clock has no usable time, or stands more than `max_rollback` behind its latest reading; the ID would be more
-    /// than `max_lead` ahead; the last stamp of 2109 is spent. The clock is read once more before any refusal, and
-    /// [`retry_after`](GenerateError::retry_after) says when to come back.
+    /// The clock has no usable time, or is more than `max_rollback` behind its latest reading; the ID would be further ahead
+    /// of the clock than the limit, or past the ceiling, or past the end of 2109-05-15; the generator is closed, or its lane
+    /// is the parent process's. The clock is read once more before any refusal, and
+    /// [`retry_after`](GenerateError::retry_after) says how long to wait.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
         let compact = self.core.take(session.hash().value(), 1, &self.clock)?;
@@ -182,15 +187,17 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
     ///
-    /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads
-    /// when the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
+    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. Costs one load when
+    /// the ID is in the past. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it, so hosts that answer
-    /// each other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`.
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that answer each
+    /// other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`. Many hosts
+    /// can observe one ID at once: each moves a seeded distance further, at most a quarter of the distance that it moves, and
+    /// at most 16 ms.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no
-    /// usable time.
+    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no usable
+    /// time.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)

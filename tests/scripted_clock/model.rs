@@ -67,7 +67,7 @@ pub(super) enum Observation {
     TooFarAhead(u64),
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Model {
     settings: Settings,
     /// The greatest reading.
@@ -126,22 +126,23 @@ impl Model {
         }
         self.read(now);
         let capacity = self.settings.capacity();
-        let (first, excess) = self.try_run(now, stripe, run, starts);
+        let (first, past_granted, past_lead) = self.try_run(now, stripe, run, starts);
         if first + run > (LAST_MS + 1) * capacity {
             return Verdict::Exhausted;
         }
         if first + run > self.ceiling * capacity {
             return Verdict::Ceiling;
         }
-        if excess == 0 {
+        if past_granted == 0 || past_lead == 0 {
             self.free[stripe] = first + run;
             return Verdict::Mint(first);
         }
         self.wait(now, stripe, run, starts)
     }
 
-    /// Where a run would start, and by how many milliseconds it ends past the limit.
-    fn try_run(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> (u64, u64) {
+    /// Where a run would start, and by how many milliseconds it ends past what the time reached grants, and past what the
+    /// clock grants.
+    fn try_run(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> (u64, u64, u64) {
         let (capacity, free) = (self.settings.capacity(), self.free[stripe]);
         let start = match self.settings.start {
             Beginning::Zero => 0,
@@ -151,29 +152,43 @@ impl Model {
         let first = free.max(self.reached * capacity + start);
         // Four milliseconds are granted beyond the time reached, if the lead has as many.
         let lead = self.settings.lead();
-        let limit = (self.reached + lead.min(4)).max(now + self.behind + lead);
-        (first, ((first + run - 1) / capacity).saturating_sub(limit))
+        let last_ms = (first + run - 1) / capacity;
+        let granted = last_ms.saturating_sub(self.reached + lead.min(4));
+        (first, granted, last_ms.saturating_sub(now + self.behind + lead))
+    }
+
+    /// Whether a fresh run is too long for what the time reached can grant.
+    fn is_past_grace(&self, stripe: usize, run: u64) -> bool {
+        let capacity = self.settings.capacity();
+        let start = if self.settings.start == Beginning::Rolling { self.free[stripe] % capacity } else { 0 };
+        (start + run - 1) / capacity > self.settings.lead().min(4)
     }
 
     /// Looks for the first later reading at which the run fits.
     fn wait(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
         let (capacity, mut at) = (self.settings.capacity(), now);
-        loop {
+        for tries in 0.. {
+            assert!(tries < 20_000, "{self:?}");
             let mut later = self.clone();
             later.read(at);
-            let (first, excess) = later.try_run(at, stripe, run, starts);
+            let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);
             if at > LAST_MS || first + run > (LAST_MS + 1) * capacity {
                 return Verdict::Exhausted;
             }
             if first + run > self.ceiling * capacity {
                 return Verdict::Ceiling;
             }
-            if excess == 0 {
+            if past_granted == 0 || past_lead == 0 {
                 return Verdict::Overload(at - now);
             }
-            // One by one, at least for short waits.
-            at += if at < now + 200 { 1 } else { excess };
+            // One by one at first. A run that is longer than all that the time reached can grant waits for the clock.
+            at += match at - now {
+                0..40 => 1,
+                _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
+                _ => past_lead.min(past_granted),
+            };
         }
+        unreachable!()
     }
 
     /// A reading that is not too far behind.
@@ -218,9 +233,11 @@ impl Model {
 
     /// What a trusted ID of this millisecond does.
     pub(super) fn raise_floor(&mut self, reading: Option<u64>, ms: u64) -> Observation {
+        if ms < self.reached {
+            return Observation::Reaches(self.reached, self.reached);
+        }
         self.floor = self.floor.max(ms + 1);
         match usable(reading) {
-            _ if ms < self.reached => Observation::Reaches(self.reached, self.reached),
             Some(now) => self.moved_to(ms + 1, now),
             None => Observation::Reaches(ms + 1, ms + 1),
         }

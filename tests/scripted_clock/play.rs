@@ -110,7 +110,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         // distance past it.
         let now = play.reading().expect("scripts begin with a time");
         if let Some(floor) = play.settings.floor {
-            play.furthest_id = (floor + 17).saturating_sub(now);
+            play.measure_id();
             if play.settings.lane_bits == 0 {
                 play.ids.raise_floor(MessageId::first_at(floor).unwrap());
                 play.model.reached = 0;
@@ -311,6 +311,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
 
     fn measure_id(&mut self) {
         let (Some(id), Some(now)) = (self.observed, self.reading()) else { return };
+        self.latest = self.latest.max(now);
         self.furthest_id = self.furthest_id.max((id.timestamp_ms() + 17).saturating_sub(now));
     }
 
