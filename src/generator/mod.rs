@@ -8,6 +8,7 @@ mod default;
 mod error;
 mod policy;
 mod seed;
+mod timeline;
 
 use core::fmt;
 use core::time::Duration;
@@ -19,9 +20,9 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
-use crate::clock::{Clock, ClockError, SystemClock};
+use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
-use crate::session::Session;
+use crate::session::{Session, SessionHash, SessionType};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
@@ -195,30 +196,40 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.observe(id.timestamp_ms(), &self.clock)
     }
 
-    /// Takes the present clock for the truth, after a forward jump that was later corrected.
+    /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of the
+    /// previous owner of the sessions, or the greatest one in the store.
     ///
-    /// Without it IDs stay at the time of the jump until the clock comes there. Stamps further ahead than `max_lead` are
-    /// given up, a new seed is taken, and what was observed is forgotten; a stripe within `max_lead` goes on as it was.
-    /// **What it risks**: later IDs sort before those of the jump; when the clock comes to the jump's time again, IDs of
-    /// the same session and millisecond are equal with probability 1/4096 a pair with seeded starts, and nearly all of
-    /// them with others. A thread that mints at this very moment may carry the old time on, or be refused as if the jump
-    /// were still ahead: call it again then.
-    ///
-    /// # Errors
-    /// The clock has no usable time; nothing changes.
-    pub fn resync(&self) -> Result<(), ClockError> {
-        self.core.resync(&self.clock)
+    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once, with or without a usable time of
+    /// the clock.
+    pub fn raise_floor(&self, id: MessageId) {
+        self.core.raise_floor(id.timestamp_ms(), &self.clock);
     }
 
-    /// What an operator watches. Costs nothing on the path that mints.
+    /// Raises the first millisecond that no ID may have, since 1970. It does nothing if the ceiling is higher already, or
+    /// if none was [set](Builder::ceiling).
+    ///
+    /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
+    pub fn raise_ceiling(&self, timestamp_ms: u64) {
+        self.core.raise_ceiling(timestamp_ms);
+    }
+
+    /// Ends the generator for ever. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
+    ///
+    /// Returns an ID that is at least as great as each ID that was issued, and as each that a call under way will return:
+    /// the last stamp, with all bits of the session set. `None` if no ID was issued.
+    pub fn close(&self) -> Option<MessageId> {
+        let all_bits = Session::from_parts(SessionType::MAX, SessionHash::MAX);
+        self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
+    }
+
+    /// What an operator watches. Minting does nothing for it; a refused call adds to a counter.
     pub fn stats(&self) -> Stats {
-        let last = self.core.last_tick();
-        let lead = last.zip(self.clock.now_ms().ok()).map_or(0, |(last, now)| last.saturating_sub(now));
+        let now = self.clock.refresh().ok();
+        let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
         Stats {
-            issued: self.core.issued(),
             refused: self.core.refused(),
-            lead: Duration::from_millis(lead),
-            behind: Duration::from_millis(self.core.behind()),
+            lead: ahead(self.core.last_tick().unwrap_or(0)),
+            behind: ahead(self.core.reached()),
         }
     }
 }
@@ -240,17 +251,15 @@ impl Default for Generator {
     }
 }
 
-/// Counters of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
+/// The state of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many IDs were issued, as a difference of stamps. A forked child goes on from its parent's count.
-    pub issued: u64,
     /// How many calls were refused.
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero where it is not.
     pub lead: Duration,
-    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back,
-    /// of observed IDs and of the lead that a forked child inherits.
+    /// How far the clock is now behind the time that the generator has reached: what is left of steps back, of observed
+    /// IDs, of floors, and of the lead that a forked child inherits. It shrinks by half a millisecond a millisecond.
     pub behind: Duration,
 }
