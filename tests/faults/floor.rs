@@ -127,8 +127,8 @@ fn a_raised_floor_grants_a_few_milliseconds_and_no_lead() {
         let mut last = ids.generate(room()).unwrap();
         for now in T..T + 100 {
             clock.set(now);
-            while let Ok(batch) = ids.batch(room(), 1_024) {
-                last = batch.last().unwrap();
+            while let Ok(mut batch) = ids.batch(room(), 1_024) {
+                last = batch.next_back().unwrap();
             }
             let lead = ahead(last, now).cast_unsigned();
             assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
@@ -153,7 +153,7 @@ fn floors_from_the_own_store_do_not_creep() {
 /// What one thread has raised comes before what another mints after it has learned of that, while both run.
 #[test]
 fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
-    const ROUNDS: u64 = 2_000;
+    const ROUNDS: u64 = if cfg!(debug_assertions) { 300 } else { 3_000 };
 
     let clock = ManualClock::new(T);
     let ids: Generator<_, 4> = host(1).stripes::<4>().max_lead(ms(1 << 40)).clock(&clock).build().unwrap();
@@ -168,11 +168,13 @@ fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
                     // Less than the floors, so time is behind them, now more, now less.
                     clock.set(T + round * 6 - round % 60);
                 }
-                thread::yield_now();
+                for _ in 0..200 {
+                    std::hint::spin_loop();
+                }
             }
             done.store(true, Ordering::Relaxed);
         });
-        for room in &rooms[..3] {
+        for room in &rooms[..2] {
             let (ids, raised, done) = (&ids, &raised, &done);
             scope.spawn(move || {
                 let mut last = MessageId::MIN;
