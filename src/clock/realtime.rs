@@ -31,7 +31,7 @@ pub(super) fn coarse_ms() -> Result<u64, ClockError> {
 /// The nanoseconds of the present second; `None` where the clock cannot be read.
 pub(super) fn nanos_of_second() -> Option<u32> {
     let mut time = Timespec { seconds: 0, nanos: 0 };
-    (read(REALTIME, &mut time) == 0).then_some(time.nanos as u32)
+    if read(REALTIME, &mut time) == 0 { u32::try_from(time.nanos).ok() } else { None }
 }
 
 #[inline]

@@ -349,7 +349,7 @@ mod tests {
             for origin in [Origin::Below(1), Origin::Below(4096), Origin::Rolling] {
                 for (free, run) in [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)] {
                     let policy = Policy { origin, ..policy() };
-                    let (now, free) = (T - back, SHAPE.first_of(free) | 77);
+                    let (now, free) = (T - back, SHAPE.first_of(free) + 77);
                     let asked = Asked { free, run, unissued: SHAPE.tick(free - 1) + 1 };
                     let after = seen.after(now, &policy, || asked.unissued).unwrap();
                     let fits = |wait: u64| {
@@ -359,7 +359,7 @@ mod tests {
                     if fits(0) {
                         continue;
                     }
-                    let wait = (1..).find(|wait| fits(*wait)).unwrap();
+                    let wait = (1..1_000_000).find(|wait| fits(*wait)).unwrap();
                     let max = after.limit(now, &policy) - now;
                     assert_eq!(after.refuse(now, asked, 9, END, &policy), Refusal::Lead { max, wait });
                 }

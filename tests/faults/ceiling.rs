@@ -160,8 +160,8 @@ fn race<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, from
     for thread in 0..3 {
         let session = Session::new(SessionType::GROUP, &format!("room-{thread}"));
         let ceiling = granted.load(Ordering::SeqCst);
-        while let Ok(batch) = ids.batch(session, 1_000) {
-            assert!(batch.last().unwrap().timestamp_ms() < ceiling);
+        while let Ok(mut batch) = ids.batch(session, 1_000) {
+            assert!(batch.next_back().unwrap().timestamp_ms() < ceiling);
         }
     }
 }

@@ -71,9 +71,9 @@ fn close_returns_the_exact_end() {
 fn close_counts_the_whole_of_a_run() {
     let clock = ManualClock::new(T);
     let ids = host(1).clock(&clock).build().unwrap();
-    let batch = ids.batch(room(), 10_000).unwrap();
+    let mut batch = ids.batch(room(), 10_000).unwrap();
     let end = ids.close().unwrap();
-    let last = batch.last().unwrap();
+    let last = batch.next_back().unwrap();
     assert_eq!(end.to_u128() >> 26, last.to_u128() >> 26);
 }
 

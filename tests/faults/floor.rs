@@ -17,7 +17,7 @@ fn rooms() -> Vec<Session> {
 /// The last owner's clock was ahead by more than `observe` believes, and its last ID is the store's word.
 #[test]
 fn a_host_that_is_running_takes_over_from_one_far_ahead() {
-    for jump in [0, 1, 1_000, SKEW + 1, 10_000, HOUR, 2 * HOUR, 400 * 24 * HOUR] {
+    for jump in [0, 1, 1_000, SKEW + 1, 10_000, HOUR] {
         let clock = ManualClock::new(T);
         let ids = host(jump).stripes::<64>().clock(&clock).build().unwrap();
         for room in rooms() {
@@ -32,6 +32,21 @@ fn a_host_that_is_running_takes_over_from_one_far_ahead() {
             assert!(ahead(id, T) <= most, "{} ms ahead after a floor {jump} ms ahead", ahead(id, T));
         }
     }
+}
+
+/// A floor that no wait makes good is told by the first call, as one of the builder's is.
+#[test]
+fn a_floor_further_ahead_than_the_rollback_limit_is_an_error_that_names_the_wait() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    let last = MessageId::last_at(T + HOUR + 10).unwrap();
+    ids.raise_floor(last);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_rollback());
+    let wait = error.retry_after().unwrap();
+    clock.advance(wait);
+    assert!(last < ids.generate(room()).unwrap());
 }
 
 #[test]
@@ -75,7 +90,7 @@ fn a_floor_at_the_end_of_time_leaves_an_error_and_no_panic() {
             }
             match ids.generate(room()) {
                 Ok(id) => assert!(floor < id),
-                Err(error) => assert!(error.is_exhausted() && error.retry_after().is_none(), "{error}"),
+                Err(error) => assert!(error.is_exhausted() || error.is_rollback(), "{error}"),
             }
             ids.raise_floor(MessageId::MAX);
             let _ = ids.observe(MessageId::MAX);
@@ -112,8 +127,8 @@ fn a_raised_floor_grants_a_few_milliseconds_and_no_lead() {
         let mut last = ids.generate(room()).unwrap();
         for now in T..T + 100 {
             clock.set(now);
-            while let Ok(batch) = ids.batch(room(), 1_024) {
-                last = batch.last().unwrap();
+            while let Ok(mut batch) = ids.batch(room(), 1_024) {
+                last = batch.next_back().unwrap();
             }
             let lead = ahead(last, now).cast_unsigned();
             assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
@@ -138,11 +153,11 @@ fn floors_from_the_own_store_do_not_creep() {
 /// What one thread has raised comes before what another mints after it has learned of that, while both run.
 #[test]
 fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
-    const ROUNDS: u64 = 2_000;
+    const ROUNDS: u64 = if cfg!(debug_assertions) { 300 } else { 3_000 };
 
     let clock = ManualClock::new(T);
     let ids: Generator<_, 4> = host(1).stripes::<4>().max_lead(ms(1 << 40)).clock(&clock).build().unwrap();
-    let (raised, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (raised, done, rooms) = (AtomicU64::new(0), AtomicBool::new(false), rooms());
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0..ROUNDS {
@@ -153,11 +168,13 @@ fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
                     // Less than the floors, so time is behind them, now more, now less.
                     clock.set(T + round * 6 - round % 60);
                 }
-                thread::yield_now();
+                for _ in 0..200 {
+                    std::hint::spin_loop();
+                }
             }
             done.store(true, Ordering::Relaxed);
         });
-        for room in &rooms()[..3] {
+        for room in &rooms[..2] {
             let (ids, raised, done) = (&ids, &raised, &done);
             scope.spawn(move || {
                 let mut last = MessageId::MIN;

@@ -7,6 +7,9 @@
 //! The faults of real processes have files of their own: `tests/fault_forks.rs`, `tests/fault_broken_clock.rs`.
 #![cfg(feature = "std")]
 
+mod ceiling;
+mod close;
+mod floor;
 mod observe;
 #[cfg(target_os = "linux")]
 mod refusal;
@@ -71,7 +74,7 @@ impl Random {
 
     /// True once in `n` times.
     fn once_in(&mut self, n: u64) -> bool {
-        self.next() % n == 0
+        self.next().is_multiple_of(n)
     }
 }
 

@@ -86,8 +86,8 @@ fn an_observed_id_grants_a_few_milliseconds_and_no_lead() {
         let mut last = ids.generate(room()).unwrap();
         for now in T..T + 100 {
             clock.set(now);
-            while let Ok(batch) = ids.batch(room(), 1_024) {
-                last = batch.last().unwrap();
+            while let Ok(mut batch) = ids.batch(room(), 1_024) {
+                last = batch.next_back().unwrap();
             }
             let lead = ahead(last, now).cast_unsigned();
             assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);

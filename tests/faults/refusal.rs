@@ -28,7 +28,7 @@ impl Pages<'_> {
     fn bytes(&self) -> Vec<u8> {
         let start = core::ptr::from_ref(self).cast::<u8>();
         // SAFETY: the bytes of a value that lives, each read once, while no other thread has it.
-        (0..size_of::<Self>()).map(|at| unsafe { start.add(at).read_volatile() }).collect()
+        (0..size_of::<Self>()).map(|at| unsafe { start.wrapping_add(at).read_volatile() }).collect()
     }
 
     /// Makes each page but one read-only, or all of them writable.

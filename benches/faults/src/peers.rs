@@ -117,6 +117,12 @@ impl<C: Clock, const N: usize> Generate for Ours<C, N> {
         let message = message_ahead(ahead);
         Some(self.ids.observe(message).map(|()| message.into()).map_err(|error| error.to_string()))
     }
+
+    fn take_over(&mut self, ahead: Duration) -> Option<Result<u128, String>> {
+        let last = message_ahead(ahead);
+        self.ids.raise_floor(last);
+        Some(Ok(last.into()))
+    }
 }
 
 /// A group for each number.
