@@ -61,11 +61,10 @@ where
         assert!(STRIPES > 1 || keys.is_sorted_by(|a, b| a / SESSIONS < b / SESSIONS), "the IDs of one stripe");
         keys
     };
-    let keys = thread::scope(|scope| {
+    thread::scope(|scope| {
         let threads: Vec<_> = (0..threads as u64).map(|at| scope.spawn(move || work(at % SESSIONS))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-    });
-    keys
+    })
 }
 
 fn assert_distinct(mut keys: Vec<u64>) {
