@@ -195,6 +195,40 @@ fn no_id_is_at_the_ceiling_by_the_clocks_of_the_system() {
     race(&ids, now, |_| ());
 }
 
+/// A lane that was lost and is taken again: what lies between the old ceiling and the new floor is another host's. The floor
+/// is raised first, then the ceiling, while threads mint at the limit, so that some are between their look at the ceiling
+/// and their addition when it moves. A lane of 12 bits has one stamp a millisecond, so the limit is near at all times.
+#[test]
+fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
+    const GRANTS: u64 = if cfg!(debug_assertions) { 200_000 } else { 500_000 };
+
+    let (clock, lane) = (ManualClock::new(T), Lane { index: 7, bits: 12 });
+    let ids = host(1).lane(lane).max_lead(Duration::MAX).ceiling(T).clock(&clock).build().unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if let Ok(id) = ids.generate(room()) {
+                        // Two milliseconds are another host's, two are this one's.
+                        let place = (id.timestamp_ms() - T) % 4;
+                        assert!(place >= 2, "{id:?} is another host's, {place} ms after the old ceiling");
+                    }
+                }
+            });
+        }
+        for grant in 0..GRANTS {
+            ids.raise_floor(MessageId::last_at(T + grant * 4 + 1).unwrap());
+            ids.raise_ceiling(T + grant * 4 + 4);
+            // Now and then until the limit is reached.
+            for _ in 0..grant % 64 {
+                std::hint::spin_loop();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
 /// What a ceiling that is written ahead is for: the next process starts there, and repeats nothing that this one minted,
 /// whatever it had minted when it was killed, and wherever the clock is then.
 #[test]
