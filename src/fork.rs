@@ -1,85 +1,205 @@
 //! Noticing that this process is a forked child.
 //!
-//! `fork` copies a generator with its state: parent and child would go on with the same stamps. An at-fork handler
-//! raises a process-wide counter in every child, and a generator compares it with the value that it started under. Not
-//! seen are a raw `clone` system call and a restored snapshot of a virtual machine, which run no handlers, and a fork that
-//! is under way in one thread while another makes the process's very first ID, which registers the handler.
+//! A fork copies a generator with its state: parent and child would go on with the same stamps. So each process has a
+//! **mark**, which is 0 in every new child until something that must tell processes apart asks for one.
+//!
+//! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
+//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. Where the kernel or a sandbox does
+//! not know this advice, an at-fork handler stores the 0, and then only a fork that runs such handlers is noticed. In
+//! neither case is a restored snapshot of a virtual machine, or a fork from a signal handler that has interrupted this
+//! library itself.
+
+/// The marks begin above all milliseconds, so that a mark plus a reading of the clock names both.
+const UNIT: u64 = 1 << 42;
 
 #[cfg(all(unix, feature = "std"))]
-pub(crate) use handler::{epoch, watch};
+mod system;
+
+#[cfg(all(unix, feature = "std"))]
+pub(crate) use processes::{epoch, mark, ticker, watch};
 
 #[cfg(not(all(unix, feature = "std")))]
-mod unforked {
-    /// No fork can be seen here: always 1.
-    pub(crate) const fn epoch() -> u64 {
-        1
-    }
+pub(crate) use no_forks::{epoch, mark, watch};
 
-    /// The same.
-    pub(crate) const fn watch() -> u64 {
-        1
+#[cfg(all(not(unix), feature = "std"))]
+pub(crate) use no_forks::ticker;
+
+/// What the ticker of a process writes ([`crate::clock::TickClock`]).
+#[cfg(feature = "std")]
+pub(crate) struct Ticker {
+    /// The time that it has published; 0 where it does not run.
+    pub(crate) ms: crate::sync::ProcessWord,
+    /// 1 while its thread runs.
+    pub(crate) running: crate::sync::ProcessWord,
+}
+
+#[cfg(feature = "std")]
+impl Ticker {
+    const fn stopped() -> Self {
+        Self { ms: crate::sync::ProcessWord::new(0), running: crate::sync::ProcessWord::new(0) }
     }
 }
 
 #[cfg(not(all(unix, feature = "std")))]
-pub(crate) use unforked::{epoch, watch};
+mod no_forks {
+    /// No fork can be seen here: always the same.
+    pub(crate) const fn mark() -> u64 {
+        super::UNIT
+    }
+
+    /// The same.
+    pub(crate) const fn epoch() -> u64 {
+        super::UNIT
+    }
+
+    /// The same.
+    pub(crate) const fn watch() -> u64 {
+        super::UNIT
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn ticker() -> &'static super::Ticker {
+        static TICKER: super::Ticker = super::Ticker::stopped();
+        &TICKER
+    }
+}
 
 #[cfg(all(unix, feature = "std"))]
-mod handler {
+mod processes {
     use core::ffi::c_int;
 
+    use super::{Ticker, UNIT, system};
     use crate::sync::{Ordering, ProcessWord};
 
-    /// 1 in the process that began, one more in each generation of children.
-    static EPOCH: ProcessWord = ProcessWord::new(1);
+    /// The size of a page of memory, or more. The static must fill whole pages, since all of them are wiped.
+    const PAGE: usize = if cfg!(target_arch = "x86_64") { 4096 } else { 65_536 };
 
-    /// The present epoch, never 0.
-    #[inline]
-    pub(crate) fn epoch() -> u64 {
-        // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
-        EPOCH.load(Ordering::Relaxed)
+    /// Linux: the child's copy of these pages is zeros.
+    const WIPE_ON_FORK: c_int = 18;
+
+    /// An advice that no kernel knows.
+    const UNKNOWN: c_int = -1;
+
+    /// Words that are 0 in every new child.
+    #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
+    #[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65536)))]
+    struct Wiped {
+        mark: ProcessWord,
+        ticker: Ticker,
     }
 
-    /// 1 once the handler is registered.
-    static WATCHED: ProcessWord = ProcessWord::new(0);
+    const _: () = assert!(size_of::<Wiped>() == PAGE, "the words have their pages to themselves");
 
-    /// Starts the watch, if it has not started yet, and returns the present epoch.
+    static WIPED: Wiped = Wiped { mark: ProcessWord::new(0), ticker: Ticker::stopped() };
+
+    /// How forks are noticed. Children inherit it.
+    static GUARD: ProcessWord = ProcessWord::new(NONE);
+    const NONE: u64 = 0;
+    const PAGE_IS_WIPED: u64 = 1;
+    const HANDLER: u64 = 2;
+
+    /// How many marks were given out, in this process and those that it descends from.
+    static MARKS: ProcessWord = ProcessWord::new(0);
+
+    /// The mark of this process: 0 until [`watch`] is called in it.
+    #[inline]
+    pub(crate) fn mark() -> u64 {
+        // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
+        WIPED.mark.load(Ordering::Relaxed)
+    }
+
+    /// The mark, or a value that is never one.
+    pub(crate) fn epoch() -> u64 {
+        match mark() {
+            0 => u64::MAX,
+            mark => mark,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn ticker() -> &'static Ticker {
+        &WIPED.ticker
+    }
+
+    /// Has forks noticed from now on, and returns the mark of this process, never 0.
     ///
     /// No `Once`: a child that is forked while another thread is inside it would wait for that thread for ever. Threads
-    /// that arrive together register twice, and a fork then counts twice, which is all the same to those who compare
-    /// epochs.
+    /// that arrive together may set up the guard twice, which does no harm.
     pub(crate) fn watch() -> u64 {
-        // ORDERING: nothing is published with it.
-        if WATCHED.load(Ordering::Relaxed) == 0 && register(raise) {
-            WATCHED.store(1, Ordering::Relaxed);
+        let mark = mark();
+        if mark != 0 {
+            return mark;
         }
-        epoch()
+        if GUARD.load(Ordering::Relaxed) == NONE {
+            GUARD.store(guard(|advice| system::advise(&WIPED, advice), || system::at_fork(wipe)), Ordering::Relaxed);
+        }
+        // After the guard: a child that is forked in between has a 0.
+        let next = UNIT * (MARKS.fetch_add(1, Ordering::Relaxed) % (u64::MAX / UNIT - 1) + 1);
+        match WIPED.mark.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => next,
+            Err(other) => other,
+        }
     }
 
-    extern "C" fn raise() {
-        // Nothing but an atomic: a handler may call only what is safe in a signal handler.
-        EPOCH.fetch_add(1, Ordering::Relaxed);
+    /// Chooses how forks are noticed. As in `BoringSSL`'s `fork_detect`, a kernel that accepts an unknown advice is not
+    /// trusted to follow a known one.
+    fn guard(advise: impl Fn(c_int) -> bool, at_fork: impl FnOnce() -> bool) -> u64 {
+        if cfg!(target_os = "linux") && !advise(UNKNOWN) && advise(WIPE_ON_FORK) {
+            return PAGE_IS_WIPED;
+        }
+        // It can fail for want of memory. The next process that asks for a mark tries again.
+        if at_fork() { HANDLER } else { NONE }
     }
 
-    /// Has the C library call `child` in every forked child. It can fail for want of memory; the next generator that
-    /// wakes tries again.
-    #[expect(
-        unsafe_code,
-        reason = "std has no way to learn of a fork, and asking for the process ID costs a system call"
-    )]
-    fn register(child: extern "C" fn()) -> bool {
-        unsafe extern "C" {
-            /// POSIX.1-2001.
-            fn pthread_atfork(
-                prepare: Option<extern "C" fn()>,
-                parent: Option<extern "C" fn()>,
-                child: Option<extern "C" fn()>,
-            ) -> c_int;
+    extern "C" fn wipe() {
+        // Nothing but atomics: a handler may call only what is safe in a signal handler.
+        WIPED.mark.store(0, Ordering::Relaxed);
+        WIPED.ticker.ms.store(0, Ordering::Relaxed);
+        WIPED.ticker.running.store(0, Ordering::Relaxed);
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        /// What was chosen, and whether a handler was registered.
+        fn chosen(advise: impl Fn(c_int) -> bool, can_register: bool) -> (u64, bool) {
+            let mut asked = false;
+            let guard = guard(advise, || {
+                asked = true;
+                can_register
+            });
+            (guard, asked)
         }
-        // SAFETY: the signature is POSIX's, and the handler only touches an atomic and lives as long as the process; or
-        // as long as the dynamic library that it is in: glibc drops a library's handlers with it and musl unloads none,
-        // while elsewhere a library that has minted must stay loaded.
-        let error = unsafe { pthread_atfork(None, None, Some(child)) };
-        error == 0
+
+        #[test]
+        #[cfg(target_os = "linux")]
+        fn a_kernel_that_knows_the_advice_needs_no_handler() {
+            assert_eq!(chosen(|advice| advice == WIPE_ON_FORK, true), (PAGE_IS_WIPED, false));
+        }
+
+        #[test]
+        fn a_kernel_that_does_not_know_the_advice_falls_back_to_a_handler() {
+            assert_eq!(chosen(|_| false, true), (HANDLER, true));
+        }
+
+        #[test]
+        fn a_kernel_that_accepts_any_advice_falls_back_to_a_handler() {
+            assert_eq!(chosen(|_| true, true), (HANDLER, true));
+        }
+
+        #[test]
+        fn a_handler_that_cannot_be_registered_is_tried_again() {
+            assert_eq!(chosen(|_| false, false), (NONE, true));
+        }
+
+        #[test]
+        fn the_handler_leaves_no_mark_and_no_ticker() {
+            // In the child that a handler would run in; here it would stop other tests.
+            assert_ne!(watch(), 0);
+            assert_eq!(watch(), watch());
+            assert_ne!(mark(), 0);
+            assert_eq!(mark() % UNIT, 0);
+        }
     }
 }

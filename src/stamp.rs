@@ -99,6 +99,15 @@ impl Origin {
         }
     }
 
+    /// What a rolling start adds to the first stamp of a fresh tick: the counter of the free stamp.
+    #[inline]
+    pub(crate) const fn rolled(self, free: u64, shape: &Shape) -> u64 {
+        match self {
+            Self::Below(_) => 0,
+            Self::Rolling => shape.counter(free),
+        }
+    }
+
     /// The greatest counter that a fresh tick can begin with.
     #[inline]
     pub(crate) const fn greatest(self, shape: &Shape) -> u64 {

@@ -49,8 +49,8 @@ mod modelled {
             self.word().store(value, order);
         }
 
-        pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
-            self.word().swap(value, order)
+        pub(crate) fn fetch_or(&self, value: u64, order: Ordering) -> u64 {
+            self.word().fetch_or(value, order)
         }
 
         pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {

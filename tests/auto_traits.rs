@@ -9,7 +9,7 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
+use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
@@ -92,6 +92,7 @@ check! {
     shared {
         "clock::ManualClock" ManualClock,
         "clock::SystemClock" SystemClock,
+        "clock::CoarseClock" CoarseClock,
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
         "dialect::LayoutBuilder" dialect::LayoutBuilder,

@@ -25,7 +25,8 @@ mod tests {
         trials! {
             different_sessions_never_meet
             different_lanes_never_meet
-            a_child_starts_in_the_millisecond_after_the_last_inherited
+            a_lane_is_the_parents_alone
+            a_child_starts_after_the_millisecond_of_the_last_inherited
             one_session_meets_once_in_4096_pairs
             one_session_meets_once_in_4096_pairs_after_a_lead_of_200_ms
             siblings_do_not_march_in_step
@@ -101,13 +102,34 @@ mod tests {
         assert_distinct(&all);
     }
 
-    fn a_child_starts_in_the_millisecond_after_the_last_inherited() {
+    fn a_lane_is_the_parents_alone() {
+        for used in [false, true] {
+            let ids = Generator::builder().lane(Lane { index: 1, bits: 2 }).build().unwrap();
+            if used {
+                ids.generate(room("hot")).unwrap();
+            }
+            let child = Child::fork(|| {
+                let error = ids.generate(room("hot")).unwrap_err();
+                assert!(error.is_forked() && error.retry_after().is_none());
+                let words = "lane of the generator belongs to the parent process: build a generator after the fork";
+                assert_eq!(error.to_string(), words);
+                Vec::new()
+            });
+            assert!(child.ids().is_empty());
+            ids.generate(room("hot")).unwrap();
+        }
+    }
+
+    fn a_child_starts_after_the_millisecond_of_the_last_inherited() {
         for lead in [0, 1, 200] {
             let clock = ManualClock::new(T);
             let ids = Generator::builder().start(Start::Zero).clock(&clock).build().unwrap();
             let last = ids.batch(room("hot"), lead * 4_096 + 1).unwrap().next_back().unwrap();
             let child = Child::fork(|| vec![ids.generate(room("hot")).unwrap()]);
-            assert_eq!(child.ids()[0].timestamp_ms(), last.timestamp_ms() + 1);
+            // Siblings begin a seeded distance apart, at most a quarter of the lead and at most 16 ms.
+            let from = last.timestamp_ms() + 1;
+            let first = child.ids()[0].timestamp_ms();
+            assert!((from..=from + ((lead as u64 + 1) / 4).min(16)).contains(&first), "{first}, {from}");
             assert_eq!(ids.generate(room("hot")).unwrap().timestamp_ms(), last.timestamp_ms(), "the parent goes on");
         }
     }
@@ -163,7 +185,10 @@ mod tests {
             met += common(parent.1, child.1);
         }
         agrees(met, FORKS * MILLISECONDS, RATE);
-        assert!(met_in_lead <= pairs_in_lead / 4096, "{met_in_lead} meetings of {pairs_in_lead} pairs");
+        // About eight IDs a millisecond: the variance is at most six times the mean.
+        let mean = pairs_in_lead / 4096;
+        let excess = met_in_lead.saturating_sub(mean);
+        assert!(excess.pow(2) <= 25 * 6 * mean.max(1), "{met_in_lead} meetings of {pairs_in_lead} pairs");
     }
 
     /// In step they would meet in every millisecond. 32 siblings make 496 pairs, and 1,000 milliseconds 121 meetings;
@@ -260,12 +285,10 @@ mod tests {
         assert_distinct(&[parent, child]);
     }
 
-    /// The child has the handle of a thread that it has not: neither stopping nor dropping may wait for it.
+    /// The child has the handle of a thread that it does not have. Dropping it must not wait for that thread.
     fn a_tick_clock_is_dropped_in_a_child() {
         let clock = TickClock::start().unwrap();
         let child = Child::fork(move || {
-            clock.stop();
-            assert!(goes_on(&clock));
             drop(clock);
             let own = TickClock::start().unwrap();
             assert!(goes_on(&own), "a child can start a clock of its own");

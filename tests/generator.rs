@@ -30,6 +30,11 @@ fn at(id: MessageId) -> (i64, u16) {
     (id.timestamp_ms().cast_signed() - T.cast_signed(), id.spin())
 }
 
+/// Whether a time after [`T`] is this one, or up to 16 ms later: hosts that one event sends to the same place spread.
+fn within_spread(found: i64, expected: u64) -> bool {
+    (expected.cast_signed()..=expected.cast_signed() + 16).contains(&found)
+}
+
 #[test]
 fn spins_count_up_within_a_millisecond_and_start_again_in_the_next() {
     let clock = ManualClock::new(T);
@@ -67,7 +72,7 @@ fn a_full_millisecond_borrows_from_the_next_up_to_exactly_the_lead() {
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_overload());
     assert_eq!(error.retry_after(), Some(ms(1)));
-    assert_eq!(error.to_string(), "expected a timestamp at most 2 ms ahead of the clock, found 3 ms");
+    assert_eq!(error.to_string(), "next ID is too far ahead of the clock (limit 2 ms): retry in 1 ms");
     clock.set(T + 1);
     assert_eq!(at(ids.generate(room()).unwrap()), (3, 0));
 }
@@ -85,7 +90,8 @@ fn a_rollback_of_exactly_the_limit_is_absorbed_and_one_past_it_is_an_error() {
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_rollback());
     assert_eq!(error.retry_after(), Some(ms(1)));
-    assert_eq!(error.to_string(), "expected a clock at most 3600000 ms behind its latest reading, found 3600001 ms");
+    let words = "clock is 3600001 ms behind its latest reading (limit 3600000 ms): wait, raise max_rollback, or restart the process";
+    assert_eq!(error.to_string(), words);
 
     clock.set(T - HOUR);
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 2), "the refused call changed nothing");
@@ -117,12 +123,17 @@ fn what_a_rollback_granted_is_given_back_as_the_clock_catches_up() {
     clock.set(T - 10);
     ids.generate(room()).unwrap();
     assert_eq!(ids.stats().behind, ms(10));
-    clock.set(T + 1);
-    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
+    // Half speed, until the clock has caught up after twice the step.
+    for tick in 0..18 {
+        clock.set(T - 10 + tick);
+        assert_eq!(at(ids.generate(room()).unwrap()).0, tick.cast_signed() / 2);
+        assert_eq!(ids.stats().behind, ms(10 - tick.div_ceil(2)));
+    }
+    clock.set(T + 10);
+    assert_eq!(at(ids.generate(room()).unwrap()), (10, 0));
     assert_eq!(ids.stats().behind, ms(0));
     // The lead is the plain one again: this millisecond and no further.
-    ids.batch(room(), 1).unwrap().for_each(drop);
-    for _ in 2..4096 {
+    for _ in 1..4096 {
         ids.generate(room()).unwrap();
     }
     assert!(ids.generate(room()).unwrap_err().is_overload());
@@ -167,7 +178,7 @@ fn time_runs_out_after_the_last_stamp() {
     let error = ids.generate(all).unwrap_err();
     assert!(error.is_exhausted());
     assert_eq!(error.retry_after(), None);
-    assert_eq!(error.to_string(), "expected stamps before the end of time, found too few left");
+    assert_eq!(error.to_string(), "too few IDs are left until the end of time (2109-05-15)");
 }
 
 /// A thread is paused between reading the clock and minting, while others mint two seconds' worth.
@@ -204,7 +215,7 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
 fn a_floor_puts_every_id_into_a_later_millisecond() {
     let known = MessageId::try_from_parts(Parts { timestamp_ms: T + 500, spin: 17, session: room() }).unwrap();
     let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
-    assert_eq!(at(ids.generate(room()).unwrap()), (501, 0));
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 501));
 }
 
 #[test]
@@ -219,7 +230,7 @@ fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() 
         let known = MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
         zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
     };
-    assert_eq!(at(floor(HOUR).unwrap()), (HOUR.cast_signed() + 1, 0));
+    assert!(within_spread(at(floor(HOUR).unwrap()).0, HOUR + 1));
     assert!(floor(HOUR + 1).unwrap_err().is_rollback());
 }
 
@@ -244,7 +255,7 @@ fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
 
     ids.observe(seen(5_000)).unwrap();
-    assert_eq!(at(ids.generate(room()).unwrap()), (5_001, 0), "though no rollback at all is allowed");
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 5_001), "though no rollback at all is allowed");
 }
 
 #[test]
@@ -323,20 +334,52 @@ fn settings_that_do_not_fit_say_why() {
 }
 
 #[test]
-fn resync_comes_back_from_a_jump_and_leaves_an_honest_generator_alone() {
+fn no_id_has_the_time_of_the_ceiling_until_it_is_raised() {
     let clock = ManualClock::new(T);
-    let ids = zero().clock(&clock).build().unwrap();
-    clock.set(T + 100 * HOUR);
-    ids.generate(room()).unwrap();
-    clock.set(T);
-    assert!(ids.generate(room()).unwrap_err().is_rollback());
-    ids.resync().unwrap();
-    let first = ids.generate(room()).unwrap();
-    assert_eq!(at(first), (0, 0));
+    let ids = zero().ceiling(T + 1).clock(&clock).build().unwrap();
+    assert_eq!(ids.batch(room(), 4_096).unwrap().map(|id| at(id).0).max(), Some(0));
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_ceiling() && !error.is_overload());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "next ID is past the ceiling of the generator");
+    clock.set(T + 50);
+    assert!(ids.generate(room()).unwrap_err().is_ceiling());
+    ids.raise_ceiling(T);
+    assert!(ids.generate(room()).unwrap_err().is_ceiling(), "it only grows");
+    ids.raise_ceiling(T + 51);
+    assert_eq!(at(ids.generate(room()).unwrap()), (50, 0));
+}
 
-    ids.resync().unwrap();
-    assert!(ids.generate(room()).unwrap() > first, "nothing lay ahead, so the order holds");
-    assert_eq!(ids.stats().issued, 3);
+#[test]
+fn a_closed_generator_mints_no_more_and_names_its_exact_end() {
+    let ids = zero().lane(Lane { index: 2, bits: 2 }).stripes::<4>().clock(ManualClock::new(T)).build().unwrap();
+    let last = (0..9).map(|hash| ids.generate(Session::from_u32(hash).unwrap()).unwrap()).max().unwrap();
+    let end = ids.close().unwrap();
+    assert_eq!(end, MessageId::from_u128(last.to_u128() | ((1 << 26) - 1)).unwrap());
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_closed());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "generator is closed");
+    assert!(ids.batch(room(), 5).unwrap_err().is_closed());
+    ids.raise_ceiling(u64::MAX);
+    ids.raise_floor(MessageId::last_at(T + 9).unwrap());
+    assert!(ids.generate(room()).unwrap_err().is_closed());
+    assert_eq!(ids.close(), Some(end));
+
+    assert_eq!(zero().clock(ManualClock::new(T)).build().unwrap().close(), None, "nothing was issued");
+}
+
+#[test]
+fn a_floor_at_run_time_comes_before_all_later_ids() {
+    let clock = ManualClock::new(T);
+    let ids = zero().stripes::<8>().clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    let owner = MessageId::last_at(T + 60_000).unwrap();
+    ids.raise_floor(owner);
+    for hash in 0..64 {
+        assert!(owner < ids.generate(Session::from_u32(hash).unwrap()).unwrap());
+    }
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 60_001));
 }
 
 #[test]
@@ -398,7 +441,6 @@ fn stats_count_what_was_issued_and_refused() {
         ids.generate(session).unwrap();
         ids.batch(session, 10).unwrap().for_each(drop);
     }
-    assert_eq!(ids.stats().issued, 1_100);
     assert_eq!((ids.stats().refused, ids.stats().behind), (0, ms(0)));
 
     while ids.generate(room()).is_ok() {}

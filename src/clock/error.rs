@@ -30,8 +30,9 @@ impl ClockError {
         Self(ClockKind::Before1970)
     }
 
-    /// The clock shows a time past the last timestamp, in unix milliseconds.
-    pub(crate) const fn past_2109(found: u64) -> Self {
+    /// The clock shows a time past the last timestamp, in unix milliseconds. For clocks of your own, though a generator
+    /// notices it by itself.
+    pub const fn past_2109(found: u64) -> Self {
         Self(ClockKind::Past2109 { found })
     }
 

@@ -13,12 +13,31 @@ struct Timespec {
 
 /// `CLOCK_REALTIME` of Linux.
 const REALTIME: c_int = 0;
+/// `CLOCK_REALTIME_COARSE` of Linux.
+const REALTIME_COARSE: c_int = 5;
 
 /// Unix milliseconds from the C library; its safe twin is [`portable`](super::system::portable).
 #[inline]
 pub(super) fn now_ms() -> Result<u64, ClockError> {
+    millis(REALTIME)
+}
+
+/// The same as of the kernel's last timer interrupt.
+#[inline]
+pub(super) fn coarse_ms() -> Result<u64, ClockError> {
+    millis(REALTIME_COARSE)
+}
+
+/// The nanoseconds of the present second; `None` where the clock cannot be read.
+pub(super) fn nanos_of_second() -> Option<u32> {
     let mut time = Timespec { seconds: 0, nanos: 0 };
-    if read(&mut time) != 0 {
+    if read(REALTIME, &mut time) == 0 { u32::try_from(time.nanos).ok() } else { None }
+}
+
+#[inline]
+fn millis(clock: c_int) -> Result<u64, ClockError> {
+    let mut time = Timespec { seconds: 0, nanos: 0 };
+    if read(clock, &mut time) != 0 {
         return Err(ClockError::unavailable());
     }
     #[expect(clippy::cast_sign_loss, reason = "the C library keeps nanoseconds in 0..10⁹, and 32 bits divide faster")]
@@ -29,15 +48,16 @@ pub(super) fn now_ms() -> Result<u64, ClockError> {
     }
 }
 
+#[inline]
 #[expect(unsafe_code, reason = "8 ns of every ID minted by the system clock")]
-fn read(time: &mut Timespec) -> c_int {
+fn read(clock: c_int, time: &mut Timespec) -> c_int {
     unsafe extern "C" {
         /// POSIX.1-2001.
         fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
     }
     // SAFETY: the signature is POSIX's, the struct has the target's layout, and the pointer is a live exclusive
     // reference.
-    unsafe { clock_gettime(REALTIME, time) }
+    unsafe { clock_gettime(clock, time) }
 }
 
 #[cfg(test)]

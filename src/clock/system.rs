@@ -2,6 +2,9 @@
 
 use super::{Clock, ClockError, SystemClock};
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub(super) use super::realtime::nanos_of_second;
+
 impl Clock for SystemClock {
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
@@ -32,4 +35,19 @@ pub(super) fn portable() -> Result<u64, ClockError> {
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(super) const fn portable() -> Result<u64, ClockError> {
     Err(ClockError::unavailable())
+}
+
+/// The nanoseconds of the present second; `None` where the clock cannot be read.
+#[cfg(not(any(
+    all(target_os = "linux", target_pointer_width = "64"),
+    all(target_family = "wasm", target_os = "unknown")
+)))]
+pub(super) fn nanos_of_second() -> Option<u32> {
+    std::time::UNIX_EPOCH.elapsed().ok().map(|since| since.subsec_nanos())
+}
+
+/// The same.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub(super) const fn nanos_of_second() -> Option<u32> {
+    None
 }

@@ -1,128 +1,153 @@
 //! A clock that a background thread keeps, so that reading it is a load.
 
 use core::time::Duration;
-use std::io;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::{io, thread};
 
 use super::{Clock, ClockError, SystemClock};
 use crate::fork;
 use crate::sync::{Ordering, ProcessWord};
 
-/// The published time when there is none: readers turn to the system clock.
-const STOPPED: u64 = u64::MAX;
+/// A published time that is further behind than this is withdrawn by whoever notices it.
+const STALE_MS: u64 = 100;
+
+/// How many handles there are. The thread ends when there are none.
+static HANDLES: ProcessWord = ProcessWord::new(0);
 
 /// The system's wall clock, published every millisecond by a background thread: a reading is a load.
 ///
-/// It keeps following the wall clock, steps included. A starved thread makes it stale: IDs are then older than they
-/// could be, never equal and never out of order, and a generator reads the system clock itself before it refuses
-/// anything. After [`stop`](Self::stop), and in a forked child, which has no such thread, every reading is the system
-/// clock's.
+/// A process has one such thread, however many clocks it starts and clones; it ends with the last of them. A clock
+/// follows the wall clock, steps included.
 ///
-/// Clones share one thread, and so do several generators with clones of one clock; it ends with the last clone.
+/// | the thread | what readings show |
+/// | --- | --- |
+/// | runs | the wall clock, at most about a millisecond old |
+/// | is starved of processor time | an old time, until the thread runs again, or until a [`refresh`](Clock::refresh) finds it more than 100 ms old; then the system clock itself |
+/// | has died | the system clock itself |
+/// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
+///
+/// An old time makes IDs older than they could be, never equal and never out of order. A generator refreshes before it
+/// refuses anything.
 ///
 /// ```
 /// use imid::Generator;
 /// use imid::clock::TickClock;
 ///
-/// let clock = TickClock::start()?;
-/// let ids = Generator::builder().clock(clock.clone()).build()?;
+/// let ids = Generator::builder().clock(TickClock::start()?).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct TickClock(Arc<Ticker>);
-
 #[derive(Debug)]
-struct Ticker {
-    face: Arc<Face>,
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
-}
-
-/// What readers see, on a line of its own: the thread writes it a thousand times a second.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Face {
-    ms: ProcessWord,
-    /// The process whose thread it is, as [`fork::epoch`] counts.
-    epoch: u64,
-}
+pub struct TickClock(());
 
 impl TickClock {
-    /// Starts the thread, which publishes the first reading before this returns.
+    /// A handle of the process's ticker, which is started if it does not run. The first reading is published before this
+    /// returns.
     ///
     /// # Errors
     /// The system could not start a thread.
     pub fn start() -> io::Result<Self> {
-        let face = Arc::new(Face { ms: ProcessWord::new(STOPPED), epoch: fork::watch() });
-        face.publish();
-        let (stop, stopped) = mpsc::channel();
-        let ticker = Arc::clone(&face);
-        let thread = thread::Builder::new().name("imid-tick".into()).spawn(move || {
-            // Waiting for the message that never comes is a sleep that `stop` can end.
-            while stopped.recv_timeout(until_next_ms()) == Err(RecvTimeoutError::Timeout) {
-                ticker.publish();
+        // The guard first: a child must not inherit what the thread publishes.
+        fork::watch();
+        let handle = Self::handle();
+        // ORDERING: with the swap in `tick`: either the thread sees the handle, or this sees that the thread has ended.
+        if fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            publish();
+            if let Err(error) = thread::Builder::new().name("imid-tick".into()).spawn(tick) {
+                withdraw();
+                fork::ticker().running.store(0, Ordering::SeqCst);
+                return Err(error);
             }
-        })?;
-        Ok(Self(Arc::new(Ticker { face, thread: Mutex::new(Some((stop, thread))) })))
+        }
+        Ok(handle)
     }
 
-    /// Ends the thread, for all clones. Readings go on, from the system clock. Does nothing the second time.
-    pub fn stop(&self) {
-        self.0.stop();
+    fn handle() -> Self {
+        HANDLES.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Clone for TickClock {
+    fn clone(&self) -> Self {
+        Self::handle()
+    }
+}
+
+impl Drop for TickClock {
+    fn drop(&mut self) {
+        HANDLES.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Clock for TickClock {
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
-        let face = &self.0.face;
-        let ms = face.ms.load(Ordering::Relaxed);
-        if ms == STOPPED || face.epoch != fork::epoch() {
-            return SystemClock.now_ms();
+        match fork::ticker().ms.load(Ordering::Relaxed) {
+            0 => read_system_clock(),
+            ms => Ok(ms),
         }
-        Ok(ms)
     }
 
     fn refresh(&self) -> Result<u64, ClockError> {
-        SystemClock.now_ms()
-    }
-}
-
-impl Face {
-    /// Publishes the system clock's reading, or that there is none.
-    fn publish(&self) {
-        // ORDERING: the time is a hint; nothing else is published with it.
-        self.ms.store(SystemClock.now_ms().unwrap_or(STOPPED), Ordering::Relaxed);
-    }
-}
-
-impl Ticker {
-    fn stop(&self) {
-        if self.face.epoch != fork::epoch() {
-            // A child inherits the handle of a thread that it does not have, perhaps under a lock that nobody will
-            // open. To join the one or to wait for the other would be for ever.
-            core::mem::forget(self.thread.try_lock().map(|mut running| running.take()));
-            return;
+        let now = SystemClock.now_ms()?;
+        let shown = fork::ticker().ms.load(Ordering::Relaxed);
+        if shown != 0 && shown.saturating_add(STALE_MS) < now {
+            withdraw();
         }
-        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = running {
-            drop(stop);
-            // The thread holds no lock and cannot panic; its end is all that matters here.
-            let _ = thread.join();
-            self.face.ms.store(STOPPED, Ordering::Relaxed);
-        }
+        Ok(now)
     }
 }
 
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        self.stop();
+/// Out of line, so that a reading stays a load and a compare.
+#[cold]
+#[inline(never)]
+fn read_system_clock() -> Result<u64, ClockError> {
+    SystemClock.now_ms()
+}
+
+/// Publishes the system clock's reading, or that there is none.
+fn publish() {
+    // ORDERING: the time is a hint; nothing else is published with it.
+    fork::ticker().ms.store(SystemClock.now_ms().unwrap_or(0), Ordering::Relaxed);
+}
+
+/// Readers turn to the system clock, until the thread publishes again.
+fn withdraw() {
+    fork::ticker().ms.store(0, Ordering::Relaxed);
+}
+
+/// What the thread does.
+fn tick() {
+    /// A sleep can panic where a sandbox forbids the system call: the time must not stand still then.
+    struct OnPanic;
+
+    impl Drop for OnPanic {
+        fn drop(&mut self) {
+            withdraw();
+            fork::ticker().running.store(0, Ordering::SeqCst);
+        }
+    }
+
+    let on_panic = OnPanic;
+    loop {
+        thread::sleep(until_next_ms());
+        publish();
+        if HANDLES.load(Ordering::SeqCst) == 0 {
+            withdraw();
+            fork::ticker().running.swap(0, Ordering::SeqCst);
+            // A handle that came in between has either started another thread, or relies on this one.
+            if HANDLES.load(Ordering::SeqCst) == 0
+                || fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err()
+            {
+                core::mem::forget(on_panic);
+                return;
+            }
+            publish();
+        }
     }
 }
 
 /// How long it is until the wall clock shows the next millisecond.
 fn until_next_ms() -> Duration {
-    let nanos = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos() % 1_000_000);
+    let nanos = super::system::nanos_of_second().map_or(0, |nanos| nanos % 1_000_000);
     Duration::from_nanos(u64::from(1_000_000 - nanos))
 }

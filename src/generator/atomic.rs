@@ -1,79 +1,42 @@
-//! The shared words, and the step that mints: load, advance, exchange.
+//! The shared words, and the step that mints.
 //!
-//! All threads share one [`History`], which is written about once a millisecond, and each session's threads share one
-//! [`Stripe`], which every ID writes.
+//! All that a call must know of the time depends on the reading of the clock alone. So it is worked out once for each
+//! reading, and published as the [`Words`] `reading`, `first` and `ceiling`. To mint is to compare the reading, to find
+//! the stripe's `free` between the two others, and to add one to it.
 //!
-//! Why relaxed orderings do: what makes IDs distinct and ordered is one word, a stripe's `free`. It changes by
-//! read-modify-write only, and only upwards; all threads agree on the order of its values, and a call that happens
-//! before another comes first in it (coherence, C++20 [intro.races]). The words of the history only ever move a stamp
-//! to a later time or grant it a later limit. A thread that sees them late mints a stamp that it could have minted a
-//! moment ago.
+//! Why torn and late views do no harm:
+//! - What makes IDs distinct and ordered is one word, a stripe's `free`. It changes by read-modify-write only, and only
+//!   upwards; all threads agree on the order of its values, and a call that happens before another comes first in it
+//!   (coherence, C++20 [intro.races]).
+//! - `first` only grows, so an ID that was observed, or a floor, comes before all IDs whose calls begin later.
+//! - `bound` only grows, so a stale `ceiling` is below every later one; but for the limit of the lead, which a late thread
+//!   can exceed by what it was a moment ago.
+//! - Each stamp is checked against the ceiling after it was taken. One at or past it is looked at again or given up.
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
 use super::seed;
+use super::timeline::{Asked, Timeline, Window, fresh, meet_after};
+use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
-use crate::stamp::Reckoning;
 use crate::sync::{AtomicU64, Ordering};
+
+/// Of a stripe's `free`: the generator is closed. Past every ceiling, and so high that additions never wrap.
+const CLOSED: u64 = 1 << 63;
 
 /// One cache line pair to itself: the prefetcher of x86-64 fetches lines in pairs.
 #[repr(align(128))]
 pub(crate) struct Stripe {
     /// The least compact stamp that has not been taken.
     free: AtomicU64,
-    /// How many stamps below `free` were passed over and never issued.
-    skipped: AtomicU64,
     /// How many calls were refused.
     refused: AtomicU64,
 }
 
-/// What the clock has shown, shared by all stripes.
-#[repr(align(128))]
-struct History {
-    /// The greatest reading so far.
-    latest: AtomicU64,
-    /// The tick that no stamp may come before: past every ID observed, and past the parent's after a fork.
-    floor: AtomicU64,
-    /// How far the clock stands behind the time that was reached. 0 again once it is past that.
-    behind: AtomicU64,
-    /// What the fresh counters are mixed from.
-    seed: AtomicU64,
-    /// The value of [`fork::epoch`] at which this process took its seed; 0 before first use.
-    epoch: AtomicU64,
-}
-
-/// The history as one thread saw it.
-#[derive(Clone, Copy)]
-struct View {
-    latest: u64,
-    floor: u64,
-    behind: u64,
-}
-
-impl View {
-    /// The time that was reached without a further reading.
-    #[inline]
-    fn reached(self) -> u64 {
-        self.latest.max(self.floor)
-    }
-
-    /// Whether a reading brings nothing new: the clock has not moved on, nor is it further back than is allowed or
-    /// known.
-    #[inline]
-    fn covers(self, now: u64, policy: &Policy) -> bool {
-        now <= self.latest && self.latest - now <= policy.max_rollback && self.reached() - now <= self.behind
-    }
-
-    #[inline]
-    fn reckon(self, now: u64, policy: &Policy) -> Reckoning {
-        Reckoning::new(now, now.max(self.reached()), self.behind, policy.max_lead)
-    }
-}
-
 /// Everything of a generator but its clock.
 pub(crate) struct Core<const STRIPES: usize> {
-    history: History,
+    words: Words,
     policy: Policy,
     /// The seed that the builder was given; `None` where each process draws its own.
     fixed_seed: Option<u64>,
@@ -81,41 +44,35 @@ pub(crate) struct Core<const STRIPES: usize> {
 }
 
 impl<const STRIPES: usize> Core<STRIPES> {
-    /// `floor` is the tick of an ID that every stamp must come after.
-    pub(crate) const fn new(policy: Policy, fixed_seed: Option<u64>, floor: Option<u64>) -> Self {
+    /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
+    pub(crate) const fn new(policy: Policy, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
         const { assert!(STRIPES > 0, "a generator has at least one stripe") };
-        // The ID from the store stands for a reading that an earlier process made: the rollback rule holds for it.
-        let (latest, floor) = match floor {
-            Some(tick) => (tick, tick + 1),
-            None => (0, 0),
+        let floor = match floor {
+            Some(tick) => tick + 1,
+            None => 0,
         };
+        let bound = policy.bound(match ceiling {
+            Some(tick) => tick,
+            None => u64::MAX,
+        });
         Self {
-            history: History {
-                latest: AtomicU64::new(latest),
-                floor: AtomicU64::new(floor),
-                behind: AtomicU64::new(0),
-                seed: AtomicU64::new(0),
-                epoch: AtomicU64::new(0),
-            },
+            words: Words::new(floor, bound),
             policy,
             fixed_seed,
-            stripes: [const { Stripe::new() }; STRIPES],
+            stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
         }
-    }
-
-    /// Makes every word in the thread that builds, as loom wants it.
-    #[cfg(loom)]
-    pub(crate) fn touch(&self) {
-        self.history.view();
-        self.history.seed.load(Ordering::Relaxed);
-        self.history.epoch.load(Ordering::Relaxed);
-        self.issued();
-        self.refused();
     }
 
     #[inline]
     pub(crate) const fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Makes a lane this process's, so that a child that is forked before first use cannot take it.
+    pub(crate) fn bind_lane(&self) {
+        if self.policy.is_laned() {
+            let _ = self.begin(None);
+        }
     }
 
     /// Takes `run` consecutive compact stamps of the stripe that `key` selects, and returns the first.
@@ -124,19 +81,28 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let stripe = &self.stripes[key as usize % STRIPES];
         let reading = clock.now_ms().ok();
         if let Some(now) = reading
-            && self.is_awake()
+            && self.words.hold_for(now)
         {
-            let view = self.history.view();
-            if view.covers(now, &self.policy)
-                && let Some(first) = self.take_from(stripe, run, clock, view.reckon(now, &self.policy))
-            {
-                return Ok(first);
+            let Window { first, ceiling } = self.words.window();
+            let free = stripe.free.load(Ordering::Relaxed);
+            if first <= free && free + run <= ceiling {
+                if run == 1 {
+                    // An addition cannot lose to another thread as an exchange can. But others may have added since the
+                    // load, so the stamp is checked again. The check before it bounds what can be given up by the number
+                    // of threads. (A long run is not worth that waste.)
+                    let taken = stripe.free.fetch_add(1, Ordering::Relaxed);
+                    if taken < ceiling || self.allows_now(taken, clock) {
+                        return Ok(taken);
+                    }
+                } else if stripe.exchange(free, free, run) {
+                    return Ok(free);
+                }
             }
         }
         self.take_out_of_line(stripe, run, clock, reading)
     }
 
-    /// The same at the turn of a millisecond; for all else the clock is read anew.
+    /// The same where a stripe is new to the window, or the window to the reading.
     #[inline(never)]
     fn take_out_of_line(
         &self,
@@ -146,172 +112,175 @@ impl<const STRIPES: usize> Core<STRIPES> {
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
         if let Some(now) = reading
-            && self.is_awake()
-            && now > self.history.latest.load(Ordering::Relaxed)
-            && let Ok(at) = self.tick(now)
-            && let Some(first) = self.take_from(stripe, run, clock, at)
+            && let Some(window) = self.window_at(now)
         {
-            return Ok(first);
+            let mut free = stripe.free.load(Ordering::Relaxed);
+            while let Some(first) = window.fit(free, run, &self.policy) {
+                if stripe.exchange(free, first, run) {
+                    return Ok(first);
+                }
+                free = stripe.free.load(Ordering::Relaxed);
+            }
         }
-        self.take_anew(stripe, run, clock)
+        self.take_by_real_clock(stripe, run, clock)
     }
 
-    /// Load, advance, exchange. `None` where the reckoning does not allow it.
+    /// The window of a reading: the published one, or the next if the reading only moves the time on.
     #[inline]
-    fn take_from(&self, stripe: &Stripe, run: u64, clock: &impl Clock, at: Reckoning) -> Option<u64> {
-        loop {
-            let free = stripe.free.load(Ordering::Relaxed);
-            let first = at.advance(free, run, self.fresh_start(at.time, free), &self.policy.shape).ok()?;
-            if first == free && run == 1 {
-                // The next stamp in line. An addition cannot lose to another thread as an exchange can; but others may
-                // have added since the load, so the limit is looked at again, by the real clock if need be, and a stamp
-                // past it is given up. The look before bounds what can be given up by the number of threads. (A long
-                // run is not worth that waste.)
-                let first = stripe.free.fetch_add(run, Ordering::Relaxed);
-                if at.admit(first, run, &self.policy.shape).is_ok() || self.admits_now(first, run, clock) {
-                    return Some(first);
-                }
-                stripe.skipped.fetch_add(run, Ordering::Relaxed);
-                return None;
-            }
-            if stripe.exchange(free, first, run) {
-                return Some(first);
-            }
+    fn window_at(&self, now: u64) -> Option<Window> {
+        if self.words.hold_for(now) {
+            return Some(self.words.window());
         }
+        // ORDERING: acquires the seed and the floor that `begin` stored before it.
+        if self.words.process.load(Ordering::Acquire) != fork::mark() {
+            return None;
+        }
+        let timeline = self.words.timeline(&self.policy);
+        if !timeline.is_plain(now, &self.policy) {
+            return None;
+        }
+        let next = timeline.after(now, &self.policy, || self.unissued()).ok()?;
+        Some(self.words.publish(Some(now), now, timeline, next, &self.policy))
     }
 
-    /// Whether the real clock allows a run that has been taken. A thread that was paused before it took the run holds
-    /// an old limit.
-    #[cold]
-    #[inline(never)]
-    fn admits_now(&self, first: u64, run: u64, clock: &impl Clock) -> bool {
-        let view = self.history.view();
-        let at = clock.refresh().map_err(GenerateKind::from).and_then(|now| self.look_back(view, now));
-        at.is_ok_and(|at| at.admit(first, run, &self.policy.shape).is_ok())
-    }
-
-    /// The same with the real clock, before anything is refused.
+    /// Takes stamps by the real clock, and refuses what it does not allow.
     ///
-    /// The words are loaded before the clock is read, so a refusal was true at that reading, however long the thread
-    /// has been paused before it or since.
+    /// The words are loaded before the clock is read. So all readings that they hold were made before this one, and it is
+    /// behind them only if the clock stepped back; and a refusal was true at this reading, however long the thread has
+    /// been paused before it or since.
     #[cold]
     #[inline(never)]
-    fn take_anew(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
-        self.wake();
+    fn take_by_real_clock(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
+        let refused = |kind| {
+            stripe.refused.fetch_add(1, Ordering::Relaxed);
+            Err(kind)
+        };
         loop {
-            let free = stripe.free.load(Ordering::Relaxed);
-            let view = self.history.view();
-            let step = clock.refresh().map_err(GenerateKind::from).and_then(|now| {
-                let at = self.look_back(view, now)?;
-                Ok(at.advance(free, run, self.fresh_start(at.time, free), &self.policy.shape)?)
-            });
-            match step {
-                Ok(first) if stripe.exchange(free, first, run) => return Ok(first),
-                Ok(_) => {}
-                Err(kind) => {
-                    stripe.refused.fetch_add(1, Ordering::Relaxed);
-                    return Err(kind);
+            let free = stripe.free.load(Ordering::Acquire);
+            if free >= CLOSED {
+                return refused(GenerateKind::Closed);
+            }
+            let (timeline, now, window) = match self.read(clock) {
+                Ok(read) => read,
+                Err(kind) => return refused(kind),
+            };
+            if self.policy.shape.tick(window.first) > timeline.reached {
+                // Another thread has moved the time on since the words were loaded.
+                continue;
+            }
+            match window.fit(free, run, &self.policy) {
+                Some(first) if stripe.exchange(free, first, run) => return Ok(first),
+                Some(_) => {}
+                None => {
+                    let asked = Asked { free, run, unissued: self.unissued() };
+                    let (seed, bound) =
+                        (self.words.seed.load(Ordering::Relaxed), self.words.bound.load(Ordering::Relaxed));
+                    return refused(timeline.refuse(now, asked, seed, bound, &self.policy).into());
                 }
             }
         }
     }
 
-    /// What a reading means that has just been made, be it ahead of the history or behind it.
-    fn look_back(&self, view: View, now: u64) -> Result<Reckoning, GenerateKind> {
-        if now > view.latest {
-            return Ok(self.tick(now)?);
+    /// Reads the real clock, and publishes the window of that reading.
+    fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
+        if self.words.process.load(Ordering::Acquire) != fork::mark() {
+            self.begin(self.believed(self.words.timeline(&self.policy), clock).ok())?;
         }
-        let rollback = view.latest - now;
-        if rollback > self.policy.max_rollback {
-            return Err(GenerateKind::Rollback { max: self.policy.max_rollback, found: rollback });
-        }
-        Ok(self.fall_behind(view, now).reckon(now, &self.policy))
+        let timeline = self.words.timeline(&self.policy);
+        // What the next calls will read. A copy of the clock may be older than the clock; the window then holds for the
+        // copy.
+        let copy = clock.now_ms().ok();
+        let now = self.believed(timeline, clock)?;
+        let next = timeline
+            .after(now, &self.policy, || self.unissued())
+            .map_err(|behind| GenerateKind::Rollback { max: self.policy.max_rollback, found: behind.0 })?;
+        Ok((next, now, self.words.publish(copy, now, timeline, next, &self.policy)))
     }
 
-    /// Remembers how far a reading is behind the time that was reached, if that is further than before.
-    fn fall_behind(&self, view: View, now: u64) -> View {
-        let gap = view.reached().saturating_sub(now);
-        let behind =
-            if gap > view.behind { self.history.behind.fetch_max(gap, Ordering::Relaxed) } else { view.behind };
-        View { behind: behind.max(gap), ..view }
-    }
-
-    /// Takes over a reading that is later than all before it.
-    fn tick(&self, now: u64) -> Result<Reckoning, ClockError> {
+    /// The reading of the real clock. One far ahead of the last is believed only as far as a second one agrees.
+    fn believed(&self, known: Timeline, clock: &impl Clock) -> Result<u64, ClockError> {
+        let mut now = clock.refresh()?;
+        if known.is_far_ahead(now) {
+            now = now.min(clock.refresh()?);
+        }
         if now > self.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now));
         }
-        self.history.latest.fetch_max(now, Ordering::Relaxed);
-        let mut view = self.history.view();
-        if view.behind > 0 {
-            view.behind = self.settle(view, now);
-        }
-        Ok(self.fall_behind(view, now).reckon(now, &self.policy))
+        Ok(now)
     }
 
-    /// Lowers `behind`, now that the clock is past its earlier readings, to what is left until it is past the stamps
-    /// issued meanwhile as well.
+    /// Whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp holds
+    /// an old ceiling. The stamp must not lie before `first` either: a floor may have been raised past it.
+    #[cold]
+    #[inline(never)]
+    fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
+        self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.ceiling)
+    }
+
+    /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins after the millisecond of
+    /// the last one that it inherited, unknown to the parent.
     ///
-    /// Under full load the lead that was granted during a rollback lasts; dropping it at once would refuse every call
-    /// until the clock has caught up with the stamps.
-    fn settle(&self, view: View, now: u64) -> u64 {
-        let unissued = self.last_tick().map_or(0, |last| last + 1);
-        let needed = unissued.max(view.floor).saturating_sub(now).min(view.behind);
-        // A failed exchange means that another thread has settled, or that the clock stepped back again: the next tick
-        // looks at it.
-        let exchange = self.history.behind.compare_exchange(view.behind, needed, Ordering::Relaxed, Ordering::Relaxed);
-        exchange.map_or_else(|behind| behind, |_| needed)
-    }
-
-    /// Whether this process has its own seed: one compare covers first use and fork.
-    #[inline]
-    fn is_awake(&self) -> bool {
-        // ORDERING: acquires the seed and the floor that `wake` stored before it.
-        self.history.epoch.load(Ordering::Acquire) == fork::epoch()
-    }
-
-    /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins in the millisecond
-    /// after the last one that it inherited, unknown to the parent.
-    ///
-    /// Threads that arrive together may each do this. The seed of the last one stays, and the floors only rise.
-    fn wake(&self) {
-        let epoch = fork::watch();
-        let known = self.history.epoch.load(Ordering::Acquire);
-        if known == epoch {
-            return;
+    /// Threads that arrive together may each do this. The seed of the last one stays, and `first` only grows.
+    #[cold]
+    fn begin(&self, now: Option<u64>) -> Result<(), GenerateKind> {
+        let words = &self.words;
+        let process = fork::watch();
+        let known = words.process.load(Ordering::Acquire);
+        if known == process {
+            return Ok(());
         }
-        let forked = known != 0;
-        if forked && let Some(last) = self.last_tick() {
-            self.history.floor.fetch_max(last + 1, Ordering::Relaxed);
+        let forked = known != NOT_STARTED;
+        if forked && self.policy.is_laned() {
+            return Err(GenerateKind::Forked);
         }
         let seed = match self.fixed_seed {
             Some(seed) if !forked => seed,
-            _ => seed::draw(self.history.seed.load(Ordering::Relaxed)),
+            _ => seed::draw(words.seed.load(Ordering::Relaxed)),
         };
-        self.history.seed.store(seed, Ordering::Relaxed);
-        // ORDERING: releases the seed and the floor to threads that find the generator awake.
-        self.history.epoch.store(epoch, Ordering::Release);
+        words.seed.store(seed, Ordering::Relaxed);
+        // Past the time reached, too, where its first ID may not have been minted: each sibling would take it.
+        let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
+        self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
+        // ORDERING: releases the seed and the floor to threads that find the mark.
+        words.process.store(process, Ordering::Release);
+        Ok(())
+    }
+
+    /// Makes every later stamp have at least this tick.
+    fn start_at(&self, tick: u64, now: Option<u64>) {
+        let seed = self.words.seed.load(Ordering::Relaxed);
+        let tick = now.map_or(tick, |now| {
+            let timeline = self.words.timeline(&self.policy);
+            let tick = timeline.spread(tick, now, seed);
+            if tick > now && tick > timeline.reached {
+                raise(&self.words.jump, meet_after(tick, now));
+            }
+            tick
+        });
+        raise(&self.words.first, fresh(tick, seed, &self.policy));
+        // The next call works out anew how time goes on from here.
+        self.words.reading.store(NOT_STARTED, Ordering::Release);
     }
 
     /// Makes every later stamp come after `tick`.
     #[inline]
     pub(crate) fn observe(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Later stamps are at this time or after it, whatever the clock does.
-        if tick < self.history.view().reached() {
+        if tick < self.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             return Ok(());
         }
-        self.raise_floor(tick, clock)
+        self.observe_out_of_line(tick, clock)
     }
 
     #[inline(never)]
-    fn raise_floor(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
-        let latest = self.history.latest.load(Ordering::Relaxed);
-        // Skew is measured from readings, never from the floor: else a chain of IDs, each a little ahead, would carry
-        // it away from the clock without bound.
-        let ahead = |now: u64| tick.saturating_sub(now.max(latest));
+    fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
+        // Skew is measured from readings, never from the time reached: else a chain of IDs, each a little ahead, would
+        // carry it away from the clock without bound.
+        let known = self.words.timeline(&self.policy);
+        let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.policy.max_skew {
-            now = clock.refresh()?;
+        if ahead(now) > self.policy.max_skew || known.is_far_ahead(now) {
+            now = self.believed(known, clock)?;
         }
         if now > self.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now).into());
@@ -319,93 +288,80 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if ahead(now) > self.policy.max_skew {
             return Err(ObserveError::skew(self.policy.max_skew, ahead(now)));
         }
-        self.history.floor.fetch_max(tick + 1, Ordering::Relaxed);
+        self.follow(tick + 1, Some(now.max(known.latest)));
         Ok(())
     }
 
-    /// Forgets all readings but the present one, and gives up the stamps that lie ahead of it.
-    pub(crate) fn resync(&self, clock: &impl Clock) -> Result<(), ClockError> {
-        self.wake();
-        let now = clock.refresh()?;
-        if now > self.policy.shape.last_tick() {
-            return Err(ClockError::past_2109(now));
+    /// Makes every later stamp come after `tick`, which is trusted.
+    pub(crate) fn raise_floor(&self, tick: u64, clock: &impl Clock) {
+        // A floor that the time has passed changes nothing.
+        if tick >= self.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+            raise(&self.words.floor, tick + 1);
+            self.follow(tick + 1, self.believed(self.words.timeline(&self.policy), clock).ok());
         }
-        let seed = seed::draw(self.history.seed.load(Ordering::Relaxed));
-        self.history.seed.store(seed, Ordering::Relaxed);
-        self.history.latest.store(now, Ordering::Relaxed);
-        self.history.floor.store(0, Ordering::Relaxed);
-        self.history.behind.store(0, Ordering::Relaxed);
-        for stripe in &self.stripes {
-            let free = stripe.free.load(Ordering::Relaxed);
-            // A stripe that is no further ahead than overload may take it needs no correction, and keeps its order.
-            if free > self.policy.shape.first_of(now + self.policy.max_lead + 1) {
-                let fresh = self.policy.shape.first_of(now) | self.fresh_start(now, free);
-                let free = stripe.free.swap(fresh, Ordering::Relaxed);
-                stripe.skipped.fetch_add(fresh.wrapping_sub(free), Ordering::Relaxed);
-            }
-        }
-        Ok(())
     }
 
-    #[inline]
-    fn fresh_start(&self, tick: u64, free: u64) -> u64 {
-        let seed = self.history.seed.load(Ordering::Relaxed);
-        self.policy.origin.start(tick, free, seed, &self.policy.shape)
+    fn follow(&self, tick: u64, now: Option<u64>) {
+        // A seed for the spread. A child that may not mint needs none, but keeps the promise for its process.
+        let _ = self.begin(now);
+        self.start_at(tick, now);
+    }
+
+    /// Lets stamps be taken up to this tick, which is not included.
+    pub(crate) fn raise_ceiling(&self, tick: u64) {
+        // ORDERING: releases the floors that were raised before.
+        self.words.bound.fetch_max(self.policy.bound(tick), Ordering::Release);
+    }
+
+    /// Ends the generator, and returns a stamp that is at least as great as each one taken.
+    pub(crate) fn close(&self) -> Option<u64> {
+        // After this a thread that was paused before its addition gets a stamp past every ceiling, and one that was paused
+        // before its exchange fails.
+        let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
+        let end = self.stripes.iter().map(free).max();
+        // A stamp that was given up may lie past the bound; an issued one does not.
+        let bound = self.words.bound.load(Ordering::Acquire);
+        end.and_then(|end| end.min(bound).checked_sub(1))
+    }
+
+    /// The first tick after every stamp that was taken.
+    fn unissued(&self) -> u64 {
+        self.last_tick().map_or(0, |last| last + 1)
     }
 
     /// The tick of the greatest stamp taken, over all stripes; `None` before the first.
     pub(crate) fn last_tick(&self) -> Option<u64> {
-        let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed)).max();
+        let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
         free.and_then(|free| free.checked_sub(1)).map(|last| self.policy.shape.tick(last))
-    }
-
-    /// How many stamps were issued.
-    pub(crate) fn issued(&self) -> u64 {
-        self.sum(|stripe| {
-            // Skipped first: a stamp taken in between then counts as issued, not as less than none.
-            let skipped = stripe.skipped.load(Ordering::Relaxed);
-            stripe.free.load(Ordering::Relaxed).wrapping_sub(skipped)
-        })
     }
 
     /// How many calls were refused.
     pub(crate) fn refused(&self) -> u64 {
-        self.sum(|stripe| stripe.refused.load(Ordering::Relaxed))
+        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.refused.load(Ordering::Relaxed)))
     }
 
-    /// How far the clock stands behind the time that was reached, at the last look.
-    pub(crate) fn behind(&self) -> u64 {
-        self.history.behind.load(Ordering::Relaxed)
+    /// The time reached.
+    pub(crate) fn reached(&self) -> u64 {
+        self.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }
 
-    fn sum(&self, count: impl Fn(&Stripe) -> u64) -> u64 {
-        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(count(stripe)))
-    }
-}
-
-impl History {
-    #[inline]
-    fn view(&self) -> View {
-        View {
-            latest: self.latest.load(Ordering::Relaxed),
-            floor: self.floor.load(Ordering::Relaxed),
-            behind: self.behind.load(Ordering::Relaxed),
+    /// Makes every word in the thread that builds, as loom wants it.
+    #[cfg(loom)]
+    pub(crate) fn touch(&self) {
+        self.words.timeline(&self.policy);
+        let words = &self.words;
+        for word in [&words.reading, &words.ceiling, &words.bound, &words.seed, &words.process] {
+            word.load(Ordering::Relaxed);
         }
+        self.last_tick();
+        self.refused();
     }
 }
 
 impl Stripe {
-    const fn new() -> Self {
-        Self { free: AtomicU64::new(0), skipped: AtomicU64::new(0), refused: AtomicU64::new(0) }
-    }
-
     /// Moves `free` past the run, if no other thread has moved it.
     #[inline]
     fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
-        let taken = self.free.compare_exchange(free, first + run, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if taken && first > free {
-            self.skipped.fetch_add(first - free, Ordering::Relaxed);
-        }
-        taken
+        self.free.compare_exchange(free, first + run, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }

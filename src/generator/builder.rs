@@ -61,6 +61,7 @@ struct Settings {
     start: Start,
     seed: Option<u64>,
     floor: Option<MessageId>,
+    ceiling: Option<u64>,
     lane: Lane,
     max_lead: Duration,
     max_rollback: Duration,
@@ -73,6 +74,7 @@ impl Builder<SystemClock, 1> {
             start: Start::Seeded,
             seed: None,
             floor: None,
+            ceiling: None,
             lane: Lane { index: 0, bits: 0 },
             max_lead: Duration::from_secs(1),
             max_rollback: Duration::from_hours(1),
@@ -117,14 +119,17 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// How far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
-    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error.
+    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error. Where
+    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is the greater of this and 4 ms past
+    /// that time.
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
         self
     }
 
-    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h.
+    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h. Beyond it, calls are an error
+    /// until the clock is within the limit again.
     ///
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_rollback(mut self, rollback: Duration) -> Self {
@@ -139,20 +144,33 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// The greatest ID that the store knows: every new one comes in a later millisecond.
+    /// The greatest ID that the store knows: every new ID comes in a later millisecond. Default: none.
     ///
-    /// Closes the hole that a restart leaves when the clock was set back meanwhile, for IDs that were stored. The ID
-    /// counts as a reading of the clock: if it is more than `max_rollback` ahead, the first call is an error.
+    /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if the
+    /// clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not stored can
+    /// still come again.
+    ///
+    /// Hosts that start with one floor begin up to 16 ms apart. A floor ahead of the clock grants a few milliseconds of
+    /// lead, not `max_lead`. If it is more than `max_rollback` ahead, calls are an error
+    /// ([`is_rollback`](super::GenerateError::is_rollback)).
     pub const fn floor(mut self, id: MessageId) -> Self {
         self.settings.floor = Some(id);
+        self
+    }
+
+    /// The first millisecond that no ID may have, since 1970. [`Generator::raise_ceiling`] raises it later. Default: the
+    /// end of time.
+    pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
+        self.settings.ceiling = Some(timestamp_ms);
         self
     }
 
     /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time.
     ///
     /// IDs are unique while no two live hosts hold the same lane, and a lane's next holder starts past its last ID
-    /// ([`floor`](Self::floor)). A forked child holds its parent's lane: make its generator after the fork. Each lane mints
-    /// 4096 / 2^`bits` IDs a millisecond and stripe. Default: no lane.
+    /// ([`floor`](Self::floor)). In a forked child the lane is still the parent's, and calls are an error: make a generator
+    /// with another lane after the fork. A `static` generator that was not used before the fork cannot notice it. Each lane
+    /// mints 4096 / 2^`bits` IDs a millisecond and stripe. Default: no lane.
     ///
     /// ```
     /// use imid::Generator;
@@ -175,6 +193,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         let core = self.settings.core()?;
         #[cfg(loom)]
         core.touch();
+        core.bind_lane();
         Ok(Generator::from_parts(core, self.clock))
     }
 }
@@ -223,6 +242,6 @@ impl Settings {
             Some(id) => Some(id.timestamp_ms()),
             None => None,
         };
-        Ok(Core::new(policy, self.seed, floor))
+        Ok(Core::new(policy, self.seed, floor, self.ceiling))
     }
 }

@@ -4,9 +4,9 @@ use core::time::Duration;
 
 use thiserror::Error;
 
+use super::timeline::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
-use crate::stamp::Refusal;
 
 /// No ID was minted, and later calls are served as if this one had not been made. (Of threads that reach a limit at the
 /// same moment each can use up one stamp.)
@@ -33,26 +33,35 @@ pub struct GenerateError(GenerateKind);
 pub(crate) enum GenerateKind {
     #[error(transparent)]
     Clock(ClockError),
-    #[error("expected a clock at most {max} ms behind its latest reading, found {found} ms")]
+    #[error(
+        "clock is {found} ms behind its latest reading (limit {max} ms): wait, raise max_rollback, or restart the process"
+    )]
     Rollback { max: u64, found: u64 },
-    #[error("expected a timestamp at most {max} ms ahead of the clock, found {found} ms")]
-    Lead { max: u64, found: u64 },
-    #[error("expected stamps before the end of time, found too few left")]
+    #[error("next ID is too far ahead of the clock (limit {max} ms): retry in {wait} ms")]
+    Lead { max: u64, wait: u64 },
+    #[error("next ID is past the ceiling of the generator")]
+    Ceiling,
+    #[error("generator is closed")]
+    Closed,
+    #[error("lane of the generator belongs to the parent process: build a generator after the fork")]
+    Forked,
+    #[error("too few IDs are left until the end of time (2109-05-15)")]
     Exhausted,
     #[error("expected a run of at most {max} IDs, found {found}")]
     RunTooLong { max: u64, found: u64 },
 }
 
 impl GenerateError {
-    /// When to come back: the wait after which the same call can succeed. Whole milliseconds, counted by the clock.
+    /// How long to wait until the same call can succeed. Whole milliseconds, counted by the clock, which must run on
+    /// without a step; other calls in the meantime can make it longer.
     ///
-    /// `None` where waiting does not help: the clock has no usable time, time has run out, or the run can never fit.
+    /// `None` where waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or
+    /// the parent's, time has run out, or the run can never fit.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
-            GenerateKind::Rollback { max, found } | GenerateKind::Lead { max, found } => {
-                Some(Duration::from_millis(found - max))
-            }
-            GenerateKind::Clock(_) | GenerateKind::Exhausted | GenerateKind::RunTooLong { .. } => None,
+            GenerateKind::Rollback { max, found } => Some(Duration::from_millis(found - max)),
+            GenerateKind::Lead { wait, .. } => Some(Duration::from_millis(wait)),
+            _ => None,
         }
     }
 
@@ -61,14 +70,34 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Clock(_))
     }
 
-    /// Whether the clock stepped back by more than `max_rollback`.
+    /// Whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
+    ///
+    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself after
+    /// [`retry_after`](Self::retry_after). To go on at once, restart the process: it is then a new host, whose IDs equal
+    /// earlier ones of the same session and millisecond with probability 1/4096 a pair, unless a
+    /// [`floor`](super::Builder::floor) or a [`Lane`](super::Lane) prevents it.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether more was asked for than time allows: the next ID would be more than `max_lead` ahead.
+    /// Whether more was asked for than time allows: the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
+    }
+
+    /// Whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
+    pub const fn is_ceiling(self) -> bool {
+        matches!(self.0, GenerateKind::Ceiling)
+    }
+
+    /// Whether the generator was [closed](super::Generator::close).
+    pub const fn is_closed(self) -> bool {
+        matches!(self.0, GenerateKind::Closed)
+    }
+
+    /// Whether the process is a forked child, and the generator has a lane, which is still the parent's.
+    pub const fn is_forked(self) -> bool {
+        matches!(self.0, GenerateKind::Forked)
     }
 
     /// Whether fewer stamps than were asked for are left until the end of time, in May 2109.
@@ -91,7 +120,8 @@ impl From<GenerateKind> for GenerateError {
 impl From<Refusal> for GenerateKind {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Lead { max, found } => Self::Lead { max, found },
+            Refusal::Lead { max, wait } => Self::Lead { max, wait },
+            Refusal::Ceiling => Self::Ceiling,
             Refusal::Exhausted => Self::Exhausted,
         }
     }

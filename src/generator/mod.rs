@@ -8,6 +8,8 @@ mod default;
 mod error;
 mod policy;
 mod seed;
+mod timeline;
+mod words;
 
 use core::fmt;
 use core::time::Duration;
@@ -19,9 +21,9 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
-use crate::clock::{Clock, ClockError, SystemClock};
+use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
-use crate::session::Session;
+use crate::session::{Session, SessionHash, SessionType};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
@@ -29,27 +31,31 @@ use crate::wait::retry_within;
 ///
 /// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
 /// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the
-/// clock does; only [`resync`](Self::resync) gives this up. **Monotonic**: with one stripe an ID is greater than every
-/// ID whose call returned before; with more stripes **monotonic per session**.
+/// clock does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more
+/// stripes **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
 /// | --- | --- | --- |
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
-/// | contention | all threads share one word | threads of different stripes share none that they write |
-/// | clock steps back | absorbed up to `max_rollback`: goes on at full rate from the time it had reached; past it an error | the same |
-/// | overload | borrows from the next milliseconds up to `max_lead`; past it an error with `retry_after` | the same per stripe |
-/// | restart | distinct as two hosts are; [`floor`](Builder::floor) puts new IDs after those in the store | the same |
-/// | fork | the child is a new host: own seed, starts in the millisecond after the last inherited stamp | the same |
+/// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
+/// | the clock steps back, up to `max_rollback` | goes on at full rate from the time that it had reached | the same |
+/// | the clock steps back further | an error, with `retry_after` | the same |
+/// | one reading of the clock is more than a minute ahead | not believed, until a second reading agrees | the same |
+/// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
+/// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
+/// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID at or past it is ever minted | the same |
+/// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
+/// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane) an error | the same |
 ///
 /// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
 /// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. It is
-/// never more than `max_lead` ahead of the clock on top of what the clock is [`behind`](Stats::behind): steps back that
-/// were absorbed, IDs observed from hosts whose clocks are ahead (up to `max_skew`), and in a forked child its parent's
-/// lead.
+/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. After a
+/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then
+/// goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds. A step back
+/// of 30 s is caught up with after 60 s. A clock that repeats a step forward and back leads by two steps at most.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -122,9 +128,10 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Mints the next ID of a session. **Lock-free**; **never blocks**.
     ///
     /// # Errors
-    /// The clock has no usable time, or stands more than `max_rollback` behind its latest reading; the ID would be more
-    /// than `max_lead` ahead; the last stamp of 2109 is spent. The clock is read once more before any refusal, and
-    /// [`retry_after`](GenerateError::retry_after) says when to come back.
+    /// The clock has no usable time, or is more than `max_rollback` behind its latest reading; the ID would be further ahead
+    /// of the clock than the limit, or past the ceiling, or past the end of 2109-05-15; the generator is closed, or its lane
+    /// is the parent process's. The clock is read once more before any refusal, and
+    /// [`retry_after`](GenerateError::retry_after) says how long to wait.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
         let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
@@ -181,44 +188,56 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
     ///
-    /// A reply then sorts after the message that it answers even when the other host's clock is ahead. Costs two loads
-    /// when the ID is in the past. (Kulkarni et al., «Logical Physical Clocks», 2014.)
+    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. Costs one load when
+    /// the ID is in the past. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it, so hosts that answer
-    /// each other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`.
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that answer each
+    /// other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`. Many hosts
+    /// can observe one ID at once: each moves a seeded distance further, at most a quarter of the distance that it moves, and
+    /// at most 16 ms.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no
-    /// usable time.
+    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no usable
+    /// time.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)
     }
 
-    /// Takes the present clock for the truth, after a forward jump that was later corrected.
+    /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of the
+    /// previous owner of the sessions, or the greatest one in the store.
     ///
-    /// Without it IDs stay at the time of the jump until the clock comes there. Stamps further ahead than `max_lead` are
-    /// given up, a new seed is taken, and what was observed is forgotten; a stripe within `max_lead` goes on as it was.
-    /// **What it risks**: later IDs sort before those of the jump; when the clock comes to the jump's time again, IDs of
-    /// the same session and millisecond are equal with probability 1/4096 a pair with seeded starts, and nearly all of
-    /// them with others. A thread that mints at this very moment may carry the old time on, or be refused as if the jump
-    /// were still ahead: call it again then.
-    ///
-    /// # Errors
-    /// The clock has no usable time; nothing changes.
-    pub fn resync(&self) -> Result<(), ClockError> {
-        self.core.resync(&self.clock)
+    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once, with or without a usable time of
+    /// the clock.
+    pub fn raise_floor(&self, id: MessageId) {
+        self.core.raise_floor(id.timestamp_ms(), &self.clock);
     }
 
-    /// What an operator watches. Costs nothing on the path that mints.
+    /// Raises the first millisecond that no ID may have, since 1970. It does nothing if the ceiling is higher already, or
+    /// if none was [set](Builder::ceiling).
+    ///
+    /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
+    pub fn raise_ceiling(&self, timestamp_ms: u64) {
+        self.core.raise_ceiling(timestamp_ms);
+    }
+
+    /// Ends the generator for ever. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
+    ///
+    /// Returns an ID that is at least as great as each ID that was issued, and as each that a call under way will return:
+    /// the last stamp, with all bits of the session set. `None` if no ID was issued.
+    pub fn close(&self) -> Option<MessageId> {
+        let all_bits = Session::from_parts(SessionType::MAX, SessionHash::MAX);
+        self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
+    }
+
+    /// What an operator watches. Minting does nothing for it; a refused call adds to a counter.
     pub fn stats(&self) -> Stats {
-        let last = self.core.last_tick();
-        let lead = last.zip(self.clock.now_ms().ok()).map_or(0, |(last, now)| last.saturating_sub(now));
+        let now = self.clock.refresh().ok();
+        let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
         Stats {
-            issued: self.core.issued(),
             refused: self.core.refused(),
-            lead: Duration::from_millis(lead),
-            behind: Duration::from_millis(self.core.behind()),
+            lead: ahead(self.core.last_tick().unwrap_or(0)),
+            behind: ahead(self.core.reached()),
         }
     }
 }
@@ -240,17 +259,15 @@ impl Default for Generator {
     }
 }
 
-/// Counters of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
+/// The state of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many IDs were issued, as a difference of stamps. A forked child goes on from its parent's count.
-    pub issued: u64,
     /// How many calls were refused.
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero where it is not.
     pub lead: Duration,
-    /// How far the clock stood behind the time that was reached, at the last look: what is left of absorbed steps back,
-    /// of observed IDs and of the lead that a forked child inherits.
+    /// How far the clock is now behind the time that the generator has reached: what is left of steps back, of observed
+    /// IDs, of floors, and of the lead that a forked child inherits. It shrinks by half a millisecond a millisecond.
     pub behind: Duration,
 }

@@ -17,12 +17,18 @@ pub(super) struct Child {
 
 impl Child {
     /// Forks. The child mints, writes its IDs and ends.
-    #[expect(unsafe_code, reason = "fork")]
     pub(super) fn fork(work: impl FnOnce() -> Vec<MessageId>) -> Self {
-        let (bytes, mut back) = pipe().unwrap();
+        #[expect(unsafe_code, reason = "fork")]
         // SAFETY: no thread of this process holds a lock that the child could need. There is the main one, and in some tests
         // the thread of a `TickClock`, which only sleeps, reads the time and stores it.
-        match unsafe { fork() }.unwrap() {
+        Self::begin(|| unsafe { fork() }.unwrap(), work)
+    }
+
+    /// The same for a process that `split` makes.
+    #[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
+    pub(super) fn begin(split: impl FnOnce() -> ForkResult, work: impl FnOnce() -> Vec<MessageId>) -> Self {
+        let (bytes, mut back) = pipe().unwrap();
+        match split() {
             ForkResult::Parent { child } => Self { pid: child, bytes },
             ForkResult::Child => {
                 drop(bytes);

@@ -26,7 +26,7 @@ fn play<const STRIPES: usize>(base: u64, settings: Settings, script: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_stripe_does_what_the_rule_says((base, settings, script) in script(false)) {

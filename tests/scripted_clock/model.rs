@@ -2,8 +2,6 @@
 //!
 //! A **place** counts stamps from 1970: milliseconds times the stamps of a millisecond, plus the counter.
 
-use std::collections::HashMap;
-
 /// The last millisecond of the format, in May 2109.
 pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 
@@ -11,13 +9,14 @@ pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) start: Beginning,
-    pub(super) seed: Option<u64>,
+    pub(super) seed: u64,
     pub(super) lane: u16,
     pub(super) lane_bits: u32,
     pub(super) max_lead: Option<u64>,
     pub(super) max_rollback: Option<u64>,
     pub(super) max_skew: Option<u64>,
     pub(super) floor: Option<u64>,
+    pub(super) ceiling: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,11 +48,11 @@ impl Settings {
 pub(super) enum Verdict {
     /// Mints the run that starts at this place.
     Mint(u64),
-    /// Mints the run that starts at this millisecond, wherever in it the unknown seed says.
-    MintIn(u64),
     NoTime,
     RunTooLong,
     Exhausted,
+    Ceiling,
+    Closed,
     /// As said, and the wait in milliseconds.
     Rollback(u64),
     Overload(u64),
@@ -61,125 +60,226 @@ pub(super) enum Verdict {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Observation {
-    Taken,
+    /// The time reached is now at least the first millisecond and at most the second.
+    Reaches(u64, u64),
     NoTime,
     /// As said, and how far ahead, in milliseconds.
     TooFarAhead(u64),
 }
 
+#[derive(Clone, Debug)]
 pub(super) struct Model {
     settings: Settings,
     /// The greatest reading.
-    latest: u64,
-    /// No stamp comes before this millisecond.
-    floor: u64,
+    pub(super) latest: u64,
+    /// The time reached: no stamp comes before this millisecond.
+    pub(super) reached: u64,
+    /// At this reading the clock has caught up with the time reached.
+    meet: u64,
+    /// The greatest such reading that an ID from elsewhere asked for.
+    jump: u64,
+    /// What steps of the clock still grant.
     behind: u64,
+    /// The millisecond after the greatest floor.
+    floor: u64,
+    /// The first millisecond without IDs.
+    ceiling: u64,
+    pub(super) closed: bool,
     /// Of each stripe, the place after the last stamp.
     free: Vec<u64>,
-    /// Where milliseconds are known to start.
-    starts: HashMap<u64, u64>,
+}
+
+/// The counter at which a millisecond starts.
+pub(super) trait Starts {
+    fn at(&mut self, ms: u64) -> u64;
 }
 
 impl Model {
     pub(super) fn new(settings: Settings, stripes: usize) -> Self {
-        // A floor stands for a reading of an earlier process.
-        let latest = settings.floor.unwrap_or(0);
         let floor = settings.floor.map_or(0, |ms| ms + 1);
-        Self { settings, latest, floor, behind: 0, free: vec![0; stripes], starts: HashMap::new() }
+        let ceiling = settings.ceiling.map_or(LAST_MS + 1, |ms| ms.min(LAST_MS + 1));
+        Self {
+            settings,
+            latest: 0,
+            reached: floor,
+            meet: 0,
+            jump: 0,
+            behind: 0,
+            floor,
+            ceiling,
+            closed: false,
+            free: vec![0; stripes],
+        }
     }
 
     /// `reading` is what the clock shows, if it shows a time.
-    pub(super) fn mint(
-        &mut self,
-        reading: Option<u64>,
-        stripe: usize,
-        run: u64,
-        known: impl FnOnce(u64) -> Option<u64>,
-    ) -> Verdict {
-        let capacity = self.settings.capacity();
+    pub(super) fn mint(&mut self, reading: Option<u64>, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
         if run > self.settings.longest_run() {
             return Verdict::RunTooLong;
         }
-        let Some(now) = reading.filter(|now| *now <= LAST_MS) else { return Verdict::NoTime };
-        if let Some(max) = self.settings.max_rollback
-            && self.latest > now + max
-        {
-            return Verdict::Rollback(self.latest - now - max);
+        if self.closed {
+            return Verdict::Closed;
         }
-        if now > self.latest {
-            self.latest = now;
-            self.settle(now);
+        let Some(now) = usable(reading) else { return Verdict::NoTime };
+        if let Some(max) = self.settings.max_rollback {
+            let known = self.latest.max(self.floor.saturating_sub(1));
+            if known > now + max {
+                return Verdict::Rollback(known - now - max);
+            }
         }
-        let time = now.max(self.latest).max(self.floor);
-        self.behind = self.behind.max(time - now);
-
-        let free = self.free[stripe];
-        let start = match self.settings.start {
-            Beginning::Zero => Some(0),
-            Beginning::Rolling => Some(free % capacity),
-            Beginning::Seeded => known(time).or_else(|| self.starts.get(&time).copied()),
-        };
-        // A run that starts afresh fits wherever it starts, unless time ends first.
-        let first = free.max(time * capacity + start.unwrap_or(0));
-        let last_ms = (first + run - 1) / capacity;
-        let limit = now + self.behind + self.settings.lead();
-        if last_ms > LAST_MS {
+        self.read(now);
+        let capacity = self.settings.capacity();
+        let (first, past_granted, past_lead) = self.try_run(now, stripe, run, starts);
+        if first + run > (LAST_MS + 1) * capacity {
             return Verdict::Exhausted;
         }
-        if last_ms > limit {
-            return Verdict::Overload(last_ms - limit);
+        if first + run > self.ceiling * capacity {
+            return Verdict::Ceiling;
         }
-        if start.is_none() && free / capacity <= time {
-            return Verdict::MintIn(time);
+        if past_granted == 0 || past_lead == 0 {
+            self.free[stripe] = first + run;
+            return Verdict::Mint(first);
         }
-        self.free[stripe] = first + run;
-        Verdict::Mint(first)
+        self.wait(now, stripe, run, starts)
     }
 
-    /// The outcome of a [`Verdict::MintIn`].
-    pub(super) fn minted(&mut self, stripe: usize, first: u64, run: u64) {
-        // A run that goes on from the one before says nothing of where its millisecond starts.
-        if first > self.free[stripe] {
-            let capacity = self.settings.capacity();
-            self.starts.insert(first / capacity, first % capacity);
-        }
-        self.free[stripe] = first + run;
+    /// Where a run would start, and by how many milliseconds it ends past what the time reached grants, and past what the
+    /// clock grants.
+    fn try_run(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> (u64, u64, u64) {
+        let (capacity, free) = (self.settings.capacity(), self.free[stripe]);
+        let start = match self.settings.start {
+            Beginning::Zero => 0,
+            Beginning::Rolling => free % capacity,
+            Beginning::Seeded => starts.at(self.reached),
+        };
+        let first = free.max(self.reached * capacity + start);
+        // Four milliseconds are granted beyond the time reached, if the lead has as many.
+        let lead = self.settings.lead();
+        let last_ms = (first + run - 1) / capacity;
+        let granted = last_ms.saturating_sub(self.reached + lead.min(4));
+        (first, granted, last_ms.saturating_sub(now + self.behind + lead))
     }
 
-    /// The clock is past its earlier readings: what is left is the way to the first whole millisecond without a stamp, or to
-    /// a floor.
-    fn settle(&mut self, now: u64) {
+    /// Whether a fresh run is too long for what the time reached can grant.
+    fn is_past_grace(&self, stripe: usize, run: u64) -> bool {
         let capacity = self.settings.capacity();
-        let unissued = self.free.iter().max().map_or(0, |free| free.div_ceil(capacity));
-        self.behind = self.behind.min(unissued.max(self.floor).saturating_sub(now));
+        let start = if self.settings.start == Beginning::Rolling { self.free[stripe] % capacity } else { 0 };
+        (start + run - 1) / capacity > self.settings.lead().min(4)
     }
 
-    pub(super) fn observe(&mut self, reading: Option<u64>, ms: u64) -> Observation {
-        if ms < self.latest.max(self.floor) {
-            return Observation::Taken;
+    /// Looks for the first later reading at which the run fits.
+    fn wait(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
+        let (capacity, mut at) = (self.settings.capacity(), now);
+        for tries in 0.. {
+            assert!(tries < 20_000, "{self:?}");
+            let mut later = self.clone();
+            later.read(at);
+            let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);
+            if at > LAST_MS || first + run > (LAST_MS + 1) * capacity {
+                return Verdict::Exhausted;
+            }
+            if first + run > self.ceiling * capacity {
+                return Verdict::Ceiling;
+            }
+            if past_granted == 0 || past_lead == 0 {
+                return Verdict::Overload(at - now);
+            }
+            // One by one at first. A run that is longer than all that the time reached can grant waits for the clock.
+            let at_before = at;
+            at += match at - now {
+                0..40 => 1,
+                _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
+                _ => past_lead.min(past_granted),
+            };
+            // From there on the clock is no longer behind.
+            if (at_before..at).contains(&self.reached) && at_before < self.reached {
+                at = self.reached;
+            }
         }
-        let Some(now) = reading.filter(|now| *now <= LAST_MS) else { return Observation::NoTime };
-        let ahead = ms.saturating_sub(now.max(self.latest));
+        unreachable!()
+    }
+
+    /// A reading that is not too far behind.
+    fn read(&mut self, now: u64) {
+        let step_back = self.latest.saturating_sub(now);
+        if step_back > 0 {
+            self.behind = self.behind.max(step_back);
+        } else if now > self.latest {
+            // What is left is the way to the first whole millisecond without a stamp.
+            let capacity = self.settings.capacity();
+            let unissued = self.free.iter().max().map_or(0, |free| free.div_ceil(capacity));
+            self.behind = self.behind.min(unissued.saturating_sub(now));
+            self.latest = now;
+        }
+        if now >= self.reached {
+            self.meet = 0;
+        } else if self.time(now) < self.reached {
+            // Half speed from here, but two steps at most beyond what else has moved the time.
+            let mut meet = now + 2 * (self.reached - now);
+            if step_back > 0 {
+                meet = meet.min((now + step_back).max(self.jump) + 2 * step_back);
+            } else {
+                self.jump = self.jump.max(meet);
+            }
+            self.meet = self.meet.max(meet);
+        }
+        self.reached = self.reached.max(self.time(now));
+    }
+
+    fn time(&self, now: u64) -> u64 {
+        now + self.meet.saturating_sub(now) / 2
+    }
+
+    pub(super) fn observe(&self, reading: Option<u64>, ms: u64) -> Observation {
+        if ms < self.reached {
+            return Observation::Reaches(self.reached, self.reached);
+        }
+        let Some(now) = usable(reading) else { return Observation::NoTime };
+        let now = now.max(self.latest);
+        let ahead = ms.saturating_sub(now);
         if self.settings.max_skew.is_some_and(|max| ahead > max) {
             return Observation::TooFarAhead(ahead);
         }
-        self.floor = self.floor.max(ms + 1);
-        Observation::Taken
+        self.moved_to(ms + 1, now)
     }
 
-    pub(super) fn resync(&mut self, reading: Option<u64>) -> bool {
-        let Some(now) = reading.filter(|now| *now <= LAST_MS) else { return false };
-        (self.latest, self.floor, self.behind) = (now, 0, 0);
-        let lead = self.settings.lead();
-        self.starts.clear();
-        let capacity = self.settings.capacity();
-        for free in &mut self.free {
-            if *free > (now + lead + 1) * capacity {
-                // Where the present millisecond starts, the next call will show.
-                let start = if self.settings.start == Beginning::Rolling { *free % capacity } else { 0 };
-                *free = now * capacity + start;
-            }
+    /// What a trusted ID of this millisecond does.
+    pub(super) fn raise_floor(&mut self, reading: Option<u64>, ms: u64) -> Observation {
+        if ms < self.reached {
+            return Observation::Reaches(self.reached, self.reached);
         }
-        true
+        self.floor = self.floor.max(ms + 1);
+        match usable(reading) {
+            Some(now) => self.moved_to(ms + 1, now),
+            None => Observation::Reaches(ms + 1, ms + 1),
+        }
     }
+
+    /// Hosts spread by a quarter of the way, and by 16 ms at most.
+    pub(super) fn moved_to(&self, ms: u64, now: u64) -> Observation {
+        let way = ms.saturating_sub(self.reached.max(self.time(now)));
+        Observation::Reaches(ms, ms + (way / 4).min(16))
+    }
+
+    /// The time reached moved from elsewhere, at this reading.
+    pub(super) fn jumped(&mut self, now: u64, reached: u64) {
+        if reached > now && reached > self.reached {
+            self.jump = self.jump.max(now + 2 * (reached - now));
+        }
+        self.reached = reached;
+    }
+
+    pub(super) fn raise_ceiling(&mut self, ms: u64) {
+        self.ceiling = self.ceiling.max(ms.min(LAST_MS + 1));
+    }
+
+    /// The last place that was taken.
+    pub(super) fn close(&mut self) -> Option<u64> {
+        self.closed = true;
+        self.free.iter().max().and_then(|free| free.checked_sub(1))
+    }
+}
+
+fn usable(reading: Option<u64>) -> Option<u64> {
+    reading.filter(|now| *now <= LAST_MS)
 }

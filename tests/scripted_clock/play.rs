@@ -7,27 +7,27 @@ use imid::clock::{Clock, ManualClock};
 use imid::generator::{Batch, GenerateError, Lane};
 use imid::{Generator, MessageId, Parts, Session, Start};
 
-use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Verdict};
+use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Starts, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
 
-/// Where a set seed starts each millisecond, as generators without a history show it.
-struct Starts {
+/// Where the seed starts each millisecond, as generators without a history show it.
+struct Shown {
     settings: Settings,
     found: HashMap<u64, u64>,
 }
 
-impl Starts {
-    fn at(&mut self, ms: u64) -> Option<u64> {
-        if self.settings.seed.is_none() || ms > LAST_MS {
-            return None;
+impl Starts for Shown {
+    fn at(&mut self, ms: u64) -> u64 {
+        if ms > LAST_MS {
+            return 0;
         }
         let fresh = || {
-            let settings = Settings { floor: None, ..self.settings.clone() };
+            let settings = Settings { floor: None, ceiling: None, ..self.settings.clone() };
             let id = build::<_, 1>(&settings, ManualClock::new(ms)).generate(Session::default()).unwrap();
             assert_eq!(id.timestamp_ms(), ms);
             u64::from(id.spin()) % self.settings.capacity()
         };
-        Some(*self.found.entry(ms).or_insert_with(fresh))
+        *self.found.entry(ms).or_insert_with(fresh)
     }
 }
 
@@ -45,16 +45,18 @@ pub(super) struct Play<'a, const STRIPES: usize> {
     clock: &'a ScriptedClock,
     ids: Generator<&'a ScriptedClock, STRIPES>,
     model: Model,
-    starts: Starts,
+    starts: Shown,
     /// The last ID of each session, and of all.
     last: HashMap<Session, MessageId>,
     last_of_all: Option<MessageId>,
     /// The greatest ID that was observed.
     observed: Option<MessageId>,
-    /// The greatest time that was read or observed, and the furthest that the clock stood behind it.
-    reached: u64,
-    furthest: u64,
-    issued: u64,
+    /// The greatest reading, how far another one came behind it at most, and how far ahead of a reading an ID from
+    /// elsewhere was at most.
+    latest: u64,
+    furthest_step: u64,
+    furthest_id: u64,
+    awaits_time: bool,
     refused: u64,
 }
 
@@ -74,9 +76,10 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
         .lane(Lane { index: settings.lane, bits: settings.lane_bits })
         .max_lead(ms(settings.max_lead))
         .max_rollback(ms(settings.max_rollback))
-        .max_skew(ms(settings.max_skew));
-    if let Some(seed) = settings.seed {
-        builder = builder.seed(seed);
+        .max_skew(ms(settings.max_skew))
+        .seed(settings.seed);
+    if let Some(ceiling) = settings.ceiling {
+        builder = builder.ceiling(ceiling);
     }
     if let Some(floor) = settings.floor {
         builder = builder.floor(MessageId::last_at(floor).unwrap());
@@ -88,19 +91,47 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     pub(super) fn new(settings: Settings, clock: &'a ScriptedClock) -> Self {
         let ids = build(&settings, clock);
         assert_eq!(ids.longest_run(), settings.longest_run());
-        Self {
+        let mut play = Self {
             clock,
             ids,
             model: Model::new(settings.clone(), STRIPES),
-            starts: Starts { settings: settings.clone(), found: HashMap::new() },
+            starts: Shown { settings: settings.clone(), found: HashMap::new() },
             last: HashMap::new(),
             last_of_all: None,
             observed: settings.floor.map(|ms| MessageId::last_at(ms).unwrap()),
-            reached: settings.floor.map_or(0, |ms| ms + 1),
-            furthest: 0,
-            issued: 0,
+            latest: 0,
+            furthest_step: 0,
+            furthest_id: 0,
+            awaits_time: false,
             refused: 0,
             settings,
+        };
+        // The first use takes the floor over, and this one does nothing else. Without a lane the generator starts a seeded
+        // distance past it.
+        let now = play.reading().expect("scripts begin with a time");
+        if let Some(floor) = play.settings.floor {
+            play.measure_id();
+            if play.settings.lane_bits == 0 {
+                play.ids.raise_floor(MessageId::first_at(floor).unwrap());
+                play.model.reached = 0;
+                play.adopt(play.model.moved_to(floor + 1, now), Some(now));
+            }
+        }
+        play
+    }
+
+    /// Lets the model know what only the seed decides: by how much the time that was reached lies past its least.
+    fn adopt(&mut self, seen: Observation, at: Option<u64>) {
+        let Observation::Reaches(least, most) = seen else { panic!("{seen:?}") };
+        let behind = u64::try_from(self.ids.stats().behind.as_millis()).unwrap();
+        let reached = match self.reading() {
+            Some(now) if behind > 0 => now + behind,
+            _ => least,
+        };
+        assert!((least..=most).contains(&reached), "reached {reached}, expected {least} to {most}");
+        match at {
+            Some(now) => self.model.jumped(now, reached),
+            None => self.model.reached = reached,
         }
     }
 
@@ -128,10 +159,20 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
                     self.come_back(session, run, refusal, comeback);
                 }
             }
+            // Nothing that moves the time matters to a closed generator.
+            Step::Observe { .. } | Step::Floor { .. } if self.model.closed => {}
             Step::Observe { ahead, spin } => {
-                self.observe(self.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS), spin);
+                self.observe(self.model.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS), spin);
             }
-            Step::Resync => self.resync(),
+            Step::Floor { ahead, spin } => {
+                self.raise_floor(self.model.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS), spin);
+            }
+            Step::Ceiling { ahead } => {
+                let ms = self.model.reached.saturating_add_signed(ahead);
+                self.ids.raise_ceiling(ms);
+                self.model.raise_ceiling(ms);
+            }
+            Step::Close => self.close(),
         }
     }
 
@@ -150,31 +191,20 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             Some(length) => self.ids.batch(session, length as usize).map(|batch| ends(batch, length)),
         };
         let reading = self.reading();
-        let verdict = self.model.mint(reading, stripe, length, |ms| self.starts.at(ms));
+        let verdict = self.model.mint(reading, stripe, length, &mut self.starts);
         self.note(reading, verdict);
 
         match (verdict, seen) {
             (Verdict::Mint(first), Ok((from, to))) => {
                 assert_eq!(self.place(from), first, "of a run of {length}");
                 assert_eq!(self.place(to), first + (length - 1));
-                self.minted(session, from, to, length);
-            }
-            (Verdict::MintIn(ms), Ok((from, to))) => {
-                assert_eq!(from.timestamp_ms(), ms);
-                let first = self.place(from);
-                assert_eq!(self.place(to), first + (length - 1));
-                self.model.minted(stripe, first, length);
-                self.minted(session, from, to, length);
-            }
-            // The unknown start may leave no room before the end of time.
-            (Verdict::MintIn(ms), Err(error)) if error.is_exhausted() => {
-                let capacity = self.settings.capacity();
-                assert!((ms + 1) * capacity + length - 1 > (LAST_MS + 1) * capacity);
-                return self.refused(&error, None);
+                self.minted(session, from, to);
             }
             (Verdict::RunTooLong, Err(error)) if error.is_run_too_long() => assert_eq!(error.retry_after(), None),
             (Verdict::NoTime, Err(error)) if error.is_clock() => return self.refused(&error, None),
             (Verdict::Exhausted, Err(error)) if error.is_exhausted() => return self.refused(&error, None),
+            (Verdict::Ceiling, Err(error)) if error.is_ceiling() => return self.refused(&error, None),
+            (Verdict::Closed, Err(error)) if error.is_closed() => return self.refused(&error, None),
             (Verdict::Rollback(wait), Err(error)) if error.is_rollback() => return self.refused(&error, Some(wait)),
             (Verdict::Overload(wait), Err(error)) if error.is_overload() => return self.refused(&error, Some(wait)),
             (expected, found) => panic!("a run of {length}: expected {expected:?}, found {found:?}"),
@@ -184,13 +214,15 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
 
     /// Keeps how far the readings were taken back, but for those that the model refuses.
     fn note(&mut self, reading: Option<u64>, verdict: Verdict) {
-        let taken =
-            matches!(verdict, Verdict::Mint(_) | Verdict::MintIn(_) | Verdict::Overload(_) | Verdict::Exhausted);
+        let ignored = matches!(verdict, Verdict::NoTime | Verdict::Rollback(_) | Verdict::RunTooLong | Verdict::Closed);
         if let Some(now) = reading
-            && taken
+            && !ignored
         {
-            self.reached = self.reached.max(now);
-            self.furthest = self.furthest.max(self.reached - now);
+            if core::mem::take(&mut self.awaits_time) {
+                self.measure_id();
+            }
+            self.latest = self.latest.max(now);
+            self.furthest_step = self.furthest_step.max(self.latest - now);
         }
     }
 
@@ -220,17 +252,17 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     /// What holds whatever the model says.
-    fn minted(&mut self, session: Session, from: MessageId, to: MessageId, length: u64) {
+    fn minted(&mut self, session: Session, from: MessageId, to: MessageId) {
         let now = self.reading().expect("nothing is minted without a time");
-        self.issued += length;
 
         assert!(from.is_in(session) && to.is_in(session));
         assert!(self.last.get(&session).is_none_or(|last| *last < from), "not after the session's last");
         assert!(STRIPES > 1 || self.last_of_all.is_none_or(|last| last < from), "not after the last of all");
         assert!(self.observed.is_none_or(|observed| observed < from), "not after what was observed");
         assert!(from.timestamp_ms() >= now, "older than the clock");
-        let lead = self.settings.max_lead.unwrap_or(LAST_MS);
-        assert!(to.timestamp_ms() <= now + self.furthest + lead, "further ahead than the limits allow");
+        let allowed = 2 * self.furthest_step + self.furthest_id + self.settings.max_lead.unwrap_or(LAST_MS);
+        assert!(to.timestamp_ms() <= now + allowed, "further ahead than the limits allow");
+        assert!(from.timestamp_ms() >= self.settings.floor.map_or(0, |ms| ms + 1), "not after the floor");
         self.last.insert(session, to);
         self.last_of_all = Some(to);
     }
@@ -242,7 +274,9 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         }
         if matches!(comeback, Return::Early) {
             self.clock.0.set(Face::Time(refusal.until - 1));
-            assert_eq!(self.mint(session, run, false), Some(refusal), "refused until the wait is over");
+            // This reading moves the time on, so the wait can be longer after it.
+            assert!(self.mint(session, run, false).is_some(), "refused until the wait is over");
+            return;
         }
         self.clock.0.set(Face::Time(refusal.until));
         let again = self.mint(session, run, false);
@@ -254,9 +288,8 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
-            (Observation::Taken, Ok(())) => {
-                self.observed = self.observed.max(Some(id));
-                self.reached = self.reached.max(time + 1);
+            (reaches @ Observation::Reaches(..), Ok(())) => {
+                self.follow(id, reaches, self.reading().map(|now| now.max(self.model.latest)));
             }
             (Observation::NoTime, Err(error)) => assert!(!error.is_skew()),
             (Observation::TooFarAhead(ahead), Err(error)) => {
@@ -266,25 +299,40 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         }
     }
 
-    /// Nothing is promised across it.
-    fn resync(&mut self) {
-        let done = self.ids.resync();
-        assert_eq!(done.is_ok(), self.model.resync(self.reading()), "{done:?}");
-        if done.is_ok() {
-            self.starts.settings.seed = None;
-            self.last.clear();
-            (self.last_of_all, self.observed) = (None, None);
-            (self.reached, self.furthest) = (self.reading().unwrap_or(0), 0);
-            // The new seed is unknown. One ID of each session shows where the stripes stand.
-            for session in 0..sessions().len() {
-                self.mint(session, None, false);
-            }
+    fn raise_floor(&mut self, time: u64, spin: u16) {
+        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
+        self.ids.raise_floor(id);
+        let reaches = self.model.raise_floor(self.reading(), time);
+        self.follow(id, reaches, self.reading());
+    }
+
+    fn follow(&mut self, id: MessageId, reaches: Observation, at: Option<u64>) {
+        self.observed = self.observed.max(Some(id));
+        self.adopt(reaches, at.filter(|now| *now <= LAST_MS));
+        // Without a time, the way to it counts from the next one.
+        self.awaits_time = self.reading().is_none_or(|now| now > LAST_MS);
+        if !self.awaits_time {
+            self.measure_id();
         }
+    }
+
+    fn measure_id(&mut self) {
+        let (Some(id), Some(now)) = (self.observed, self.reading()) else { return };
+        self.latest = self.latest.max(now);
+        self.furthest_id = self.furthest_id.max((id.timestamp_ms() + 17).saturating_sub(now));
+    }
+
+    fn close(&mut self) {
+        let end = self.ids.close();
+        assert_eq!(end.map(|end| self.place(end)), self.model.close());
+        assert!(end.is_none_or(|end| end.session() == Session::from_u32((1 << 26) - 1).unwrap()));
+        assert!(self.last.values().all(|last| *last <= end.unwrap()));
+        assert_eq!(self.ids.close(), end, "the second time");
     }
 
     pub(super) fn finish(&self) {
         let stats = self.ids.stats();
-        assert_eq!((stats.issued, stats.refused), (self.issued, self.refused));
+        assert_eq!(stats.refused, self.refused);
     }
 }
 

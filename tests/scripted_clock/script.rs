@@ -60,7 +60,16 @@ pub(super) enum Step {
         ahead: i64,
         spin: u16,
     },
-    Resync,
+    /// A trusted ID, likewise.
+    Floor {
+        ahead: i64,
+        spin: u16,
+    },
+    /// A ceiling this far ahead, likewise.
+    Ceiling {
+        ahead: i64,
+    },
+    Close,
 }
 
 /// Sessions of different stripes, of one stripe, and of one hash.
@@ -77,16 +86,17 @@ fn limit() -> impl Strategy<Value = Option<u64>> {
 prop_compose! {
     fn settings(base: u64, floors: bool)(
         start in select(vec![Beginning::Seeded, Beginning::Rolling, Beginning::Zero]),
-        // Without std a seed has to be given.
-        seed in prop_oneof![3 => any::<u64>().prop_map(Some), u32::from(cfg!(feature = "std")) => Just(None)],
+        seed in any::<u64>(),
         // Full lanes make milliseconds small, and their edges near.
         (lane_bits, lane) in prop_oneof![2 => Just(0_u32), 3 => 8_u32..=12, 1 => 1_u32..8]
             .prop_flat_map(|bits| (Just(bits), 0..1_u16 << bits)),
         (max_lead, max_rollback, max_skew) in (limit(), limit(), limit()),
         floor in prop::option::weighted(0.3, -20_i64..20),
+        ceiling in prop::option::weighted(0.2, -5_i64..60),
     ) -> Settings {
         let floor = floor.filter(|_| floors).map(|offset| base.saturating_add_signed(offset).min(LAST_MS));
-        Settings { start, seed, lane, lane_bits, max_lead, max_rollback, max_skew, floor }
+        let ceiling = ceiling.map(|offset| base.saturating_add_signed(offset));
+        Settings { start, seed, lane, lane_bits, max_lead, max_rollback, max_skew, floor, ceiling }
     }
 }
 
@@ -111,15 +121,20 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (1_u64..14).prop_map(Step::Back),
         3 => (-10_i64..16, 0_u16..4096).prop_map(|(ahead, spin)| Step::Observe { ahead, spin }),
         1 => face.prop_map(Step::Show),
-        1 => Just(Step::Resync),
+        1 => (-10_i64..40, 0_u16..4096).prop_map(|(ahead, spin)| Step::Floor { ahead, spin }),
+        1 => (-5_i64..40).prop_map(|ahead| Step::Ceiling { ahead }),
     ]
 }
 
 /// A base time, settings and steps; with `floors` also IDs from elsewhere.
 pub(super) fn script(floors: bool) -> impl Strategy<Value = (u64, Settings, Vec<Step>)> {
     let base = prop_oneof![Just(0), Just(1_000_000_000_010), Just(LAST_MS - 30)];
-    let steps = prop::collection::vec(step(), 1..100).prop_map(move |mut steps| {
-        steps.retain(|step| floors || !matches!(step, Step::Observe { .. }));
+    let close = prop::option::weighted(0.2, 0_usize..100);
+    let steps = (prop::collection::vec(step(), 1..100), close).prop_map(move |(mut steps, close)| {
+        if let Some(at) = close {
+            steps.insert(at.min(steps.len()), Step::Close);
+        }
+        steps.retain(|step| floors || !matches!(step, Step::Observe { .. } | Step::Floor { .. }));
         steps
     });
     (base, steps).prop_flat_map(move |(base, steps)| (Just(base), settings(base, floors), Just(steps)))

@@ -1,4 +1,4 @@
-//! The faults. Each runs on one peer in a separate process.
+//! The faults. Each runs in a process of its own, on one peer.
 
 use std::any::Any;
 use std::fs;
@@ -13,7 +13,8 @@ use tempfile::NamedTempFile;
 
 use crate::clock::FakeClock;
 use crate::outcome::{End, Outcome, duplicates};
-use crate::peers::{Mint, Peer};
+use crate::peers::{Host, Ids, PEERS, Peer};
+use crate::{hosts, meeting};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Case {
@@ -21,12 +22,22 @@ pub enum Case {
     Back20Ms,
     /// The clock steps back 30 s, into a time in which IDs were minted.
     Back30S,
-    /// A fork. Parent and child mint [`FORKED`] IDs each, as fast as they can.
+    /// A fork; parent and child mint [`FORKED`] IDs each, as fast as they can.
     Fork,
     /// The same at [`PACE`] IDs per millisecond each.
     ForkPaced,
+    /// The same by `_Fork`, which runs no handler.
+    PlainForkPaced,
     /// Two seconds of calls as fast as they return.
     Overload,
+    /// The clocks of eight hosts step back 30 s while they write to one room.
+    HostsBack30S,
+    /// Twelve kills under overload, each followed by a start.
+    Restarts,
+    /// Fifty hosts answer one message from a host whose clock is 1 s ahead.
+    Answers,
+    /// A host that is running takes over from one whose last ID is 10 s ahead.
+    TakeOver,
 }
 
 /// IDs that the parent and the child of a fork mint each.
@@ -35,81 +46,98 @@ const FORKED: usize = 20_000;
 const PACE: usize = 20;
 /// How long a forked child may take: the slowest peer that works needs 0.8 s.
 const FORK_LIMIT: Duration = Duration::from_secs(5);
-/// How long IDs are minted before a step.
+/// How long IDs are minted before a step, and how far into the past the long step's first part reaches.
 const RUN: Duration = Duration::from_millis(200);
-/// The time between two IDs around a step. Each layout can sustain this rate. It is also about the highest rate of a
-/// library that reads the clock in each call, because libfaketime is slow.
+/// The time between two IDs around a step: a rate that every layout can sustain, and about what libfaketime leaves of
+/// the rate of those that read the clock each time.
 const SPACING: Duration = Duration::from_micros(10);
-/// How long a generator may refuse calls before the case ends.
+/// When a generator that refuses is given up.
 const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
 
 impl Case {
-    pub const ALL: [(Self, &str); 5] = [
+    pub const ALL: [(Self, &str); 10] = [
         (Self::Back20Ms, "clock back 20 ms"),
         (Self::Back30S, "clock back 30 s"),
         (Self::Fork, "fork, full speed"),
         (Self::ForkPaced, "fork, 20 IDs per ms"),
+        (Self::PlainForkPaced, "`_Fork`, 20 IDs per ms"),
         (Self::Overload, "overload, 2 s"),
+        (Self::HostsBack30S, "8 hosts of one room, clocks back 30 s"),
+        (Self::Restarts, "12 kills under overload"),
+        (Self::Answers, "50 hosts answer 1 s ahead"),
+        (Self::TakeOver, "take-over 10 s ahead"),
     ];
 
     /// How often the case is run: a fork's duplicates depend on how far the two processes keep in step.
     pub const fn runs(self) -> usize {
-        if matches!(self, Self::Fork | Self::ForkPaced) { 5 } else { 1 }
+        if matches!(self, Self::Fork | Self::ForkPaced | Self::PlainForkPaced) { 5 } else { 1 }
     }
 
     pub const fn moves_the_clock(self) -> bool {
-        matches!(self, Self::Back20Ms | Self::Back30S)
+        matches!(self, Self::Back20Ms | Self::Back30S | Self::HostsBack30S)
     }
 
     /// When the process that runs the case has hung: past the time for which any peer blocks or is waited for.
     pub const fn limit(self) -> Duration {
-        Duration::from_secs(if self.moves_the_clock() { 60 } else { 20 })
+        Duration::from_secs(match self {
+            // 40 s of it are the case; a peer that blocks for the 30 s of the step takes them on top.
+            Self::HostsBack30S => 120,
+            Self::Back20Ms | Self::Back30S | Self::Restarts | Self::Answers | Self::TakeOver => 60,
+            Self::Fork | Self::ForkPaced | Self::PlainForkPaced | Self::Overload => 20,
+        })
     }
 
-    pub fn run(self, peer: &Peer) -> Outcome {
+    /// `number` is the peer's, for the processes that a case of many hosts starts.
+    pub fn run(self, number: usize) -> Outcome {
+        let peer = &PEERS[number];
         match self {
             Self::Back20Ms => back_20_ms(peer),
             Self::Back30S => back_30_s(peer),
-            Self::Fork => forked(peer, None),
-            Self::ForkPaced => forked(peer, Some(PACE)),
+            Self::Fork => forked(peer, fork_now, None),
+            Self::ForkPaced => forked(peer, fork_now, Some(PACE)),
+            Self::PlainForkPaced => forked(peer, plain_fork_now, Some(PACE)),
             Self::Overload => overload(peer),
+            Self::HostsBack30S => hosts::back_30_s(number),
+            Self::Restarts => hosts::restarts(number),
+            Self::Answers => meeting::answers(peer),
+            Self::TakeOver => meeting::take_over(peer),
         }
     }
 }
 
-/// Steps back across the start of a second, so that generators that count in seconds see it, too.
+/// The step crosses the start of a second, so that generators that count in seconds see it, too.
 fn back_20_ms(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
-    let mut mint = (peer.make)();
+    let mut host = (peer.make)(Host::default());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     // The run before the step is to begin 190 ms before a second: not the next one, which may be nearer than that.
     thread::sleep(Duration::from_millis(u64::from(1_810 - now.subsec_millis())));
     let step = clock.prepare(-0.020);
-    let ids = mint_for(&mut mint, RUN);
-    after_step(peer, &mut mint, ids, step.take())
+    let ids = mint_for(&mut host, RUN);
+    after_step(peer, &mut host, ids, step.take())
 }
 
-/// Steps back into a time in which IDs were minted, as after a run of 30 s, but without such a run. The clock starts
-/// 29.8 s in the past, and IDs are minted for 0.2 s. Then the clock goes to the present. After another 0.1 s it steps
-/// back by 30 s, to a time in which 0.1 s of IDs were minted.
+/// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
+/// clock starts 29.8 s in the past, comes to the present after 0.2 s of minting, and steps back 30 s when 0.1 s more
+/// have passed: to where the next 0.1 s have been minted in.
 fn back_30_s(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     clock.prepare(-29.8).take();
-    let mut mint = (peer.make)();
-    let mut ids = mint_for(&mut mint, RUN);
+    let mut host = (peer.make)(Host::default());
+    let mut ids = mint_for(&mut host, RUN);
     clock.prepare(0.0).take();
     let step = clock.prepare(-30.0);
-    ids.extend(mint_for(&mut mint, RUN / 2));
-    after_step(peer, &mut mint, ids, step.take())
+    ids.extend(mint_for(&mut host, RUN / 2));
+    after_step(peer, &mut host, ids, step.take())
 }
 
-/// Mints IDs for some time before the fault. An error here is an error of this program.
-fn mint_for(mint: &mut Mint, time: Duration) -> Vec<u128> {
+/// IDs for a while, before the fault: an error here is the harness's.
+fn mint_for(host: &mut Ids, time: Duration) -> Vec<u128> {
     let start = Instant::now();
     let mut ids = Vec::new();
     while start.elapsed() < time {
         let call = Instant::now();
-        ids.push(mint().expect("a generator that works before the fault"));
+        ids.push(host.mint().expect("a generator that works before the fault"));
         rest(call);
     }
     ids
@@ -122,13 +150,13 @@ fn rest(since: Instant) {
     }
 }
 
-/// Mints after the clock has stepped, until the first ID and a little longer, so that there is time for duplicates.
-fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>, start: Instant) -> Outcome {
+/// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
+fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     let mut first = None;
     while first.is_none_or(|first: Instant| first.elapsed() < RUN) && start.elapsed() < REFUSAL_LIMIT {
         let call = Instant::now();
-        match catch_unwind(AssertUnwindSafe(&mut *mint)) {
+        match catch_unwind(AssertUnwindSafe(|| host.mint())) {
             Ok(Ok(id)) => {
                 ids.push(id);
                 first.get_or_insert_with(Instant::now);
@@ -151,8 +179,8 @@ fn after_step(peer: &Peer, mint: &mut Mint, mut ids: Vec<u128>, start: Instant) 
     outcome
 }
 
-/// Returns how far an ID's time is ahead of the clock, or zero if it is not ahead.
-fn ahead(peer: &Peer, id: u128) -> Duration {
+/// How far an ID's time is ahead of the clock; zero where it is not.
+pub fn ahead(peer: &Peer, id: u128) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
 }
@@ -162,16 +190,16 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
 }
 
-/// Forks. Then parent and child mint at the same time, with a generator that was in use before the fork.
-fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
-    let mut mint = (peer.make)();
-    let mut ids: Vec<_> = (0..100).map(|_| mint().expect("a generator that works before the fault")).collect();
+/// Parent and child of one fork mint at the same time, from a generator that was in use before it.
+fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcome {
+    let mut host = (peer.make)(Host::default());
+    let mut ids: Vec<_> = (0..100).map(|_| host.mint().expect("a generator that works before the fault")).collect();
     let file = NamedTempFile::new().expect("a temporary file");
-    // Late enough for both processes to be ready. They have the same monotonic clock.
+    // Far enough away for both to be there: the monotonic clock is the same in both processes.
     let start = Instant::now() + Duration::from_millis(50);
-    match fork_now() {
+    match split() {
         ForkResult::Child => {
-            let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut mint, pace)));
+            let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut host, pace)));
             let code = i32::from(minted.is_err());
             let bytes: Vec<u8> = minted.unwrap_or_default().into_iter().flat_map(u128::to_le_bytes).collect();
             fs::write(file.path(), bytes).expect("the file that brings the IDs back");
@@ -179,11 +207,11 @@ fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
         }
         ForkResult::Parent { child } => {
             let mut outcome = Outcome::default();
-            ids.extend(mint_from(start, &mut mint, pace));
+            ids.extend(mint_from(start, &mut host, pace));
             outcome.end = wait_for(child, start + FORK_LIMIT);
             let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
             let (theirs, _) = bytes.as_chunks();
-            // Each process has its own order. Only the order of the parent is checked.
+            // The order is each process's own: only the parent's is looked at.
             outcome.count(&ids, peer.rises);
             ids.extend(theirs.iter().map(|&id| u128::from_le_bytes(id)));
             outcome.minted = ids.len();
@@ -196,20 +224,33 @@ fn forked(peer: &Peer, pace: Option<usize>) -> Outcome {
 
 #[expect(unsafe_code, reason = "the fault itself")]
 fn fork_now() -> ForkResult {
-    // SAFETY: the child uses the peer, the allocator (which glibc keeps usable after a fork) and a file, and ends with
-    // `_exit`. A peer may deadlock, which this case is to find. The parent then ends the child.
+    // SAFETY: the child calls the peer, the allocator (which glibc keeps usable over a fork) and a file, and leaves by
+    // `_exit`. A peer that deadlocks there is what this case is to find; the parent ends it.
     unsafe { fork() }.expect("a process to spare")
+}
+
+/// `_Fork` of POSIX 2024, which runs no at-fork handler and can be called from a signal handler.
+#[expect(unsafe_code, reason = "the fault itself")]
+fn plain_fork_now() -> ForkResult {
+    unsafe extern "C" {
+        fn _Fork() -> nix::libc::pid_t;
+    }
+    // SAFETY: as for `fork_now`; the process has no second thread that could hold the allocator's locks, apart from those
+    // of some peers' clocks, which do not allocate.
+    let pid = unsafe { _Fork() };
+    assert!(pid >= 0, "a process to spare");
+    if pid == 0 { ForkResult::Child } else { ForkResult::Parent { child: Pid::from_raw(pid) } }
 }
 
 /// Ends the child without the parent's exit handlers.
 #[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
 fn exit_child(code: i32) -> ! {
-    // SAFETY: any exit code is valid, and this process has nothing left to do.
+    // SAFETY: any code is valid, and nothing of this process is needed any more.
     unsafe { nix::libc::_exit(code) }
 }
 
-/// Mints [`FORKED`] IDs from `start` on, paced at `pace` per millisecond if there is a pace.
-fn mint_from(start: Instant, mint: &mut Mint, pace: Option<usize>) -> Vec<u128> {
+/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
+fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
     let mut due = start;
@@ -219,7 +260,7 @@ fn mint_from(start: Instant, mint: &mut Mint, pace: Option<usize>) -> Vec<u128> 
         }
         let goal = FORKED.min(ids.len() + burst);
         while ids.len() < goal {
-            match mint() {
+            match host.mint() {
                 Ok(id) => ids.push(id),
                 Err(_) => thread::sleep(Duration::from_millis(1)),
             }
@@ -245,18 +286,18 @@ fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
     }
 }
 
-/// Measures overload with the default limits of each library. It measures sixteen calls together, because reading the
-/// clock takes as long as one call.
+/// The limits as each library ships them. Calls are timed by sixteens, since a reading of the clock costs as much as one
+/// of them.
 fn overload(peer: &Peer) -> Outcome {
     let time = Duration::from_secs(2);
-    let mut mint = (peer.make)();
+    let mut host = (peer.make)(Host::default());
     let mut outcome = Outcome::default();
     let mut last = 0;
     let start = Instant::now();
     let mut call = start;
     while call - start < time {
         for _ in 0..16 {
-            match mint() {
+            match host.mint() {
                 Ok(id) => {
                     last = id;
                     outcome.minted += 1;

@@ -1,4 +1,5 @@
-//! What ID generators do when the clock steps back, the process forks, or the load passes the layout's limit.
+//! What ID generators do when the clock steps back, the process forks or is killed, other hosts are ahead, or the load
+//! passes the layout's limit.
 //!
 //! `imid-faults LIBFAKETIME` runs each case on each peer, in a separate process with a time limit, and prints a
 //! Markdown table. `run.sh` finds the library and runs this program. A fork is run five times, because its result
@@ -7,6 +8,8 @@
 
 mod cases;
 mod clock;
+mod hosts;
+mod meeting;
 mod outcome;
 mod peers;
 
@@ -28,15 +31,20 @@ fn main() {
     let args: Vec<_> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [CASE, case, peer] => run_case(case, peer),
+        [hosts::HOST, work, peer, index, floor] => hosts::run(work, number(peer), number(index), floor),
         [library] => print_table(Path::new(library), ""),
         [library, prefix] => print_table(Path::new(library), prefix),
         _ => eprintln!("usage: imid-faults LIBFAKETIME [PEER]"),
     }
 }
 
+/// An argument of a process that this program has started.
+fn number(text: &str) -> usize {
+    text.parse().expect("a number from the process that started this one")
+}
+
 fn run_case(case: &str, peer: &str) {
-    let number = |text: &str| text.parse::<usize>().expect("a number from the process that started this one");
-    let outcome = Case::ALL[number(case)].0.run(&PEERS[number(peer)]);
+    let outcome = Case::ALL[number(case)].0.run(number(peer));
     println!("{}", serde_json::to_string(&outcome).expect("plain fields"));
 }
 

@@ -1,4 +1,4 @@
-//! The outcome of a case, and its words in the table.
+//! What a case found, and the words for it in the table.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,32 +6,41 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Shorter durations are not mentioned: a scheduler's slice, and a libfaketime call or two.
+/// Durations that pass for «at once»: a scheduler's slice, and a libfaketime call or two.
 const AT_ONCE: Duration = Duration::from_millis(10);
-/// An ID's time is mentioned if it is further ahead of the clock than this.
+/// An ID's time may lie this far ahead of the clock before it is worth a word.
 const NEAR: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// IDs minted, in all processes of the case.
     pub minted: usize,
-    /// Number of IDs that repeat another one: `minted` minus the number of distinct IDs.
+    /// IDs that were minted before: `minted` less the distinct ones.
     pub duplicates: usize,
-    /// The fewest duplicates of several runs. This outcome is the run with the most duplicates.
+    /// The fewest duplicates of several runs, of which this is the one with the most.
     pub at_least: usize,
-    /// Whether an ID was not greater than the one before, although the library documents it.
+    /// One ID of how many was kept, where they are too many to keep all: which ones depends on the ID alone, so equal IDs
+    /// are kept or dropped together. 0 and 1 mean all.
+    pub sample: usize,
+    /// Whether the library has no call for what the case asks.
+    pub unavailable: bool,
+    /// Why the library did not take over another host's ID.
+    pub not_taken: Option<String>,
+    /// IDs that were to sort after another host's last one and do not.
+    pub below: usize,
+    /// Whether an ID was not greater than the one before, against the generator's word.
     pub fell: bool,
-    /// The time from the fault to the first ID after it.
+    /// From the fault to the first ID after it.
     pub outage: Duration,
     /// The longest single call after the fault.
     pub longest_call: Duration,
     /// How far the last ID's time is ahead of the clock.
     pub ahead: Duration,
-    /// The time in which the IDs were minted, if the case measures a rate.
+    /// Over which time the IDs were minted, where the case measures a rate.
     pub measured: Option<Duration>,
-    /// Number of calls that returned an error after the fault.
+    /// Calls that returned an error after the fault.
     pub errors: u64,
-    /// How the case ended, if it failed.
+    /// How the case ended, if not well.
     pub end: Option<End>,
 }
 
@@ -48,7 +57,7 @@ pub enum End {
 }
 
 impl Outcome {
-    /// Counts the duplicates of `ids`. Checks their order if the library documents it.
+    /// Counts the duplicates of `ids`, and looks at their order where it is promised.
     pub fn count(&mut self, ids: &[u128], rises: bool) {
         self.minted = ids.len();
         self.duplicates = duplicates(ids);
@@ -56,7 +65,7 @@ impl Outcome {
         self.fell = rises && !ids.is_sorted_by(|a, b| a < b);
     }
 
-    /// Returns the outcome of several runs of one case: the run with the most duplicates, and the fewest of all runs.
+    /// The outcome of several runs of one case: the one with the most duplicates, and the fewest of them all.
     pub fn worst(runs: impl IntoIterator<Item = Self>) -> Self {
         let worst = |a: Self, b: Self| {
             let at_least = a.at_least.min(b.at_least);
@@ -66,14 +75,17 @@ impl Outcome {
     }
 }
 
-/// Returns the number of IDs minus the number of distinct IDs.
+/// The IDs less the distinct ones.
 pub fn duplicates(ids: &[u128]) -> usize {
     ids.len() - ids.iter().collect::<HashSet<_>>().len()
 }
 
-/// Formats a cell of the table: the faults, the worst first, or "ok".
+/// A cell of the table: what went wrong, the worst first, or that nothing did.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unavailable {
+            return f.write_str("—");
+        }
         let mut words = Vec::new();
         match &self.end {
             Some(End::Panic(_)) => words.push("panics".to_owned()),
@@ -84,8 +96,17 @@ impl fmt::Display for Outcome {
         }
         if self.at_least < self.duplicates {
             words.push(format!("**{} to {} duplicates**", self.at_least, self.duplicates));
+        } else if self.duplicates > 0 && self.sample > 1 {
+            let [duplicates, minted] = [self.duplicates, self.minted].map(|kept| (kept * self.sample) as f64 / 1e6);
+            words.push(format!("**about {duplicates:.1} of {minted:.1} M duplicates**"));
         } else if self.duplicates > 0 {
             words.push(format!("**{} duplicates**", self.duplicates));
+        }
+        if self.not_taken.is_some() {
+            words.push("refuses the other host's ID".to_owned());
+        }
+        if self.below > 0 {
+            words.push(format!("**{} sort below**", self.below));
         }
         if self.fell {
             words.push("order lost".to_owned());
@@ -110,7 +131,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A duration, formatted in seconds, or in milliseconds if it is less than one second.
+/// A duration in seconds, or in milliseconds below one.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {
@@ -148,6 +169,20 @@ mod tests {
     fn the_worst_of_several_runs_keeps_the_fewest_duplicates() {
         let runs = [3, 0, 7].map(|duplicates| Outcome { duplicates, at_least: duplicates, ..Outcome::default() });
         assert_eq!(Outcome::worst(runs).to_string(), "**0 to 7 duplicates**");
+    }
+
+    #[test]
+    fn a_sample_stands_for_all() {
+        let mut outcome = Outcome { sample: 16, ..Outcome::default() };
+        outcome.count(&vec![7; 62_501], false);
+        assert_eq!(outcome.to_string(), "**about 1.0 of 1.0 M duplicates**");
+    }
+
+    #[test]
+    fn a_case_that_the_library_has_no_call_for_is_a_dash() {
+        assert_eq!(Outcome { unavailable: true, minted: 5, ..Outcome::default() }.to_string(), "—");
+        let refused = Outcome { not_taken: Some(String::new()), below: 3, ..Outcome::default() };
+        assert_eq!(refused.to_string(), "refuses the other host's ID, **3 sort below**");
     }
 
     #[test]

@@ -184,6 +184,6 @@ mod tests {
     fn the_end_of_time_is_an_error_and_not_a_wrap() {
         let mut replay = replay(Some(MessageId::MAX), None);
         let error = replay.mint(Session::default(), NOON, 1).unwrap_err();
-        assert_eq!(error, "expected stamps before the end of time, found too few left");
+        assert_eq!(error, "too few IDs are left until the end of time (2109-05-15)");
     }
 }

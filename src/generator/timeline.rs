@@ -1,0 +1,418 @@
+//! The time that a generator mints by: arithmetic on readings of the clock, without a clock and without atomics.
+//!
+//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the clock
+//! has caught up, at the reading `meet`:
+//!
+//! ```text
+//! time(now) = now                  where now >= meet
+//!           = (now + meet) / 2     where now <  meet
+//! ```
+//!
+//! Whatever moves the time reached to t at the reading `now` asks for `meet = 2 t - now`: a step of the clock back, an ID
+//! seen elsewhere, a floor, the stamps that a forked child inherits. IDs then spread over milliseconds as they always
+//! do, at twice the density. A reading at or past the time reached ends that early. If the time stood still instead, all hosts that one event affects would put all their IDs
+//! into one millisecond.
+
+use super::policy::Policy;
+use crate::stamp::mix;
+
+/// How many ticks past the time reached an ID may be where the clock itself allows less: room for full load, in which
+/// each tick starts at a seeded place and runs over into the next. A floor or an observed ID grants no more than this.
+pub(super) const GRACE: u64 = 4;
+
+/// The greatest distance between two hosts that one event sends to the same place.
+const MAX_SPREAD: u64 = 16;
+
+/// What a generator remembers of time, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Timeline {
+    /// The greatest reading.
+    pub(super) latest: u64,
+    /// The time reached: no later ID has an earlier tick.
+    pub(super) reached: u64,
+    /// The reading at which the clock has caught up with the time reached.
+    pub(super) meet: u64,
+    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead, until
+    /// the load ends.
+    pub(super) behind: u64,
+    /// The greatest `meet` that something other than a step of the clock asked for.
+    pub(super) jump: u64,
+    /// The least tick after every trusted floor.
+    pub(super) floor: u64,
+}
+
+/// A clock too far behind: how far, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TooFarBehind(pub(super) u64);
+
+/// The stamps that may be taken at one reading of the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Window {
+    /// The least one.
+    pub(super) first: u64,
+    /// The first one past the limit.
+    pub(super) ceiling: u64,
+}
+
+/// A run of stamps that did not fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The stripe's least stamp that has not been taken.
+    pub(super) free: u64,
+    /// How many stamps are wanted.
+    pub(super) run: u64,
+    /// The first tick after every stamp of all stripes that was taken.
+    pub(super) unissued: u64,
+}
+
+/// Why a run of stamps is not granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// The run ends more than `max` ticks after the reading. It fits after `wait` ticks.
+    Lead { max: u64, wait: u64 },
+    /// The bound that was set from outside.
+    Ceiling,
+    /// The run ends after the last tick.
+    Exhausted,
+}
+
+impl Timeline {
+    /// The time that belongs to a reading.
+    #[inline]
+    const fn time_at(&self, now: u64) -> u64 {
+        if now < self.meet { now.midpoint(self.meet) } else { now }
+    }
+
+    /// Whether a reading moves the time on and nothing else, as nearly every one does.
+    #[inline]
+    pub(super) const fn is_plain(&self, now: u64, policy: &Policy) -> bool {
+        self.latest <= now
+            && self.reached <= now
+            && self.meet <= now
+            && !self.is_far_ahead(now)
+            && now <= policy.shape.last_tick()
+    }
+
+    /// Whether a reading is so far ahead of the last one that it is not believed until a second one agrees: a minute.
+    #[inline]
+    pub(super) const fn is_far_ahead(&self, now: u64) -> bool {
+        now.saturating_sub(self.latest) > 60_000
+    }
+
+    /// The timeline after one more reading, which is at most the last tick.
+    ///
+    /// `unissued` is the first tick after every stamp that was taken; it is asked for only if it matters.
+    #[inline]
+    pub(super) fn after(self, now: u64, policy: &Policy, unissued: impl FnOnce() -> u64) -> Result<Self, TooFarBehind> {
+        let mut next = self;
+        let known = self.latest.max(self.floor.saturating_sub(1));
+        if known.saturating_sub(now) > policy.max_rollback {
+            return Err(TooFarBehind(known - now));
+        }
+        let step = self.latest.saturating_sub(now);
+        if step > 0 {
+            next.behind = self.behind.max(step);
+        } else if self.behind > 0 && now > self.latest {
+            // The clock is past its earlier readings. What full load has borrowed meanwhile is still needed; to drop it at
+            // once would refuse every call until the clock has caught up with the stamps.
+            next.behind = self.behind.min(unissued().saturating_sub(now));
+        }
+        next.latest = self.latest.max(now);
+        if now >= self.reached {
+            // The clock has caught up, perhaps because a step back was taken back.
+            next.meet = 0;
+        } else if self.reached > self.time_at(now) {
+            let mut wanted = meet_after(self.reached, now);
+            if step > 0 {
+                // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
+                // can add a step, because the time also goes on with the step forward.
+                wanted = wanted.min(self.latest.max(self.jump) + 2 * step);
+            } else {
+                next.jump = self.jump.max(wanted);
+            }
+            next.meet = self.meet.max(wanted);
+        }
+        next.reached = self.reached.max(next.time_at(now));
+        Ok(next)
+    }
+
+    /// The greatest tick that a stamp may have.
+    #[inline]
+    pub(super) const fn limit(&self, now: u64, policy: &Policy) -> u64 {
+        let (granted, lead) = self.limits(now, policy);
+        if granted > lead { granted } else { lead }
+    }
+
+    /// The greatest tick by the time reached, and by the clock.
+    #[inline]
+    const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
+        let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
+        (self.reached + grace, now + self.behind + policy.max_lead)
+    }
+
+    /// The window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
+    #[inline]
+    pub(super) const fn window(&self, now: u64, seed: u64, bound: u64, policy: &Policy) -> Window {
+        let past = policy.shape.first_of(self.limit(now, policy) + 1);
+        Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
+    }
+
+    /// Why a run does not fit into the window, and when it will.
+    #[cold]
+    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, bound: u64, policy: &Policy) -> Refusal {
+        let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
+        let max = self.limit(now, policy) - now;
+        // The least number of ticks that a fresh run goes on for.
+        let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
+        let mut at = now;
+        loop {
+            // The readings to come are not behind this one, so none is too far behind.
+            let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
+            let window = later.window(at, seed, bound, policy);
+            let start = window.start(free, policy);
+            let last = shape.tick(start + (run - 1));
+            if last > shape.last_tick() {
+                return Refusal::Exhausted;
+            }
+            if start + run > bound {
+                return Refusal::Ceiling;
+            }
+            let (granted, lead) = later.limits(at, policy);
+            let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
+            if past_granted == 0 || past_lead == 0 {
+                return Refusal::Lead { max, wait: at - now };
+            }
+            // No reading at which the run would fit is skipped. A limit gains at most a tick for each tick that the clock
+            // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
+            // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
+            let is_too_long = start > free && later.reached + least_ticks > granted;
+            let next = at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            // At the time reached the clock has caught up, and the lead ends at once.
+            at = if at < self.reached { next.min(self.reached) } else { next };
+            if at > shape.last_tick() {
+                return Refusal::Exhausted;
+            }
+        }
+    }
+
+    /// Where to start instead of `tick`, to which an event may send many hosts at once: a seeded distance later, at most a
+    /// quarter of the distance that it moves the time, and at most 16 ms.
+    pub(super) const fn spread(&self, tick: u64, now: u64, seed: u64) -> u64 {
+        let time = self.time_at(now);
+        let jump = tick.saturating_sub(if time > self.reached { time } else { self.reached });
+        let most = if jump / 4 < MAX_SPREAD { jump / 4 } else { MAX_SPREAD };
+        // Another mix than that of the starts, which it must not depend on.
+        let mixed = mix(!seed ^ tick.rotate_left(u64::BITS / 2)) >> u32::BITS;
+        tick + ((mixed * (most + 1)) >> u32::BITS)
+    }
+}
+
+/// The reading at which the clock catches up with a time reached at the reading `now`. It does not overflow: ticks are far
+/// below 2⁶².
+pub(super) const fn meet_after(reached: u64, now: u64) -> u64 {
+    (2 * reached).saturating_sub(now)
+}
+
+/// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
+#[inline]
+pub(super) const fn fresh(tick: u64, seed: u64, policy: &Policy) -> u64 {
+    policy.shape.first_of(tick) | policy.origin.start(tick, 0, seed, &policy.shape)
+}
+
+impl Window {
+    /// The first stamp of a run: the next free one, or a fresh one.
+    #[inline]
+    pub(super) const fn start(&self, free: u64, policy: &Policy) -> u64 {
+        if free >= self.first {
+            return free;
+        }
+        self.first | policy.origin.rolled(free, &policy.shape)
+    }
+
+    /// The first stamp of a run that ends before the ceiling.
+    #[inline]
+    pub(super) const fn fit(&self, free: u64, run: u64, policy: &Policy) -> Option<u64> {
+        let start = self.start(free, policy);
+        if start + run <= self.ceiling { Some(start) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::TIMESTAMP_MAX;
+    use crate::stamp::{Origin, Shape};
+
+    const T: u64 = 1_763_665_800_000;
+    const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
+    const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
+    const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, floor: 0 };
+
+    /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
+    fn policy() -> Policy {
+        Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 0 }
+    }
+
+    /// The timeline after one more reading; nothing is issued ahead of it.
+    fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
+        seen.after(now, &policy(), || 0)
+    }
+
+    #[test]
+    fn a_reading_moves_the_time_as_the_table_says() {
+        let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
+        let slewed = Timeline { reached: T + 15, ..step };
+        let seen = Timeline { reached: T + 20, ..IDLE };
+        let ahead = Timeline { jump: T + 40, ..seen };
+        #[rustfmt::skip]
+        let table = [
+            // what                                          before  reading   reached  meet     behind  limit
+            ("the same reading",                             IDLE,   T,        T,       0,       0,      T + 100),
+            ("the next reading",                             IDLE,   T + 1,    T + 1,   0,       0,      T + 101),
+            ("a reading far ahead",                          IDLE,   T + 500,  T + 500, 0,       0,      T + 600),
+            ("a step back stays at the time reached",        IDLE,   T - 30,   T,       T + 30,  30,     T + 100),
+            ("a step back by the limit",                     IDLE,   T - 1000, T,       T + 1000, 1000,  T + 100),
+            ("the same step again changes nothing",          step,   T - 30,   T,       T + 30,  30,     T + 100),
+            ("half speed: an odd reading",                   step,   T - 29,   T,       T + 30,  30,     T + 101),
+            ("half speed: an even reading",                  step,   T - 28,   T + 1,   T + 30,  30,     T + 102),
+            ("half speed: to the time of the step",          step,   T - 1,    T + 14,  T + 30,  30,     T + 129),
+            ("past it, without load nothing is granted",     slewed, T + 2,    T + 16,  T + 30,  0,      T + 102),
+            ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
+            ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
+            ("a step back while the time is ahead",          ahead,  T - 10,   T + 20,  T + 50,  10,     T + 100),
+            ("an ID from elsewhere moves the time",          seen,   T,        T + 20,  T + 40,  0,      T + 100),
+            ("and from there at half speed",                 seen,   T + 10,   T + 20,  T + 30,  0,      T + 110),
+            ("it is in the past of this reading",            seen,   T + 20,   T + 20,  0,       0,      T + 120),
+        ];
+        for (what, before, now, reached, meet, behind, limit) in table {
+            let after = read(before, now).unwrap();
+            let latest = before.latest.max(now);
+            assert_eq!(after, Timeline { latest, reached, meet, behind, ..after }, "{what}");
+            assert_eq!(after.limit(now, &policy()), limit, "{what}");
+            assert_eq!(read(after, now), Ok(after), "{what}, twice");
+        }
+    }
+
+    #[test]
+    fn a_reading_past_the_rollback_is_refused_with_its_distance() {
+        assert_eq!(read(IDLE, T - 1_001), Err(TooFarBehind(1_001)));
+        // A floor is the tick after a trusted ID, which counts as a reading.
+        let floor = |ahead| read(Timeline { reached: T + ahead + 1, floor: T + ahead + 1, ..IDLE }, T);
+        assert!(floor(1_000).is_ok());
+        assert_eq!(floor(1_001), Err(TooFarBehind(1_001)));
+    }
+
+    #[test]
+    fn a_jump_ahead_grants_a_few_ticks_and_no_lead() {
+        let far = Timeline { reached: T + 5_000, ..IDLE };
+        assert_eq!(read(far, T).unwrap().limit(T, &policy()), T + 5_000 + GRACE);
+        let strict = Policy { max_lead: 0, ..policy() };
+        assert_eq!(far.limit(T, &strict), T + 5_000, "no more than the lead");
+    }
+
+    #[test]
+    fn full_load_keeps_what_a_step_granted_until_the_load_ends() {
+        let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
+        let behind = |unissued: u64| step.after(T + 1, &policy(), || unissued).unwrap().behind;
+        assert_eq!(behind(T + 200), 30);
+        assert_eq!(behind(T + 11), 10);
+        assert_eq!(behind(T), 0);
+    }
+
+    /// The clock of two sources that disagree by 1 s: in turn one shows the time and the other a second more.
+    #[test]
+    fn a_clock_that_repeats_a_step_leads_by_two_steps_at_most() {
+        let mut seen = IDLE;
+        let mut most = 0;
+        for turn in 0..10_000 {
+            let real = T + turn / 10;
+            // Forward by less than the lead, so that the clock does not catch up.
+            let now = if turn % 2 == 0 { real } else { real + 400 };
+            seen = read(seen, if turn < 5 { real + 1_000 } else { now }).unwrap();
+            most = most.max(seen.reached - real);
+        }
+        assert!((1_000..=2_000).contains(&most), "{most}");
+    }
+
+    /// A lead shrinks by half a tick a tick, and ends at zero.
+    #[test]
+    fn a_lead_shrinks_to_nothing() {
+        let mut seen = read(IDLE, T - 700).unwrap();
+        for now in T - 700..T + 698 {
+            seen = read(seen, now).unwrap();
+            assert_eq!(seen.reached - now, (T + 700 - now) / 2);
+        }
+        for now in T + 698..T + 800 {
+            seen = read(seen, now).unwrap();
+            assert_eq!(seen.reached, now);
+        }
+    }
+
+    #[test]
+    fn plain_readings_are_those_that_only_move_the_time_on() {
+        let plain = |seen: Timeline, now| seen.is_plain(now, &policy());
+        assert!(plain(IDLE, T) && plain(IDLE, T + 1) && plain(IDLE, T + 60_000));
+        assert!(!plain(IDLE, T - 1), "a step back");
+        assert!(!plain(IDLE, T + 60_001), "far ahead");
+        assert!(!plain(Timeline { reached: T + 2, ..IDLE }, T + 1), "ahead of the reading");
+        assert!(!plain(Timeline { meet: T + 2, ..IDLE }, T + 1), "at half speed");
+        assert!(!plain(Timeline { latest: TIMESTAMP_MAX, ..IDLE }, TIMESTAMP_MAX + 1), "past the end");
+    }
+
+    /// The wait is the least after which the run fits, found by trying each reading.
+    #[test]
+    fn the_wait_is_exact() {
+        let loads = [IDLE, Timeline { reached: T + 300, ..IDLE }, Timeline { meet: T + 90, behind: 90, ..IDLE }];
+        for (seen, back) in loads.into_iter().flat_map(|seen| [0, 50, 90].map(|back| (seen, back))) {
+            for origin in [Origin::Below(1), Origin::Below(4096), Origin::Rolling] {
+                for (free, run) in [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)] {
+                    let policy = Policy { origin, ..policy() };
+                    let (now, free) = (T - back, SHAPE.first_of(free) + 77);
+                    let asked = Asked { free, run, unissued: SHAPE.tick(free - 1) + 1 };
+                    let after = seen.after(now, &policy, || asked.unissued).unwrap();
+                    let fits = |wait: u64| {
+                        let later = after.after(now + wait, &policy, || asked.unissued).unwrap();
+                        later.window(now + wait, 9, END, &policy).fit(free, run, &policy).is_some()
+                    };
+                    if fits(0) {
+                        continue;
+                    }
+                    let wait = (1..1_000_000).find(|wait| fits(*wait)).unwrap();
+                    let max = after.limit(now, &policy) - now;
+                    assert_eq!(after.refuse(now, asked, 9, END, &policy), Refusal::Lead { max, wait });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_waiting_does_not_help_is_said() {
+        let asked = |free, run| Asked { free, run, unissued: T };
+        let refuse = |free, run, bound| IDLE.refuse(T, asked(free, run), 0, bound, &policy());
+        assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
+        assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
+        assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);
+    }
+
+    #[test]
+    fn hosts_spread_by_a_quarter_of_the_jump_and_at_most_16_ticks() {
+        for (jump, most) in [(0, 0), (1, 0), (3, 0), (4, 1), (40, 10), (64, 16), (5_000, 16), (1 << 40, 16)] {
+            let found: Vec<_> = (0..2_000).map(|seed| IDLE.spread(T + jump, T, mix(seed)) - (T + jump)).collect();
+            assert_eq!((found.iter().min(), found.iter().max()), (Some(&0), Some(&most)), "{jump}");
+        }
+        assert_eq!(IDLE.spread(T - 1, T, 3), T - 1, "the past is no jump");
+    }
+
+    #[test]
+    fn the_ceiling_of_a_window_is_the_least_of_limit_and_bound() {
+        let window = |bound| IDLE.window(T, 0, bound, &policy());
+        assert_eq!(window(END), Window { first: SHAPE.first_of(T), ceiling: SHAPE.first_of(T + 101) });
+        let bound = SHAPE.first_of(T + 1);
+        assert_eq!(window(bound).ceiling, bound);
+        let fit = |free, run| window(bound).fit(free, run, &policy());
+        assert_eq!(fit(0, 4_096), Some(SHAPE.first_of(T)));
+        assert_eq!(fit(0, 4_097), None);
+        assert_eq!(fit(bound - 1, 1), Some(bound - 1));
+        assert_eq!(fit(bound, 1), None);
+    }
+}

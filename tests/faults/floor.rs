@@ -1,0 +1,190 @@
+//! A floor that is raised while the generator runs: a host takes over what another one owned.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use imid::clock::ManualClock;
+use imid::{Generator, MessageId, Session, SessionType};
+
+use super::{FEW, LEAD, SKEW, SPREAD, T, ahead, host, hosts, most_in_one_ms, ms, room};
+
+const HOUR: u64 = 3_600_000;
+
+fn rooms() -> Vec<Session> {
+    (0..300).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}"))).collect()
+}
+
+/// The last owner's clock was ahead by more than `observe` believes, and its last ID is the store's word.
+#[test]
+fn a_host_that_is_running_takes_over_from_one_far_ahead() {
+    for jump in [0, 1, 1_000, SKEW + 1, 10_000, HOUR] {
+        let clock = ManualClock::new(T);
+        let ids = host(jump).stripes::<64>().clock(&clock).build().unwrap();
+        for room in rooms() {
+            ids.generate(room).unwrap();
+        }
+        let last = MessageId::last_at(T + jump).unwrap();
+        ids.raise_floor(last);
+        for room in rooms() {
+            let id = ids.generate(room).unwrap_or_else(|error| panic!("{error}, after a floor {jump} ms ahead"));
+            assert!(last < id, "{id} sorts before the floor {last}");
+            let most = (jump + SPREAD.min(jump / 4) + 2).cast_signed();
+            assert!(ahead(id, T) <= most, "{} ms ahead after a floor {jump} ms ahead", ahead(id, T));
+        }
+    }
+}
+
+/// A floor that no wait makes good is told by the first call, as one of the builder's is.
+#[test]
+fn a_floor_further_ahead_than_the_rollback_limit_is_an_error_that_names_the_wait() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    let last = MessageId::last_at(T + HOUR + 10).unwrap();
+    ids.raise_floor(last);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_rollback());
+    let wait = error.retry_after().unwrap();
+    clock.advance(wait);
+    assert!(last < ids.generate(room()).unwrap());
+}
+
+#[test]
+fn a_floor_in_the_past_moves_nothing() {
+    let clock = ManualClock::new(T);
+    let (ids, twin) = (host(1).clock(&clock).build().unwrap(), host(1).clock(&clock).build().unwrap());
+    for at in 0..100 {
+        clock.set(T + at);
+        ids.raise_floor(MessageId::MIN);
+        ids.raise_floor(MessageId::last_at(T - 1).unwrap());
+        assert_eq!(ids.generate(room()), twin.generate(room()));
+    }
+}
+
+/// Before the first ID, too: a floor that is raised and one that was built in are the same.
+#[test]
+fn a_raised_floor_is_the_builders_floor() {
+    for jump in [0, 1, 40, 1_000, HOUR] {
+        let clock = ManualClock::new(T);
+        let floor = MessageId::last_at(T + jump).unwrap();
+        let built = host(5).floor(floor).clock(&clock).build().unwrap();
+        let raised = host(5).clock(&clock).build().unwrap();
+        raised.raise_floor(floor);
+        for at in 0..50 {
+            clock.set(T + at);
+            assert_eq!(built.generate(room()), raised.generate(room()), "{jump} ms ahead, after {at} ms");
+        }
+    }
+}
+
+/// Time has an end, and a floor can lie there.
+#[test]
+fn a_floor_at_the_end_of_time_leaves_an_error_and_no_panic() {
+    for floor in [MessageId::MAX, MessageId::first_at(MessageId::TIMESTAMP_MAX).unwrap()] {
+        for built in [false, true] {
+            let clock = ManualClock::new(T);
+            let builder = if built { host(1).floor(floor) } else { host(1) };
+            let ids = builder.clock(&clock).build().unwrap();
+            if !built {
+                ids.raise_floor(floor);
+            }
+            match ids.generate(room()) {
+                Ok(id) => assert!(floor < id),
+                Err(error) => assert!(error.is_exhausted() || error.is_rollback(), "{error}"),
+            }
+            ids.raise_floor(MessageId::MAX);
+            let _ = ids.observe(MessageId::MAX);
+            assert!(ids.generate(room()).is_err());
+            let _ = ids.stats();
+        }
+    }
+}
+
+#[test]
+fn hosts_that_are_given_one_floor_start_a_seeded_distance_apart() {
+    const HOSTS: u64 = 160;
+
+    let clock = ManualClock::new(T);
+    let floor = MessageId::last_at(T + 1_000).unwrap();
+    let mut first = Vec::new();
+    for ids in hosts(HOSTS, 3, &clock) {
+        ids.generate(room()).unwrap();
+        ids.raise_floor(floor);
+        let id = ids.generate(room()).unwrap();
+        assert!((1..=SPREAD.cast_signed() + 2).contains(&ahead(id, T + 1_000)));
+        first.push(id);
+    }
+    // 160 hosts over about 16 milliseconds are 10 in each, with a standard deviation of 3: six of them are 28.
+    assert!(most_in_one_ms(&first) <= 28, "{} of {HOSTS} hosts in one millisecond", most_in_one_ms(&first));
+}
+
+#[test]
+fn a_raised_floor_grants_a_few_milliseconds_and_no_lead() {
+    for jump in [1, LEAD, 10_000] {
+        let clock = ManualClock::new(T);
+        let ids = host(jump).clock(&clock).build().unwrap();
+        ids.raise_floor(MessageId::last_at(T + jump).unwrap());
+        let mut last = ids.generate(room()).unwrap();
+        for now in T..T + 100 {
+            clock.set(now);
+            while let Ok(mut batch) = ids.batch(room(), 1_024) {
+                last = batch.next_back().unwrap();
+            }
+            let lead = ahead(last, now).cast_unsigned();
+            assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
+        }
+    }
+}
+
+/// The same floor over and over, as a host does that reads the store's greatest ID before each take-over: its own.
+#[test]
+fn floors_from_the_own_store_do_not_creep() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).build().unwrap();
+    let mut last = ids.generate(room()).unwrap();
+    for now in (T..T + 20_000).step_by(2) {
+        clock.set(now);
+        ids.raise_floor(last);
+        last = ids.generate(room()).unwrap();
+        assert!(ahead(last, now) <= (SPREAD + FEW).cast_signed(), "{} ms ahead at {}", ahead(last, now), now - T);
+    }
+}
+
+/// What one thread has raised comes before what another mints after it has learned of that, while both run.
+#[test]
+fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
+    const ROUNDS: u64 = if cfg!(debug_assertions) { 300 } else { 3_000 };
+
+    let clock = ManualClock::new(T);
+    let ids: Generator<_, 4> = host(1).stripes::<4>().max_lead(ms(1 << 40)).clock(&clock).build().unwrap();
+    let (raised, done, rooms) = (AtomicU64::new(0), AtomicBool::new(false), rooms());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..ROUNDS {
+                let floor = T + round * 7;
+                ids.raise_floor(MessageId::last_at(floor).unwrap());
+                raised.store(floor, Ordering::Release);
+                if round % 3 == 0 {
+                    // Less than the floors, so time is behind them, now more, now less.
+                    clock.set(T + round * 6 - round % 60);
+                }
+                for _ in 0..200 {
+                    std::hint::spin_loop();
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        for room in &rooms[..2] {
+            let (ids, raised, done) = (&ids, &raised, &done);
+            scope.spawn(move || {
+                let mut last = MessageId::MIN;
+                while !done.load(Ordering::Relaxed) {
+                    let floor = raised.load(Ordering::Acquire);
+                    let id = ids.generate(*room).unwrap();
+                    assert!(last < id && floor < id.timestamp_ms(), "{id:?} after a floor of {floor}");
+                    last = id;
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,100 @@
+//! What must not happen when clocks step, hosts restart, IDs come from elsewhere, limits are set or a generator ends.
+//!
+//! One file for each kind of fault. All clocks are scripted and all seeds are set, unless a test says otherwise, so a
+//! count of duplicates is the same in every run. The bounds of such counts are derived where they stand: they must not
+//! depend on one lucky seed.
+//!
+//! The faults of real processes have files of their own: `tests/fault_forks.rs`, `tests/fault_broken_clock.rs`.
+#![cfg(feature = "std")]
+
+mod ceiling;
+mod close;
+mod floor;
+mod observe;
+#[cfg(target_os = "linux")]
+mod refusal;
+mod restart;
+mod step;
+mod ticker;
+mod wait;
+mod wild_reading;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use imid::clock::{ManualClock, SystemClock};
+use imid::generator::Builder;
+use imid::{Generator, MessageId, Session, SessionType};
+
+/// 2025-11-20T19:10:00Z.
+const T: u64 = 1_763_665_800_000;
+/// The default `max_lead`, in milliseconds.
+const LEAD: u64 = 1_000;
+/// The default `max_skew`, in milliseconds.
+const SKEW: u64 = 5_000;
+/// What hosts that one event moves are spread over at most, in milliseconds.
+const SPREAD: u64 = 16;
+/// What a floor or an observed ID grants at most on top of the time that it sets, in milliseconds, and the carry of a
+/// seeded start.
+const FEW: u64 = 16;
+
+fn room() -> Session {
+    Session::new(SessionType::GROUP, "room-42")
+}
+
+fn other_room() -> Session {
+    Session::new(SessionType::GROUP, "room-43")
+}
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// A host with default limits and a seed of its own.
+fn host(seed: u64) -> Builder<SystemClock, 1> {
+    Generator::builder().seed(seed)
+}
+
+/// Hosts with unrelated seeds that share one clock.
+fn hosts(count: u64, run: u64, clock: &ManualClock) -> Vec<Generator<&ManualClock>> {
+    let host = |at| host(run << 32 | at).clock(clock).build().expect("no lane");
+    (0..count).map(host).collect()
+}
+
+/// Random numbers for scripts: `SplitMix64`, so that a script is the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+
+    /// True once in `n` times.
+    fn once_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+}
+
+/// How many IDs are equal to an earlier one.
+fn repeats(ids: &[MessageId]) -> usize {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).filter(|pair| pair[0] == pair[1]).count()
+}
+
+/// The most IDs that have one millisecond in common.
+fn most_in_one_ms(ids: &[MessageId]) -> usize {
+    let mut counts = HashMap::new();
+    for id in ids {
+        *counts.entry(id.timestamp_ms()).or_insert(0) += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
+}
+
+/// How far an ID is ahead of a time, in milliseconds; negative if it is behind.
+fn ahead(id: MessageId, now: u64) -> i64 {
+    id.timestamp_ms().cast_signed() - now.cast_signed()
+}

@@ -1,0 +1,147 @@
+//! IDs that come from elsewhere: they move a host's time, and neither pile hosts up nor carry them away.
+
+use imid::clock::ManualClock;
+use imid::{Generator, MessageId};
+
+use super::{FEW, LEAD, Random, SKEW, SPREAD, T, ahead, host, hosts, ms, repeats, room};
+
+/// Fifty hosts observe a message from a host whose clock is 1 s ahead, answer it, and go on with 20 IDs/s each in the
+/// same room, for 20 s.
+///
+/// In the time that the clock has not reached, 2 s long at half speed, a millisecond has 0.04 IDs of each host: the 1,225
+/// pairs of hosts meet 1,225 × 1,000 × 0.04² / 4,096 = 0.5 times; in the 18 s after it 2.2 times; and the answers of one
+/// moment, spread over 16 ms, 1,225 / 16 / 4,096 = 0.02 times. Of 2.7 the standard deviation is 1.6, and the bound is seven
+/// of them away. With the time standing still all IDs of the second have one millisecond, and the duplicates are 120.
+#[test]
+fn fifty_hosts_that_answer_one_message_1_s_ahead_do_not_pile_up() {
+    const RUNS: u64 = 5;
+
+    for run in 0..RUNS {
+        let clock = ManualClock::new(T);
+        let hosts = hosts(50, run, &clock);
+        let mut random = Random(run);
+        let mut minted = Vec::new();
+        for ids in &hosts {
+            ids.generate(room()).unwrap();
+        }
+        clock.advance(ms(5));
+        let question = MessageId::first_at(T + 5 + 1_000).unwrap();
+        for ids in &hosts {
+            ids.observe(question).unwrap();
+            let answer = ids.generate(room()).unwrap();
+            assert!(question < answer);
+            minted.push(answer);
+        }
+        for _ in 0..20_000 {
+            clock.advance(ms(1));
+            for ids in &hosts {
+                if random.once_in(50) {
+                    minted.push(ids.generate(room()).unwrap());
+                }
+            }
+        }
+        let found = repeats(&minted);
+        assert!(found < 15, "{found} duplicates of {}, run {run}", minted.len());
+    }
+}
+
+/// Where one message sends all hosts, they arrive at different milliseconds: within the spread, and within a quarter of
+/// the way that it sends them.
+#[test]
+fn hosts_that_observe_one_message_start_a_seeded_distance_apart() {
+    const HOSTS: u64 = 160;
+
+    for jump in [1, 3, 8, 40, 64, 1_000, SKEW] {
+        let clock = ManualClock::new(T);
+        let question = MessageId::last_at(T + jump).unwrap();
+        let spread = SPREAD.min(jump / 4);
+        let answers = hosts(HOSTS, jump, &clock).into_iter().map(|ids| {
+            ids.generate(room()).unwrap();
+            ids.observe(question).unwrap();
+            ahead(ids.generate(room()).unwrap(), T + jump)
+        });
+        let mut found = vec![0; 64];
+        for later in answers {
+            assert!(later >= 1, "not after what was observed");
+            // One for the next millisecond, one for a carry.
+            assert!(later <= spread.cast_signed() + 2, "{later} ms after an ID {jump} ms ahead");
+            found[usize::try_from(later).unwrap()] += 1;
+        }
+        if jump >= 64 {
+            // 160 hosts over about 16 milliseconds are 10 in each, with a standard deviation of 3: six of them are 28.
+            let most = found.iter().max().unwrap();
+            assert!(*most <= 28, "{most} of {HOSTS} hosts in one millisecond, {jump} ms ahead: {found:?}");
+        }
+    }
+}
+
+/// Under full load an observed ID grants a few milliseconds, and not `max_lead` on top of it.
+#[test]
+fn an_observed_id_grants_a_few_milliseconds_and_no_lead() {
+    for jump in [1, 500, LEAD, 2_000, SKEW] {
+        let clock = ManualClock::new(T);
+        let ids = host(jump).clock(&clock).build().unwrap();
+        ids.generate(room()).unwrap();
+        ids.observe(MessageId::last_at(T + jump).unwrap()).unwrap();
+        let mut last = ids.generate(room()).unwrap();
+        for now in T..T + 100 {
+            clock.set(now);
+            while let Ok(mut batch) = ids.batch(room(), 1_024) {
+                last = batch.next_back().unwrap();
+            }
+            let lead = ahead(last, now).cast_unsigned();
+            assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
+        }
+    }
+}
+
+/// Hosts that answer each other a little less than once a millisecond stay where their clocks are.
+#[test]
+fn two_hosts_that_answer_each_other_nine_times_in_ten_ms_do_not_creep() {
+    let clock = ManualClock::new(T);
+    let hosts = hosts(2, 1, &clock);
+    let mut last = hosts[0].generate(room()).unwrap();
+    let mut most = 0;
+    for now in T + 1..T + 20_000 {
+        clock.set(now);
+        if now % 10 == 0 {
+            continue;
+        }
+        let ids = &hosts[(now % 2) as usize];
+        ids.observe(last).unwrap();
+        let reply = ids.generate(room()).unwrap();
+        assert!(last < reply);
+        last = reply;
+        most = most.max(ahead(last, now));
+    }
+    assert!(most <= (2 + SPREAD).cast_signed(), "{most} ms ahead");
+}
+
+/// Every host hears every ID, and each ID moves all hosts by a millisecond at least. With 0.8 IDs a millisecond the chain
+/// is slower than the clock: a queue with random arrivals, whose length is 2 on average.
+#[test]
+fn a_dense_mesh_stays_within_the_skew() {
+    const HOSTS: usize = 20;
+
+    let clock = ManualClock::new(T);
+    let hosts: Vec<Generator<_>> = hosts(HOSTS as u64, 1, &clock);
+    let mut random = Random(1);
+    let (mut most, mut last) = (0, MessageId::MIN);
+    for now in T..T + 30_000 {
+        clock.set(now);
+        for at in 0..HOSTS {
+            if !random.once_in(25) {
+                continue;
+            }
+            let id = hosts[at].generate(room()).unwrap();
+            assert!(last < id, "an ID that all have heard comes after it");
+            last = id;
+            most = most.max(ahead(id, now));
+            for ids in &hosts {
+                ids.observe(id).unwrap_or_else(|error| panic!("{error} at {}", now - T));
+            }
+        }
+    }
+    // The greatest queue of 30,000 ms is some 30; eight times that would still be no creep.
+    assert!(most <= 250, "{most} ms ahead");
+}
