@@ -16,7 +16,7 @@
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
 use super::seed;
-use super::timeline::{Asked, Timeline, Window, fresh};
+use super::timeline::{Asked, Timeline, Window, fresh, meet_after};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
@@ -51,6 +51,7 @@ struct Words {
     meet: AtomicU64,
     behind: AtomicU64,
     floor: AtomicU64,
+    jump: AtomicU64,
     /// The first stamp that no ID may have, whatever the time.
     bound: AtomicU64,
     /// What the fresh counters are mixed from.
@@ -94,6 +95,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 meet: AtomicU64::new(0),
                 behind: AtomicU64::new(0),
                 floor: AtomicU64::new(floor),
+                jump: AtomicU64::new(0),
                 bound: AtomicU64::new(bound),
                 seed: AtomicU64::new(0),
                 process: AtomicU64::new(NOT_STARTED),
@@ -267,6 +269,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             meet: words.meet.load(Ordering::Acquire),
             behind: words.behind.load(Ordering::Acquire),
             floor: words.floor.load(Ordering::Acquire),
+            jump: words.jump.load(Ordering::Acquire),
         }
     }
 
@@ -278,15 +281,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let bound = words.bound.load(Ordering::Acquire);
         let window = next.window(now, words.seed.load(Ordering::Relaxed), bound, &self.policy);
         raise(&words.latest, next.latest);
-        raise(&words.meet, next.meet);
-        if next.behind > seen.behind {
-            raise(&words.behind, next.behind);
-        } else if next.behind < seen.behind {
-            // A failed exchange means that another thread has done so, or that the clock stepped back again: the next
-            // reading looks at it.
-            let _ =
-                words.behind.compare_exchange(seen.behind, next.behind, Ordering::Relaxed, Ordering::Relaxed);
-        }
+        raise(&words.jump, next.jump);
+        change(&words.meet, seen.meet, next.meet);
+        change(&words.behind, seen.behind, next.behind);
         let first = raise(&words.first, window.first);
         // ORDERING: releases the floor to whoever loads the ceiling.
         store_new(&words.ceiling, window.ceiling);
@@ -329,7 +326,14 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Makes every later stamp have at least this tick.
     fn start_at(&self, tick: u64, now: Option<u64>) {
         let seed = self.words.seed.load(Ordering::Relaxed);
-        let tick = now.map_or(tick, |now| self.timeline().spread(tick, now, seed));
+        let tick = now.map_or(tick, |now| {
+            let timeline = self.timeline();
+            let tick = timeline.spread(tick, now, seed);
+            if tick > now && tick > timeline.reached {
+                raise(&self.words.jump, meet_after(tick, now));
+            }
+            tick
+        });
         raise(&self.words.first, fresh(tick, seed, &self.policy));
         // The next call works out anew how time goes on from here.
         self.words.reading.store(NOT_STARTED, Ordering::Release);
@@ -465,6 +469,16 @@ fn raise(word: &AtomicU64, value: u64) -> u64 {
     }
     // ORDERING: releases the reading of the clock to `timeline`.
     word.fetch_max(value, Ordering::Release).max(value)
+}
+
+/// Changes a word from what was seen: upwards in any case, downwards only if no other thread has changed it. Then the clock
+/// may have stepped back again, and the next reading looks at it.
+fn change(word: &AtomicU64, seen: u64, value: u64) {
+    if value > seen {
+        raise(word, value);
+    } else if value < seen {
+        let _ = word.compare_exchange(seen, value, Ordering::Release, Ordering::Relaxed);
+    }
 }
 
 /// Stores a word if it is new.

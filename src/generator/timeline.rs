@@ -10,7 +10,7 @@
 //!
 //! Whatever moves the time reached to t at the reading `now` asks for `meet = 2 t - now`: a step of the clock back, an ID
 //! seen elsewhere, a floor, the stamps that a forked child inherits. IDs then spread over milliseconds as they always
-//! do, at twice the density. If the time stood still instead, all hosts that one event affects would put all their IDs
+//! do, at twice the density. A reading at or past the time reached ends that early. If the time stood still instead, all hosts that one event affects would put all their IDs
 //! into one millisecond.
 
 use super::policy::Policy;
@@ -35,6 +35,8 @@ pub(super) struct Timeline {
     /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead, until
     /// the load ends.
     pub(super) behind: u64,
+    /// The greatest `meet` that something other than a step of the clock asked for.
+    pub(super) jump: u64,
     /// The least tick after every trusted floor.
     pub(super) floor: u64,
 }
@@ -121,13 +123,19 @@ impl Timeline {
             next.behind = self.behind.min(unissued().saturating_sub(now));
         }
         next.latest = self.latest.max(now);
-        if self.reached > self.time_at(now) {
-            // No sum overflows: ticks are far below 2⁶².
-            let wanted = 2 * self.reached - now;
-            // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
-            // adds a step, because the time also goes on with the step forward.
-            let most = if step > 0 { self.latest + 2 * step } else { wanted };
-            next.meet = self.meet.max(wanted.min(most));
+        if now >= self.reached {
+            // The clock has caught up, perhaps because a step back was taken back.
+            next.meet = 0;
+        } else if self.reached > self.time_at(now) {
+            let mut wanted = meet_after(self.reached, now);
+            if step > 0 {
+                // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
+                // can add a step, because the time also goes on with the step forward.
+                wanted = wanted.min(self.latest.max(self.jump) + 2 * step);
+            } else {
+                next.jump = self.jump.max(wanted);
+            }
+            next.meet = self.meet.max(wanted);
         }
         next.reached = self.reached.max(next.time_at(now));
         Ok(next)
@@ -183,7 +191,9 @@ impl Timeline {
             // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
             // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
             let is_too_long = start > free && later.reached + least_ticks > granted;
-            at += if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            let next = at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            // At the time reached the clock has caught up, and the lead ends at once.
+            at = if at < self.reached { next.min(self.reached) } else { next };
             if at > shape.last_tick() {
                 return Refusal::Exhausted;
             }
@@ -200,6 +210,12 @@ impl Timeline {
         let mixed = mix(!seed ^ tick.rotate_left(u64::BITS / 2)) >> u32::BITS;
         tick + ((mixed * (most + 1)) >> u32::BITS)
     }
+}
+
+/// The reading at which the clock catches up with a time reached at the reading `now`. It does not overflow: ticks are far
+/// below 2⁶².
+pub(super) const fn meet_after(reached: u64, now: u64) -> u64 {
+    (2 * reached).saturating_sub(now)
 }
 
 /// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
@@ -235,7 +251,7 @@ mod tests {
     const T: u64 = 1_763_665_800_000;
     const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
     const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
-    const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, floor: 0 };
+    const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, floor: 0 };
 
     /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
     fn policy() -> Policy {
@@ -250,7 +266,9 @@ mod tests {
     #[test]
     fn a_reading_moves_the_time_as_the_table_says() {
         let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
+        let slewed = Timeline { reached: T + 15, ..step };
         let seen = Timeline { reached: T + 20, ..IDLE };
+        let ahead = Timeline { jump: T + 40, ..seen };
         #[rustfmt::skip]
         let table = [
             // what                                          before  reading   reached  meet     behind  limit
@@ -262,9 +280,11 @@ mod tests {
             ("the same step again changes nothing",          step,   T - 30,   T,       T + 30,  30,     T + 100),
             ("half speed: an odd reading",                   step,   T - 29,   T,       T + 30,  30,     T + 101),
             ("half speed: an even reading",                  step,   T - 28,   T + 1,   T + 30,  30,     T + 102),
-            ("half speed: at the time of the step",          step,   T,        T + 15,  T + 30,  30,     T + 130),
-            ("past it, without load nothing is granted",     step,   T + 2,    T + 16,  T + 30,  0,      T + 102),
-            ("the clock has caught up",                      step,   T + 30,   T + 30,  T + 30,  0,      T + 130),
+            ("half speed: to the time of the step",          step,   T - 1,    T + 14,  T + 30,  30,     T + 129),
+            ("past it, without load nothing is granted",     slewed, T + 2,    T + 16,  T + 30,  0,      T + 102),
+            ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
+            ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
+            ("a step back while the time is ahead",          ahead,  T - 10,   T + 20,  T + 50,  10,     T + 100),
             ("an ID from elsewhere moves the time",          seen,   T,        T + 20,  T + 40,  0,      T + 100),
             ("and from there at half speed",                 seen,   T + 10,   T + 20,  T + 30,  0,      T + 110),
             ("it is in the past of this reading",            seen,   T + 20,   T + 20,  0,       0,      T + 120),
@@ -272,7 +292,7 @@ mod tests {
         for (what, before, now, reached, meet, behind, limit) in table {
             let after = read(before, now).unwrap();
             let latest = before.latest.max(now);
-            assert_eq!(after, Timeline { latest, reached, meet, behind, floor: 0 }, "{what}");
+            assert_eq!(after, Timeline { latest, reached, meet, behind, ..after }, "{what}");
             assert_eq!(after.limit(now, &policy()), limit, "{what}");
             assert_eq!(read(after, now), Ok(after), "{what}, twice");
         }
@@ -311,23 +331,26 @@ mod tests {
         let mut most = 0;
         for turn in 0..10_000 {
             let real = T + turn / 10;
-            let now = if turn % 2 == 0 { real } else { real + 1_000 };
-            seen = read(seen, now).unwrap();
+            // Forward by less than the lead, so that the clock does not catch up.
+            let now = if turn % 2 == 0 { real } else { real + 400 };
+            seen = read(seen, if turn < 5 { real + 1_000 } else { now }).unwrap();
             most = most.max(seen.reached - real);
         }
-        assert!((1_500..=2_000).contains(&most), "{most}");
+        assert!((1_000..=2_000).contains(&most), "{most}");
     }
 
     /// A lead shrinks by half a tick a tick, and ends at zero.
     #[test]
     fn a_lead_shrinks_to_nothing() {
         let mut seen = read(IDLE, T - 700).unwrap();
-        for now in T - 700..T + 700 {
+        for now in T - 700..T + 698 {
             seen = read(seen, now).unwrap();
             assert_eq!(seen.reached - now, (T + 700 - now) / 2);
         }
-        seen = read(seen, T + 700).unwrap();
-        assert_eq!(seen.reached, T + 700);
+        for now in T + 698..T + 800 {
+            seen = read(seen, now).unwrap();
+            assert_eq!(seen.reached, now);
+        }
     }
 
     #[test]

@@ -71,11 +71,13 @@ pub(super) enum Observation {
 pub(super) struct Model {
     settings: Settings,
     /// The greatest reading.
-    latest: u64,
+    pub(super) latest: u64,
     /// The time reached: no stamp comes before this millisecond.
     pub(super) reached: u64,
     /// At this reading the clock has caught up with the time reached.
     meet: u64,
+    /// The greatest such reading that an ID from elsewhere asked for.
+    jump: u64,
     /// What steps of the clock still grant.
     behind: u64,
     /// The millisecond after the greatest floor.
@@ -101,6 +103,7 @@ impl Model {
             latest: 0,
             reached: floor,
             meet: 0,
+            jump: 0,
             behind: 0,
             floor,
             ceiling,
@@ -182,11 +185,16 @@ impl Model {
                 return Verdict::Overload(at - now);
             }
             // One by one at first. A run that is longer than all that the time reached can grant waits for the clock.
+            let at_before = at;
             at += match at - now {
                 0..40 => 1,
                 _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
                 _ => past_lead.min(past_granted),
             };
+            // From there on the clock is no longer behind.
+            if (at_before..at).contains(&self.reached) && at_before < self.reached {
+                at = self.reached;
+            }
         }
         unreachable!()
     }
@@ -203,11 +211,15 @@ impl Model {
             self.behind = self.behind.min(unissued.saturating_sub(now));
             self.latest = now;
         }
-        if self.time(now) < self.reached {
-            // Half speed from here, but two steps ahead of the clock at most.
+        if now >= self.reached {
+            self.meet = 0;
+        } else if self.time(now) < self.reached {
+            // Half speed from here, but two steps at most beyond what else has moved the time.
             let mut meet = now + 2 * (self.reached - now);
             if step_back > 0 {
-                meet = meet.min(now + 3 * step_back);
+                meet = meet.min((now + step_back).max(self.jump) + 2 * step_back);
+            } else {
+                self.jump = self.jump.max(meet);
             }
             self.meet = self.meet.max(meet);
         }
@@ -247,6 +259,14 @@ impl Model {
     pub(super) fn moved_to(&self, ms: u64, now: u64) -> Observation {
         let way = ms.saturating_sub(self.reached.max(self.time(now)));
         Observation::Reaches(ms, ms + (way / 4).min(16))
+    }
+
+    /// The time reached moved from elsewhere, at this reading.
+    pub(super) fn jumped(&mut self, now: u64, reached: u64) {
+        if reached > now && reached > self.reached {
+            self.jump = self.jump.max(now + 2 * (reached - now));
+        }
+        self.reached = reached;
     }
 
     pub(super) fn raise_ceiling(&mut self, ms: u64) {

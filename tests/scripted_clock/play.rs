@@ -114,14 +114,14 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             if play.settings.lane_bits == 0 {
                 play.ids.raise_floor(MessageId::first_at(floor).unwrap());
                 play.model.reached = 0;
-                play.adopt(play.model.moved_to(floor + 1, now));
+                play.adopt(play.model.moved_to(floor + 1, now), Some(now));
             }
         }
         play
     }
 
     /// Lets the model know what only the seed decides: by how much the time that was reached lies past its least.
-    fn adopt(&mut self, seen: Observation) {
+    fn adopt(&mut self, seen: Observation, at: Option<u64>) {
         let Observation::Reaches(least, most) = seen else { panic!("{seen:?}") };
         let behind = u64::try_from(self.ids.stats().behind.as_millis()).unwrap();
         let reached = match self.reading() {
@@ -129,7 +129,10 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             _ => least,
         };
         assert!((least..=most).contains(&reached), "reached {reached}, expected {least} to {most}");
-        self.model.reached = reached;
+        match at {
+            Some(now) => self.model.jumped(now, reached),
+            None => self.model.reached = reached,
+        }
     }
 
     fn reading(&self) -> Option<u64> {
@@ -271,7 +274,9 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         }
         if matches!(comeback, Return::Early) {
             self.clock.0.set(Face::Time(refusal.until - 1));
-            assert_eq!(self.mint(session, run, false), Some(refusal), "refused until the wait is over");
+            // This reading moves the time on, so the wait can be longer after it.
+            assert!(self.mint(session, run, false).is_some(), "refused until the wait is over");
+            return;
         }
         self.clock.0.set(Face::Time(refusal.until));
         let again = self.mint(session, run, false);
@@ -283,7 +288,9 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
-            (reaches @ Observation::Reaches(..), Ok(())) => self.follow(id, reaches),
+            (reaches @ Observation::Reaches(..), Ok(())) => {
+                self.follow(id, reaches, self.reading().map(|now| now.max(self.model.latest)));
+            }
             (Observation::NoTime, Err(error)) => assert!(!error.is_skew()),
             (Observation::TooFarAhead(ahead), Err(error)) => {
                 assert_eq!(error.ahead(), Some(Duration::from_millis(ahead)));
@@ -296,12 +303,12 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
         self.ids.raise_floor(id);
         let reaches = self.model.raise_floor(self.reading(), time);
-        self.follow(id, reaches);
+        self.follow(id, reaches, self.reading());
     }
 
-    fn follow(&mut self, id: MessageId, reaches: Observation) {
+    fn follow(&mut self, id: MessageId, reaches: Observation, at: Option<u64>) {
         self.observed = self.observed.max(Some(id));
-        self.adopt(reaches);
+        self.adopt(reaches, at.filter(|now| *now <= LAST_MS));
         // Without a time, the way to it counts from the next one.
         self.awaits_time = self.reading().is_none_or(|now| now > LAST_MS);
         if !self.awaits_time {
