@@ -338,7 +338,7 @@ fn an_observed_id_and_a_tick_at_once_lead_to_the_later_of_both() {
 /// thread that was paused with the old bound.
 #[test]
 fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
-    model(2, || {
+    model(1, || {
         let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
         ids.generate(session(0)).unwrap();
         let mint = |ids: Arc<Generator<TestClock>>| move || ids.generate(session(0)).ok();
@@ -356,7 +356,7 @@ fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
 
 #[test]
 fn no_thread_mints_at_the_ceiling() {
-    model(2, || {
+    model(1, || {
         let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         let mint = |ids: Arc<Generator<TestClock>>| move || ids.generate(session(0));

@@ -17,16 +17,13 @@ use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
 use super::seed;
 use super::timeline::{Asked, Timeline, Window, fresh, meet_after};
+use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Of a stripe's `free`: the generator is closed. Past every ceiling, and so high that additions never wrap.
 const CLOSED: u64 = 1 << 63;
-
-/// In place of a mark. Not 0, which is the mark of a child that nothing has asked for its mark yet; and no mark and reading
-/// sum to it.
-const NOT_STARTED: u64 = u64::MAX;
 
 /// One cache line pair to itself: the prefetcher of x86-64 fetches lines in pairs.
 #[repr(align(128))]
@@ -35,29 +32,6 @@ pub(crate) struct Stripe {
     free: AtomicU64,
     /// How many calls were refused.
     refused: AtomicU64,
-}
-
-/// What all stripes share. The words that a new reading writes are in the first cache line.
-#[repr(C, align(128))]
-struct Words {
-    /// The reading of the clock that `first` and `ceiling` hold for, plus the mark of the process ([`fork::mark`]).
-    reading: AtomicU64,
-    /// The least stamp that a new ID may have; its tick is the time reached.
-    first: AtomicU64,
-    /// The first stamp past the limit.
-    ceiling: AtomicU64,
-    /// See [`Timeline`].
-    latest: AtomicU64,
-    meet: AtomicU64,
-    behind: AtomicU64,
-    floor: AtomicU64,
-    jump: AtomicU64,
-    /// The first stamp that no ID may have, whatever the time.
-    bound: AtomicU64,
-    /// What the fresh counters are mixed from.
-    seed: AtomicU64,
-    /// The mark of the process that took the seed, or [`NOT_STARTED`].
-    process: AtomicU64,
 }
 
 /// Everything of a generator but its clock.
@@ -87,19 +61,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             None => u64::MAX,
         });
         Self {
-            words: Words {
-                reading: AtomicU64::new(NOT_STARTED),
-                first: AtomicU64::new(0),
-                ceiling: AtomicU64::new(0),
-                latest: AtomicU64::new(0),
-                meet: AtomicU64::new(0),
-                behind: AtomicU64::new(0),
-                floor: AtomicU64::new(floor),
-                jump: AtomicU64::new(0),
-                bound: AtomicU64::new(bound),
-                seed: AtomicU64::new(0),
-                process: AtomicU64::new(NOT_STARTED),
-            },
+            words: Words::new(floor, bound),
             policy,
             fixed_seed,
             stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
@@ -178,12 +140,12 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if self.words.process.load(Ordering::Acquire) != fork::mark() {
             return None;
         }
-        let timeline = self.timeline();
+        let timeline = self.words.timeline(&self.policy);
         if !timeline.is_plain(now, &self.policy) {
             return None;
         }
         let next = timeline.after(now, &self.policy, || self.unissued()).ok()?;
-        Some(self.publish(Some(now), now, timeline, next))
+        Some(self.words.publish(Some(now), now, timeline, next, &self.policy))
     }
 
     /// Takes stamps by the real clock, and refuses what it does not allow.
@@ -227,9 +189,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock, and publishes the window of that reading.
     fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
         if self.words.process.load(Ordering::Acquire) != fork::mark() {
-            self.begin(self.believed(self.timeline(), clock).ok())?;
+            self.begin(self.believed(self.words.timeline(&self.policy), clock).ok())?;
         }
-        let timeline = self.timeline();
+        let timeline = self.words.timeline(&self.policy);
         // What the next calls will read. A copy of the clock may be older than the clock; the window then holds for the
         // copy.
         let copy = clock.now_ms().ok();
@@ -237,7 +199,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let next = timeline
             .after(now, &self.policy, || self.unissued())
             .map_err(|behind| GenerateKind::Rollback { max: self.policy.max_rollback, found: behind.0 })?;
-        Ok((next, now, self.publish(copy, now, timeline, next)))
+        Ok((next, now, self.words.publish(copy, now, timeline, next, &self.policy)))
     }
 
     /// The reading of the real clock. One far ahead of the last is believed only as far as a second one agrees.
@@ -258,40 +220,6 @@ impl<const STRIPES: usize> Core<STRIPES> {
     #[inline(never)]
     fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
         self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.ceiling)
-    }
-
-    fn timeline(&self) -> Timeline {
-        let words = &self.words;
-        // ORDERING: acquires, so that the clock is read after them, and is not behind the readings that they hold.
-        Timeline {
-            latest: words.latest.load(Ordering::Acquire),
-            reached: self.policy.shape.tick(words.first.load(Ordering::Acquire)),
-            meet: words.meet.load(Ordering::Acquire),
-            behind: words.behind.load(Ordering::Acquire),
-            floor: words.floor.load(Ordering::Acquire),
-            jump: words.jump.load(Ordering::Acquire),
-        }
-    }
-
-    /// Writes a timeline and its window, and returns the window. Each word is written only if it changes, so that refusals
-    /// write no line that others read.
-    fn publish(&self, copy: Option<u64>, now: u64, seen: Timeline, next: Timeline) -> Window {
-        let words = &self.words;
-        // ORDERING: acquires the floors that were raised before the bound, for the ceiling below.
-        let bound = words.bound.load(Ordering::Acquire);
-        let window = next.window(now, words.seed.load(Ordering::Relaxed), bound, &self.policy);
-        raise(&words.latest, next.latest);
-        raise(&words.jump, next.jump);
-        change(&words.meet, seen.meet, next.meet);
-        change(&words.behind, seen.behind, next.behind);
-        let first = raise(&words.first, window.first);
-        // ORDERING: releases the floor to whoever loads the ceiling.
-        store_new(&words.ceiling, window.ceiling);
-        if let Some(copy) = copy {
-            // ORDERING: releases all of the above to whoever mints by this reading.
-            store_new(&words.reading, copy.wrapping_add(words.process.load(Ordering::Relaxed)));
-        }
-        Window { first, ceiling: window.ceiling }
     }
 
     /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins after the millisecond of
@@ -327,7 +255,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     fn start_at(&self, tick: u64, now: Option<u64>) {
         let seed = self.words.seed.load(Ordering::Relaxed);
         let tick = now.map_or(tick, |now| {
-            let timeline = self.timeline();
+            let timeline = self.words.timeline(&self.policy);
             let tick = timeline.spread(tick, now, seed);
             if tick > now && tick > timeline.reached {
                 raise(&self.words.jump, meet_after(tick, now));
@@ -353,7 +281,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Skew is measured from readings, never from the time reached: else a chain of IDs, each a little ahead, would
         // carry it away from the clock without bound.
-        let known = self.timeline();
+        let known = self.words.timeline(&self.policy);
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
         if ahead(now) > self.policy.max_skew || known.is_far_ahead(now) {
@@ -374,7 +302,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         // A floor that the time has passed changes nothing.
         if tick >= self.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             raise(&self.words.floor, tick + 1);
-            self.follow(tick + 1, self.believed(self.timeline(), clock).ok());
+            self.follow(tick + 1, self.believed(self.words.timeline(&self.policy), clock).ok());
         }
     }
 
@@ -425,7 +353,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Makes every word in the thread that builds, as loom wants it.
     #[cfg(loom)]
     pub(crate) fn touch(&self) {
-        self.timeline();
+        self.words.timeline(&self.policy);
         let words = &self.words;
         for word in [&words.reading, &words.ceiling, &words.bound, &words.seed, &words.process] {
             word.load(Ordering::Relaxed);
@@ -435,56 +363,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 }
 
-impl Words {
-    /// Whether the window was worked out for this reading, in this process: one compare covers first use and fork.
-    #[inline]
-    fn hold_for(&self, now: u64) -> bool {
-        // ORDERING: acquires the window that `publish` stored before it.
-        self.reading.load(Ordering::Acquire) == fork::mark().wrapping_add(now)
-    }
-
-    #[inline]
-    fn window(&self) -> Window {
-        // ORDERING: the ceiling first. A bound may be raised after a floor; whoever mints below the new bound must see the
-        // floor. Stamps between the old bound and the floor may be another generator's.
-        let ceiling = self.ceiling.load(Ordering::Acquire);
-        Window { first: self.first.load(Ordering::Relaxed), ceiling }
-    }
-}
-
 impl Stripe {
     /// Moves `free` past the run, if no other thread has moved it.
     #[inline]
     fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
         self.free.compare_exchange(free, first + run, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    }
-}
-
-/// Raises a word, and returns the greater of what it was and what it should be.
-#[inline]
-fn raise(word: &AtomicU64, value: u64) -> u64 {
-    let seen = word.load(Ordering::Relaxed);
-    if seen >= value {
-        return seen;
-    }
-    // ORDERING: releases the reading of the clock to `timeline`.
-    word.fetch_max(value, Ordering::Release).max(value)
-}
-
-/// Changes a word from what was seen: upwards in any case, downwards only if no other thread has changed it. Then the clock
-/// may have stepped back again, and the next reading looks at it.
-fn change(word: &AtomicU64, seen: u64, value: u64) {
-    if value > seen {
-        raise(word, value);
-    } else if value < seen {
-        let _ = word.compare_exchange(seen, value, Ordering::Release, Ordering::Relaxed);
-    }
-}
-
-/// Stores a word if it is new.
-#[inline]
-fn store_new(word: &AtomicU64, value: u64) {
-    if word.load(Ordering::Relaxed) != value {
-        word.store(value, Ordering::Release);
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod policy;
 mod seed;
 mod timeline;
+mod words;
 
 use core::fmt;
 use core::time::Duration;
