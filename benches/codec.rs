@@ -1,18 +1,18 @@
-//! What a text costs, beside the peers, in one file and one run: `cargo bench --bench codec --features levels`.
+//! Measures how long it takes to write and read a text, beside other libraries: `cargo bench --bench codec`.
 //!
-//! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
-//! built here with the same compiler and the same profile, and is measured in turn by the same loop.
+//! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
+//! compiled here, with one compiler and one profile, and one loop measures them in turn.
 //!
-//! - **Inputs** are 256 random values in turn, or a million at once; each goes in by reference through `black_box`.
-//! - **Results** are looked at in place, through `black_box`: a copy of 19 or 36 bytes that was just written in parts
-//!   is a cost of its own, and not the same for all.
-//! - **Forms**: `uuid` and `uuid-simd` 36 characters with dashes, 128 bits; `ulid` 26 and `scru128` 25 characters, 128
-//!   bits; `ferroid` 13 characters, 64 bits; `data-encoding` and `fast32` 16 characters, 80 bits, `data-encoding` with
-//!   our digits. None of the last five writes dashes.
-//! - **Cold**: before each call a buffer larger than the first two caches is written, the input is loaded again, and the
-//!   mean of single calls is taken; `nothing` is what the clock itself takes. The code stays in its cache.
-//! - **Levels**: with the feature `levels` ours is also measured with lesser instructions than the processor has.
-//!   `imid-const` is `MessageId::parse`, which is portable always; `imid-undiagnosed` tells only whether a text is read.
+//! - **Inputs** are 256 random values in turn, or a million at once. Each is passed by reference through `black_box`.
+//! - **Results** are passed to `black_box` where they were written. A copy of 19 or 36 bytes that were just written in
+//!   parts takes time, and not the same time for each library.
+//! - **Forms**: `uuid` and `uuid-simd` write 36 characters with dashes, of 128 bits. The others write no dashes: `ulid` 26
+//!   and `scru128` 25 characters of 128 bits, `ferroid` 13 characters of 64 bits, `data-encoding` and `fast32` 16
+//!   characters of 80 bits. `data-encoding` has our digits.
+//! - **Cold**: before each call, a buffer larger than the first two caches is written and the input is loaded again. The
+//!   result is the mean of single calls. `nothing` is the time of the clock alone. The code stays in its cache.
+//! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` ours is also measured without AVX2 (`imid-portable`) and with it
+//!   (`imid-avx2`). `imid-const` is `MessageId::parse_const`, which is always portable.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -26,7 +26,6 @@ use data_encoding::{Encoding, Specification};
 use fast32::base32::CROCKFORD;
 use ferroid::base32::Base32SnowExt;
 use ferroid::id::SnowflakeTwitterId;
-use imid::error::ParseError;
 use imid::{MessageId, codec};
 use scru128::Id as Scru128Id;
 use ulid::Ulid;
@@ -41,7 +40,7 @@ const MILLION: usize = 1_000_000;
 
 type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
-/// Each library's values of the same random bits.
+/// The values of each library, made of the same random bits.
 struct Values {
     imid: Vec<MessageId>,
     bytes: Vec<[u8; MessageId::BYTES]>,
@@ -72,14 +71,14 @@ fn ids(count: usize) -> Vec<MessageId> {
     (0..count as u64).map(id).collect()
 }
 
-/// Our digits, in a library for any digits.
+/// Returns an encoding with our digits, in a library for any digits.
 fn our_digits() -> Encoding {
     let mut specification = Specification::new();
     specification.symbols.push_str("23456789ABCDEFGHJKLMNPQRSTUVWXYZ");
     specification.encoding().expect("32 digits")
 }
 
-/// Measures `call` on the inputs in turn.
+/// Measures `call` with the inputs in turn.
 fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut(&T)) {
     let inputs: &[T; TURN] = inputs.try_into().expect("as many as there are turns");
     let mut turn = 0;
@@ -91,18 +90,18 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
     });
 }
 
-/// Measures `call` at each level of instructions that this processor has, or at the one that it uses.
+/// Calls `measure` for the codec as it is, and also for each level if levels can be forced.
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
-    #[cfg(all(feature = "levels", target_arch = "x86_64"))]
-    for level in codec::Level::ALL {
-        if level.force() {
-            measure(group, &format!("imid-{level:?}").to_lowercase());
+    #[cfg(imid_levels)]
+    for (name, allowed) in [("imid-portable", false), ("imid-avx2", true)] {
+        if codec::allow_avx2(allowed) == allowed {
+            measure(group, name);
         }
     }
 }
 
-/// Copies of the bytes of a text: the floor under every figure below.
+/// Copies the bytes of a text. No result below can take less time than this.
 fn copy(c: &mut Criterion) {
     let mut group = c.benchmark_group("copy/text");
     let texts: Vec<_> = ids(TURN).iter().map(|id| id.to_string().into_bytes()).collect();
@@ -115,7 +114,7 @@ fn copy(c: &mut Criterion) {
     group.finish();
 }
 
-/// Into a type on the stack, or a buffer that is made for the call.
+/// Writes into a type on the stack, or into a buffer made for the call.
 fn encode_stack(c: &mut Criterion) {
     let values = Values::new();
     let mut group = c.benchmark_group("encode/stack");
@@ -137,7 +136,7 @@ fn encode_stack(c: &mut Criterion) {
     group.finish();
 }
 
-/// Into a buffer that the caller keeps.
+/// Writes into a buffer that the caller keeps.
 fn encode_buffer(c: &mut Criterion) {
     let values = Values::new();
     let mut group = c.benchmark_group("encode/buffer");
@@ -167,7 +166,7 @@ fn encode_buffer(c: &mut Criterion) {
     group.finish();
 }
 
-/// Into a `String`, by the shortest way that a library has.
+/// Writes into a `String`, in the shortest way that a library has.
 fn encode_string(c: &mut Criterion) {
     let values = Values::new();
     let mut group = c.benchmark_group("encode/string");
@@ -182,7 +181,7 @@ fn encode_string(c: &mut Criterion) {
     group.finish();
 }
 
-/// Through `Display`, into a `String`.
+/// Writes into a `String` through `Display`.
 fn encode_display(c: &mut Criterion) {
     let values = Values::new();
     let mut group = c.benchmark_group("encode/display");
@@ -200,7 +199,7 @@ fn encode_display(c: &mut Criterion) {
     group.finish();
 }
 
-/// Each library's texts of the same random bits.
+/// The texts of each library, of the same random bits.
 struct Texts {
     imid: Vec<String>,
     uuid: Vec<String>,
@@ -212,7 +211,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// Texts that `spoil` has had its way with.
+    /// Returns the texts after `spoil` has changed each.
     fn new(spoil: impl Fn(&mut String)) -> Self {
         let values = Values::new();
         let encoding = our_digits();
@@ -235,13 +234,8 @@ impl Texts {
         each_level(group, |group, name| {
             each(group, name, &self.imid, |text| _ = black_box(&MessageId::from_str(text)));
         });
-        #[cfg(all(feature = "levels", target_arch = "x86_64"))]
-        each(group, "imid-undiagnosed", &self.imid, |text| {
-            let text: &[u8; MessageId::TEXT_LEN] = text.as_bytes().try_into().expect("19 bytes");
-            _ = black_box(codec::Level::reads(text));
-        });
-        each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::try_from(text.as_bytes())));
-        each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse(text)));
+        each(group, "imid-bytes", &self.imid, |text| _ = black_box(&MessageId::parse_bytes(text.as_bytes())));
+        each(group, "imid-const", &self.imid, |text| _ = black_box(&MessageId::parse_const(text)));
         each(group, "uuid-simd", &self.uuid, |text| {
             _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text.as_bytes()));
         });
@@ -267,7 +261,7 @@ fn parse(c: &mut Criterion) {
     Texts::new(|_| ()).measure(&mut group);
     group.finish();
 
-    // The last character is none of the digits; what is measured includes finding out which one is wrong.
+    // The last character is not a digit. The time includes finding out which character is wrong.
     let mut group = c.benchmark_group("parse/wrong-at-the-end");
     let spoil = |text: &mut String| {
         text.pop();
@@ -279,7 +273,7 @@ fn parse(c: &mut Criterion) {
 
 /// Measures single calls with cold data caches.
 fn each_cold<T: Copy>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut(&T)) {
-    /// Four times the second cache of the machines that this was written on, and an eighth of the third.
+    /// Four times the size of the second cache of the machines that were measured, and an eighth of the third.
     const EVICTED: usize = 4 << 20;
     const CACHE_LINE: usize = 64;
 
@@ -322,9 +316,8 @@ fn cold(c: &mut Criterion) {
 
     let mut group = c.benchmark_group("cold/parse");
     each_level(&mut group, |group, name| {
-        each_cold(group, name, &texts, |text| _ = black_box(&MessageId::try_from(&text[..])));
+        each_cold(group, name, &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
     });
-    each_cold(&mut group, "imid-const", &texts, |text| _ = black_box(&MessageId::parse_bytes(text)));
     each_cold(&mut group, "uuid-simd", &uuids, |text| _ = black_box(&<Uuid as UuidExt>::parse_hyphenated(text)));
     each_cold(&mut group, "uuid", &uuids, |text| _ = black_box(&Uuid::try_parse_ascii(text)));
     group.finish();
@@ -334,7 +327,7 @@ fn texts_of<T: ToString, const N: usize>(values: &[T]) -> Vec<[u8; N]> {
     values.iter().map(|value| value.to_string().as_bytes().try_into().expect("a text of this length")).collect()
 }
 
-/// Many IDs at once, in the caches and outside of them; times are for all of them.
+/// Measures many IDs at once, in the caches and outside of them. A time is that of all IDs.
 fn bulk(c: &mut Criterion) {
     for (count, called) in [(1_000, "thousand"), (MILLION, "million")] {
         let ids = ids(count);
@@ -371,41 +364,24 @@ fn bulk(c: &mut Criterion) {
             });
         });
         each_level(&mut group, |group, name| {
-            one_by_one(group, &format!("{name}-one-by-one"), &source, &mut read, |text| MessageId::try_from(text));
+            group.bench_function(format!("{name}-one-by-one"), |b| {
+                b.iter(|| {
+                    for (line, id) in black_box(&source).iter().zip(&mut read) {
+                        *id = MessageId::parse_bytes(&line[..MessageId::TEXT_LEN]).expect("our text");
+                    }
+                });
+            });
         });
-        one_by_one(&mut group, "imid-const-one-by-one", &source, &mut read, MessageId::parse_bytes);
         group.finish();
 
         let mut group = c.benchmark_group(format!("column/{called}"));
         group.throughput(wanted);
-        each_level(&mut group, |group, name| {
-            group.bench_function(format!("{name}-encode"), |b| {
-                b.iter(|| codec::encode_column(black_box(&ids), &mut column));
-            });
-            group.bench_function(format!("{name}-decode"), |b| {
-                b.iter(|| codec::decode_column(black_box(&column), &mut read));
-            });
-        });
+        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
+        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
         let source = column.clone();
         group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();
     }
-}
-
-fn one_by_one(
-    group: &mut Group<'_>,
-    name: &str,
-    lines: &[[u8; codec::LINE_LEN]],
-    read: &mut [MessageId],
-    parse: impl Fn(&[u8]) -> Result<MessageId, ParseError>,
-) {
-    group.bench_function(name, |b| {
-        b.iter(|| {
-            for (line, id) in black_box(lines).iter().zip(&mut *read) {
-                *id = parse(&line[..MessageId::TEXT_LEN]).expect("our text");
-            }
-        });
-    });
 }
 
 criterion_group! {

@@ -59,7 +59,7 @@ fn ticker() -> TickClock {
 
 /// A session for each number; neighbours use different stripes.
 fn session(number: usize) -> Session {
-    Session::from_bits(number as u32).expect("26 bits")
+    Session::from_u32(number as u32).expect("26 bits")
 }
 
 type Ferroid<Id> = AtomicSnowflakeGenerator<Id, MonotonicClock>;
@@ -167,7 +167,7 @@ fn floor(c: &mut Criterion) {
     group.bench_function("fetch-add", |b| b.iter(|| word.fetch_add(1, Ordering::Relaxed)));
     // The least that an ID of 16 bytes costs which is taken by a locked instruction.
     group.bench_function("fetch-add-16-bytes", |b| {
-        b.iter(|| u128::from(word.fetch_add(1, Ordering::Relaxed)) << 26 | u128::from(black_box(session(0)).bits()));
+        b.iter(|| u128::from(word.fetch_add(1, Ordering::Relaxed)) << 26 | u128::from(black_box(session(0)).to_u32()));
     });
     #[cfg(target_arch = "x86_64")]
     group.bench_function("rdtsc", |b| b.iter(rdtsc));

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# No warning of the compiler or of clippy, in any target of any package; the lints are in each Cargo.toml.
+# The compiler and clippy have no warning for any target of any package. The lints are in each Cargo.toml.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# One for all packages, which have many dependencies in common.
+# All packages use one target folder, because they share many dependencies.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
-# Nothing is linked, so libFuzzer, which takes four times as long as all the rest of its package, need not be built.
+# Skips the build of libFuzzer, which takes four times as long as the rest of its package. Nothing is linked here.
 export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
-cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
+RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
-# Its program without std has no test harness.
+# The test harness needs std, so `--all-targets` does not work here.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every file of every package is formatted as rustfmt.toml says. `cargo fmt` does not see what `cfg_select!` names.
+# All files of all packages are formatted as rustfmt.toml says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The generator under every interleaving of its threads. A directory of its own: `--cfg loom` changes every crate.
+# The generators are correct under all thread interleavings that loom explores. `--cfg loom` recompiles all crates, so
+# these have a separate target folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release --test loom --test loom_snowflake
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom cargo test --package imid --release --test loom --test loom_snowflake

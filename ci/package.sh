@@ -1,15 +1,35 @@
 #!/usr/bin/env bash
-# What crates.io would get: the documents and licences are in it, the checks are not, and it builds from there.
+# The packages for crates.io have the files that users need and no others, and they compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
 
-files=$(cargo package --package imid --list --allow-dirty)
-for wanted in Cargo.toml README.md docs/FORMAT.md docs/DESIGN.md docs/MIGRATING.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
-  src/lib.rs; do
-  grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $wanted is not in the package" >&2; exit 1; }
+# check PACKAGE FILE...: fails unless the package has these files. Also fails if it has a folder that only this repository
+# needs.
+check() {
+  local files package=$1
+  shift
+  files=$(cargo package --package "$package" --list --allow-dirty)
+  for wanted in "$@"; do
+    grep -qxF "$wanted" <<<"$files" || { echo "package.sh: $package has no $wanted" >&2; exit 1; }
+  done
+  if unwanted=$(grep -E '^(\.ci|benches|ci|crates|fuzz|tests)/' <<<"$files"); then
+    echo "package.sh: $package has files that users do not need: $unwanted" >&2
+    exit 1
+  fi
+}
+check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
+check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
+
+# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it.
+rm -f "$target"/package/*.crate
+cargo package --workspace --no-verify --allow-dirty
+unpacked=$(mktemp -d)
+trap 'rm -rf "$unpacked"' EXIT
+for package in "$target"/package/*.crate; do
+  tar -xzf "$package" -C "$unpacked"
 done
-if unwanted=$(grep -E '^(\.ci|benches|ci|fuzz|tests)/' <<<"$files"); then
-  echo "package.sh: in the package, but not for users: $unwanted" >&2
-  exit 1
-fi
-cargo package --allow-dirty --package imid --all-features
+library=$(echo "$unpacked"/imid-[0-9]*)
+cargo check --manifest-path "$library/Cargo.toml" --target-dir "$target/package" --all-features
+cargo check --manifest-path "$unpacked"/imid-cli-*/Cargo.toml --target-dir "$target/package" \
+  --config "patch.crates-io.imid.path = '$library'"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The scripts that print and draw the benches' results, on small results; drawing only where plot.sh has put matplotlib.
+# The scripts that print and draw benchmark results work on small results. Drawing needs matplotlib, which
+# benches/report/plot.sh installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

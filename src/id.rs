@@ -1,22 +1,23 @@
-//! The value: 80 bits that sort by time and name their session. Its text lives in [`codec`](crate::codec).
+//! The value: 80 bits that sort by time and name their session. Its text is in [`codec`](crate::codec).
 
-use core::ops::{Bound, RangeBounds, RangeInclusive};
+use core::ops::{RangeBounds, RangeInclusive};
 use core::time::Duration;
 
 use crate::error::{Field, RangeError, TimeRangeError};
-use crate::layout::{self, ID_MAX, SESSION_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
+use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{Session, SessionHash, SessionType};
+use crate::times::first_and_last;
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
 ///
-/// Any 80-bit value is an ID. The order of IDs is the order of their integers, of their bytes and of their texts: by
+/// Every 80-bit value is an ID. IDs, their integers, their bytes and their texts all have the same order: by
 /// millisecond first, then in the order in which one generator made them.
 ///
 /// ```
-/// use imid::{MessageId, Session, SessionType};
+/// use imid::{MessageId, Session, SessionType, Parts};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// let id = MessageId::try_from_parts(1_763_665_800_000, 7, room)?;
+/// let id = MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
 /// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
 /// assert_eq!(id.spin(), 7);
 /// assert!(id.is_in(room));
@@ -44,10 +45,10 @@ impl MessageId {
     /// The greatest spin: 4,095.
     pub const SPIN_MAX: u16 = SPIN_MAX;
 
-    /// The ID with this integer, 0 to 2⁸⁰ - 1.
+    /// Returns the ID with this integer, 0 to 2⁸⁰ - 1.
     ///
     /// # Errors
-    /// A value of more than 80 bits, such as `1 << 80`.
+    /// The value is 2⁸⁰ or more.
     #[inline]
     pub const fn from_u128(value: u128) -> Result<Self, RangeError> {
         if value > ID_MAX {
@@ -56,13 +57,13 @@ impl MessageId {
         Ok(Self(value))
     }
 
-    /// The integer, 0 to 2⁸⁰ - 1.
+    /// Returns the integer, 0 to 2⁸⁰ - 1.
     #[inline]
     pub const fn to_u128(self) -> u128 {
         self.0
     }
 
-    /// The ID with these bytes, most significant first. Every value is an ID.
+    /// Returns the ID with these 10 bytes, most significant first. Every value is an ID.
     #[inline]
     pub const fn from_bytes(bytes: [u8; layout::BYTES]) -> Self {
         let [high @ .., a, b] = bytes;
@@ -70,22 +71,21 @@ impl MessageId {
         Self((u64::from_be_bytes(high) as u128) << u16::BITS | u16::from_be_bytes([a, b]) as u128)
     }
 
-    /// The 10 bytes, most significant first, so that byte order is ID order.
+    /// Returns the 10 bytes, most significant first, so that the order of bytes is the order of IDs.
     #[inline]
     pub const fn to_bytes(self) -> [u8; layout::BYTES] {
         let [_, _, _, _, _, _, bytes @ ..] = self.0.to_be_bytes();
         bytes
     }
 
-    /// The ID with these parts: unix milliseconds up to [`TIMESTAMP_MAX`](Self::TIMESTAMP_MAX), a spin up to 4,095, and
-    /// a session.
-    ///
-    /// Made for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs distinct.
+    /// Puts an ID together from its parts, for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs
+    /// distinct.
     ///
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
     #[inline]
-    pub const fn try_from_parts(timestamp_ms: u64, spin: u16, session: Session) -> Result<Self, RangeError> {
+    pub const fn try_from_parts(parts: Parts) -> Result<Self, RangeError> {
+        let Parts { timestamp_ms, spin, session } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
         }
@@ -95,99 +95,99 @@ impl MessageId {
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session))
     }
 
-    /// The ID with this 54-bit stamp: timestamp above spin.
+    /// Returns the parts, from which [`try_from_parts`](Self::try_from_parts) makes the same ID.
+    #[inline]
+    pub const fn parts(self) -> Parts {
+        Parts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
+    }
+
+    /// Returns the ID with this 54-bit stamp: timestamp above spin.
     #[inline]
     pub(crate) const fn from_stamp(stamp: u64, session: Session) -> Self {
         debug_assert!(stamp <= STAMP_MAX);
-        Self((stamp as u128) << STAMP_SHIFT | session.bits() as u128)
+        Self((stamp as u128) << STAMP_SHIFT | session.to_u32() as u128)
     }
 
-    /// The ID with the next stamp, for a run that is known to end before the last one.
-    #[cfg(target_has_atomic = "64")]
-    #[inline]
-    pub(crate) const fn next_stamp(self) -> Self {
-        Self(self.0 + (1 << STAMP_SHIFT))
-    }
-
-    /// Timestamp and spin as one number of 54 bits.
+    /// Returns timestamp and spin as one number of 54 bits.
     #[inline]
     pub(crate) const fn stamp(self) -> u64 {
         (self.0 >> STAMP_SHIFT) as u64
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z, 0 to 2⁴² - 1.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z, 0 to 2⁴² - 1.
     ///
-    /// From a generator it is the time of minting, ahead of the clock by what was borrowed, absorbed or observed.
+    /// In a generator's ID this is the time of minting. It can be ahead of the clock: see
+    /// [`Generator`](crate::Generator).
     #[inline]
     pub const fn timestamp_ms(self) -> u64 {
         self.stamp() >> TIMESTAMP_SHIFT
     }
 
-    /// The timestamp as the time since 1970-01-01T00:00:00Z.
+    /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
     #[inline]
     pub const fn since_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
-    /// The timestamp as a time of the system's clock.
+    /// Returns the timestamp as a time of the system's clock.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         std::time::UNIX_EPOCH + self.since_epoch()
     }
 
-    /// The counter within the millisecond, 0 to 4,095. Where it starts is the generator's choice.
+    /// Returns the counter within the millisecond, 0 to 4,095. A generator need not start it at 0.
     #[inline]
     pub const fn spin(self) -> u16 {
         self.stamp() as u16 & SPIN_MAX
     }
 
-    /// The type of the session.
+    /// Returns the type of the session.
     #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session().session_type()
     }
 
-    /// The hash of the session's name: a hint, never proof (see [`SessionHash`]).
+    /// Returns the hash of the session's name: a hint, never proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
         self.session().hash()
     }
 
-    /// The session: type and hash.
+    /// Returns the session: type and hash.
     #[inline]
     pub const fn session(self) -> Session {
         Session::truncate(self.0 as u32)
     }
 
-    /// Whether the ID can belong to this session: type and hash are equal.
+    /// Returns whether the ID can belong to this session: type and hash are equal.
     ///
-    /// `false` is proof, `true` a hint: with 2,400 sessions of one type two of them share a hash with probability 1/2.
+    /// `false` is proof. `true` is a hint, because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: Session) -> bool {
-        self.session().bits() == session.bits()
+        self.session().to_u32() == session.to_u32()
     }
 
-    /// The least ID of a millisecond: every ID of that time or later is at least this one.
+    /// Returns the least ID of a millisecond. Every ID of that millisecond or a later one is at least this one.
     ///
     /// # Errors
-    /// A timestamp of 2⁴² ms or more.
+    /// The timestamp is 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(timestamp_ms, 0, Session::truncate(0))
+        Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::MIN })
     }
 
-    /// The greatest ID of a millisecond: every ID of that time or earlier is at most this one.
+    /// Returns the greatest ID of a millisecond. Every ID of that millisecond or an earlier one is at most this one.
     ///
     /// # Errors
-    /// A timestamp of 2⁴² ms or more.
+    /// The timestamp is 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(timestamp_ms, SPIN_MAX, Session::truncate(SESSION_MAX))
+        Self::try_from_parts(Parts { timestamp_ms, spin: SPIN_MAX, session: Session::MAX })
     }
 
-    /// The first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
+    /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
-    /// An ID's timestamp can be ahead of the clock that its message was received by: in ordinary use a millisecond,
-    /// under overload up to the generator's `max_lead`, after a clock step also by that step, and after an observed ID
-    /// up to `max_skew`. Widen a range by so much where a scan must miss no message by the wall clock.
+    /// An ID's timestamp can be ahead of the clock by which its message was received: in ordinary use by a millisecond,
+    /// under overload by up to the generator's `max_lead`, after a clock step by up to that step more, and after an
+    /// observed ID by up to `max_skew`. Widen the range by that much if a scan by wall-clock time must miss no message.
     ///
     /// ```
     /// use imid::MessageId;
@@ -199,24 +199,50 @@ impl MessageId {
     /// ```
     ///
     /// # Errors
-    /// A bound past 2⁴² ms (2⁴² itself is welcome as an excluded end); a range that holds no millisecond, such as
-    /// `5..5`.
+    /// A bound is past the last timestamp (2⁴² ms itself is valid as an excluded end); the range holds no millisecond,
+    /// such as `5..5`.
     pub fn range(times: impl RangeBounds<u64>) -> Result<RangeInclusive<Self>, TimeRangeError> {
-        let from = match times.start_bound() {
-            Bound::Included(&ms) => ms,
-            Bound::Excluded(&ms) => ms.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let last = match times.end_bound() {
-            Bound::Included(&ms) => Some(ms),
-            Bound::Excluded(&ms) => ms.checked_sub(1),
-            Bound::Unbounded => Some(TIMESTAMP_MAX),
-        };
+        let (from, last) = first_and_last(times, 0..=TIMESTAMP_MAX);
         let first = Self::first_at(from)?;
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
             _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
         }
+    }
+}
+
+cfg_minting! {
+    impl MessageId {
+        /// Returns the ID with the next stamp. The caller knows that there is one.
+        #[inline]
+        pub(crate) const fn next_stamp(self) -> Self {
+            Self(self.0 + (1 << STAMP_SHIFT))
+        }
+    }
+}
+
+/// What an ID is put together from: the argument of [`MessageId::try_from_parts`], by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parts {
+    /// Milliseconds since 1970-01-01T00:00:00Z, 0 to [`MessageId::TIMESTAMP_MAX`].
+    pub timestamp_ms: u64,
+    /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
+    pub spin: u16,
+    /// The session: type and hash.
+    pub session: Session,
+}
+
+impl TryFrom<Parts> for MessageId {
+    type Error = RangeError;
+
+    fn try_from(parts: Parts) -> Result<Self, RangeError> {
+        Self::try_from_parts(parts)
+    }
+}
+
+impl From<MessageId> for Parts {
+    fn from(id: MessageId) -> Self {
+        id.parts()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Message IDs for chat backends: 80 bits that sort by time and name their conversation.
 //!
-//! A service **tags** each message with an ID, lets its store **order messages by the ID's text**, and **reads** the ID
-//! back into time, session type and session. It needs no machine ID, no coordinator and no network.
+//! A service **tags** each message with an ID, its store **orders messages by the ID's text**, and any reader **parses**
+//! the ID back into time, session type and session. There is no machine ID, no coordinator and no network.
 //!
 //! - One ID by the system clock takes 38 ns, of which the clock is 23; by a published clock 17 ns; in batches of 64 1.2 ns.
 //! - Its text is written in 4 ns and read in 7; a million at once in 3 ns each, no more than a copy takes.
@@ -36,70 +36,76 @@
 //! ```
 //!
 //! Where:
-//! - **timestamp** counts milliseconds since 1970 and ends on 2109-05-15;
-//! - **spin** counts the IDs of a millisecond; it starts at a seeded place and carries into the next millisecond;
+//! - **timestamp** is the number of milliseconds since 1970; the last one is on 2109-05-15;
+//! - **spin** counts the IDs of a millisecond; it starts at a seeded value and carries into the next millisecond;
 //! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
 //! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
 //!
-//! Integer order, byte order and text order are the same. The text is 19 characters in four dashed groups, of digits
-//! without 0, 1, O and I. The format is fixed bit by bit in FORMAT.md.
+//! IDs have the same order as integers, as bytes and as texts. A text is 19 characters: 16 digits in four dashed groups,
+//! without 0, 1, O and I. FORMAT.md fixes every bit.
 //!
-//! # What is guaranteed
+//! # Guarantees
 //!
-//! Order: one generator's IDs strictly increase, over all sessions with one stripe, per session with more. After
-//! [`observe`](Generator::observe) they also come after IDs from elsewhere.
+//! **Order**: the IDs of a generator strictly increase: over all sessions with one stripe, per session with more. After
+//! [`observe`](Generator::observe) they also sort after an ID from another host.
 //!
-//! Uniqueness: inside one generator always. Across generators that share no state two IDs are equal only if they have
+//! **Uniqueness**: the IDs of one generator are unique. Two generators that share no state can mint equal IDs only for
 //! the same millisecond, spin, type and hash:
 //!
 //! | deployment | guarantee |
 //! | --- | --- |
-//! | each session is minted by one process, chosen by [`Session::shard`] | **unique**, without coordination while serving, as long as all routers agree on the count and a new owner starts past its predecessor's last stamp ([`floor`](generator::Builder::floor)) |
-//! | each session is minted by one process, chosen by its *name* | two different sessions that share a hash on two hosts: 1/4096 per pair of messages in the same millisecond |
-//! | any host mints for any session | one session on many hosts: 1/4096 per pair of its messages in the same millisecond |
-//! | each host has its own [`lane`](generator::Builder::lane) | **unique**, as long as no two live hosts hold one lane and a lane's next holder starts past its last stamp |
+//! | each session is minted by one process, chosen by [`Session::shard`] | **unique**, without coordination, while all routers agree on the count and a new owner starts after its predecessor's last ID ([`floor`](generator::Builder::floor)) |
+//! | each session is minted by one process, chosen by its *name* | if two sessions on two hosts share a hash: equal with probability 1/4096 per pair of their messages in one millisecond |
+//! | any host mints for any session | equal with probability 1/4096 per pair of messages of one session that two hosts mint in one millisecond |
+//! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
 //!
-//! The session hash is a hint, never proof: with 2,400 sessions of one type two of them share a hash with probability
-//! 1/2.
+//! The session hash is a hint, never proof: see [`SessionHash`].
 //!
-//! # When the clock steps back, or too much is asked
+//! # Clock steps and overload
 //!
 //! | event | what happens |
 //! | --- | --- |
-//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at once and at full rate, from the time it had reached |
-//! | it steps back further | an error that says by how much and when to come back |
-//! | a millisecond is full | the next ones are borrowed, up to `max_lead` (1 s) |
-//! | the lead is used up | an error that says when to come back; [`generate_within`](Generator::generate_within) sleeps instead |
-//! | the process forks | the child takes a new seed and starts after the last inherited stamp |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at full rate, from the time reached before the step |
+//! | the clock steps back further | an error that says by how much, and when to retry |
+//! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
+//! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
+//! | the process forks | the child takes a new seed and starts after the last ID that it inherited |
 //!
 //! # Choosing a generator
 //!
-//! | you want | take |
+//! | you want | use |
 //! | --- | --- |
 //! | no set-up | [`generate`] |
 //! | strict order over all sessions, 4,096 IDs/ms | [`Generator::new`] |
 //! | strict order per session, n × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
-//! | the cheapest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
+//! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
 //! | many IDs of one session at once | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
 //! | several hosts that write one session | [`lane`](generator::Builder::lane) |
 //! | imports with times of their own | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
 //!
+//! # Other IDs
+//!
+//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads,
+//! writes and mints the 64-bit family of Twitter, Leaf, NSQ and others. [`identify`](mod@identify) names the dialects and
+//! layouts that a text of unknown origin can come from.
+//!
 //! # Features
 //!
-//! - `std` (default): the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls,
-//!   fork detection. Without it the crate is `no_std` and needs no allocator; a clock and a seed are then the caller's
-//!   to give.
-//! - `juggleim`: session hashes as JuggleIM makes them; see [`dialect`].
-//! - `serde`: IDs as text in JSON, as bytes in binary formats.
+//! | feature | adds |
+//! | --- | --- |
+//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls, fork detection. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
+//! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
+//! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //!
-//! IDs in other text forms, and what could have made a text, are in [`dialect`]; the 64-bit family is in [`snowflake`].
+//! # Platforms
 //!
-//! IDs and text work on every target, generators where there are 64-bit atomics; x86-64 Linux is what is tested. Rust
-//! 1.95 or later.
+//! IDs and texts work on every target, generators on targets with 64-bit atomics. The tests run on x86-64 Linux with
+//! Rust 1.95, the lowest version that they prove.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Items of what mints, which needs 64-bit atomics. Targets without them still read and write IDs.
+/// Items that mint IDs, which needs 64-bit atomics. Targets without these still read and write IDs.
 macro_rules! cfg_minting {
     ($($item:item)*) => { $(#[cfg(target_has_atomic = "64")] $item)* };
 }
@@ -107,6 +113,8 @@ macro_rules! cfg_minting {
 mod layout;
 
 pub mod error;
+
+mod times;
 
 mod session;
 
@@ -137,8 +145,8 @@ pub mod identify;
 
 mod integrations;
 
-pub use codec::IdText;
-pub use id::MessageId;
+pub use codec::{HexText, IdText};
+pub use id::{MessageId, Parts};
 pub use session::{Session, SessionHash, SessionType};
 
 cfg_minting! {
@@ -151,7 +159,7 @@ cfg_minting! {
     pub use identify::identify;
 }
 
-// The documents' examples are tests; one module each, so that a failure names the file.
+// The examples of the documents are tests. Each document has a module, so that a failure names the file.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]

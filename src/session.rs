@@ -1,4 +1,4 @@
-//! What an ID says about its conversation: a 4-bit type and a 22-bit hash of the name.
+//! The conversation as an ID knows it: a 4-bit type and a 22-bit hash of the name.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -11,28 +11,28 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 
 /// The kind of conversation: a code from 0 to 15.
 ///
-/// The constants carry RongCloud's names for the codes of its `ConversationType`. 0 and 13 to 15 are free for the
-/// application; every code is accepted and printed.
+/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name:
+/// applications may use them for kinds of their own.
 ///
 /// ```
 /// use imid::SessionType;
 ///
-/// assert_eq!(SessionType::GROUP.code(), 3);
+/// assert_eq!(SessionType::GROUP.to_u8(), 3);
 /// assert_eq!("ultra_group".parse(), Ok(SessionType::ULTRA_GROUP));
-/// assert_eq!(SessionType::new(13)?.name(), None);
+/// assert_eq!(SessionType::from_u8(13)?.name(), None);
 /// # Ok::<(), imid::error::RangeError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SessionType(u8);
 
-/// One table for the constants and their names, so that neither can miss a code.
+/// Makes the constants and their names from one table, so that neither can miss a code.
 macro_rules! session_types {
     ($($code:literal $name:ident $what:literal)*) => {
         impl SessionType {
             $(#[doc = concat!($what, ": code ", stringify!($code), ".")]
             pub const $name: Self = Self($code);)*
 
-            /// The name in upper case; `None` for the codes that are free for the application (0 and 13 to 15).
+            /// Returns the name in upper case, or `None` for the codes without one (0 and 13 to 15).
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($code => Some(stringify!($name)),)*
@@ -40,7 +40,7 @@ macro_rules! session_types {
                 }
             }
 
-            /// The named types, by code.
+            /// The types with a name, in the order of their codes.
             pub const NAMED: &'static [Self] = &[$(Self::$name),*];
         }
     };
@@ -65,25 +65,25 @@ impl SessionType {
     /// The greatest type: code 15.
     pub const MAX: Self = Self(TYPE_MAX);
 
-    /// The type with this code, 0 to 15.
+    /// Returns the type with this code, 0 to 15.
     ///
     /// # Errors
-    /// A code above 15, such as 16.
-    pub const fn new(code: u8) -> Result<Self, RangeError> {
+    /// The code is 16 or more.
+    pub const fn from_u8(code: u8) -> Result<Self, RangeError> {
         if code > TYPE_MAX {
             return Err(RangeError::new(Field::SessionType, code as u128));
         }
         Ok(Self(code))
     }
 
-    /// The code, 0 to 15.
+    /// Returns the code, 0 to 15.
     #[inline]
-    pub const fn code(self) -> u8 {
+    pub const fn to_u8(self) -> u8 {
         self.0
     }
 }
 
-/// The name in upper case, or the code where the type has no name.
+/// Writes the name in upper case, or the code where the type has no name.
 impl fmt::Display for SessionType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
@@ -108,7 +108,7 @@ impl FromStr for SessionType {
         if let Some(named) = Self::NAMED.iter().find(named) {
             return Ok(*named);
         }
-        // `u8::from_str` also takes a leading plus, which no one writes in a code.
+        // `u8::from_str` would also accept a leading plus.
         match text.parse() {
             Ok(code) if code <= TYPE_MAX && text.as_bytes()[0].is_ascii_digit() => Ok(Self(code)),
             _ => Err(ParseSessionTypeError::new()),
@@ -116,42 +116,51 @@ impl FromStr for SessionType {
     }
 }
 
-/// The low 22 bits of a hash of the session's name: a hint of the session, never proof.
+/// The low 22 bits of a hash of the session's name.
 ///
-/// With 2,400 sessions of one type two of them share a hash with probability 1/2 (the birthday bound of 2²² values).
+/// Equal hashes are a hint that the sessions are the same, never proof: of 2,400 sessions of one type, two share a hash
+/// with probability 1/2 (the birthday bound of 2²² values). Different hashes are proof that the sessions differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SessionHash(u32);
 
 impl SessionHash {
-    /// The greatest hash: 22 ones.
+    /// The greatest hash: 4,194,303, 22 ones.
     pub const MAX: Self = Self(HASH_MAX);
 
-    /// The standard hash of a name: the low 22 bits of XXH3-64 (seed 0) of its UTF-8 bytes.
+    /// Returns the standard hash of a name: the low 22 bits of XXH3-64 (seed 0) of its UTF-8 bytes.
     ///
-    /// The same on every platform and in every version of this library.
+    /// FORMAT.md fixes it: it is the same on every platform and in every version of this library.
     pub fn of(name: &str) -> Self {
         Self::truncate(xxh3_64(name.as_bytes()))
     }
 
-    /// A hash that was computed elsewhere, 0 to 4,194,303.
+    /// Returns the hash with this value, 0 to 4,194,303.
     ///
     /// # Errors
-    /// A value of more than 22 bits, such as 4,194,304.
-    pub const fn new(value: u32) -> Result<Self, RangeError> {
+    /// The value is 4,194,304 (2²²) or more.
+    pub const fn from_u32(value: u32) -> Result<Self, RangeError> {
         if value > HASH_MAX {
             return Err(RangeError::new(Field::SessionHash, value as u128));
         }
         Ok(Self(value))
     }
 
-    /// The value, 0 to 4,194,303.
+    /// Returns the value, 0 to 4,194,303.
     #[inline]
-    pub const fn value(self) -> u32 {
+    pub const fn to_u32(self) -> u32 {
         self.0
     }
 
+    /// Keeps the low 22 bits of a longer hash.
     const fn truncate(hash: u64) -> Self {
         Self(hash as u32 & HASH_MAX)
+    }
+}
+
+/// Writes the value in decimal.
+impl fmt::Display for SessionHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -161,30 +170,35 @@ impl fmt::Debug for SessionHash {
     }
 }
 
-/// A conversation as an ID knows it: type and hash, 26 bits. Made once per conversation and kept.
+/// A conversation as an ID knows it: type and hash, 26 bits.
 ///
-/// Two different conversations of one type can share a hash (see [`SessionHash`]), so equal sessions are a hint that
-/// the conversation is the same, and different sessions are proof that it is not.
+/// Make it once per conversation and keep it, so that the name is hashed once. Two conversations of one type can share a
+/// hash (see [`SessionHash`]).
 ///
 /// ```
 /// use imid::{Session, SessionType};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// assert_eq!(room.hash().value(), 3_966_315);
+/// assert_eq!(room.hash().to_u32(), 3_966_315);
 /// assert_eq!(Session::pair("alice", "bob"), Session::pair("bob", "alice"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Session(u32);
 
 impl Session {
-    /// The session with this type and the standard hash of this name.
+    /// The least session: type 0, hash 0. It is the default.
+    pub const MIN: Self = Self(0);
+    /// The greatest session: 26 ones.
+    pub const MAX: Self = Self(SESSION_MAX);
+
+    /// Makes a session from its type and the standard hash of its name.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
-    /// The private conversation of two users, whichever comes first.
+    /// Makes the private conversation of two users. The order of the two makes no difference.
     ///
-    /// With h = XXH3-64 (seed 0) of a name's UTF-8 bytes, the hash is the low 22 bits of XXH3-64 of 16 bytes: the
+    /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes: the
     /// lesser of h(a) and h(b), then the greater, both big-endian.
     pub fn pair(a: &str, b: &str) -> Self {
         let (a, b) = (xxh3_64(a.as_bytes()), xxh3_64(b.as_bytes()));
@@ -194,51 +208,52 @@ impl Session {
         Self::from_parts(SessionType::PRIVATE, SessionHash::truncate(xxh3_64(&ends)))
     }
 
-    /// The session with this type and this hash.
+    /// Makes a session from its type and hash.
     pub const fn from_parts(session_type: SessionType, hash: SessionHash) -> Self {
         Self((session_type.0 as u32) << TYPE_SHIFT | hash.0)
     }
 
-    /// The session with these 26 bits, type above hash, as they stand in an ID.
+    /// Returns the session with these 26 bits: type · 2²² + hash, as in the low bits of an ID.
     ///
     /// # Errors
-    /// A value of more than 26 bits, such as 67,108,864.
-    pub const fn from_bits(bits: u32) -> Result<Self, RangeError> {
+    /// The value is 67,108,864 (2²⁶) or more.
+    pub const fn from_u32(bits: u32) -> Result<Self, RangeError> {
         if bits > SESSION_MAX {
             return Err(RangeError::new(Field::Session, bits as u128));
         }
         Ok(Self(bits))
     }
 
-    /// The 26 bits, 0 to 67,108,863.
+    /// Returns the 26 bits, 0 to 67,108,863: type · 2²² + hash.
     #[inline]
-    pub const fn bits(self) -> u32 {
+    pub const fn to_u32(self) -> u32 {
         self.0
     }
 
-    /// The low 26 bits of an ID.
+    /// Returns the session in the low 26 bits of an ID.
     #[inline]
     pub(crate) const fn truncate(bits: u32) -> Self {
         Self(bits & SESSION_MAX)
     }
 
-    /// The type.
+    /// Returns the type.
     #[inline]
     pub const fn session_type(self) -> SessionType {
         SessionType((self.0 >> TYPE_SHIFT) as u8)
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[inline]
     pub const fn hash(self) -> SessionHash {
         SessionHash(self.0 & HASH_MAX)
     }
 
-    /// The shard, 0 to `shards - 1`, that owns the session: jump consistent hash of the 26 bits.
+    /// Returns the shard that owns this session, 0 to `shards - 1`: jump consistent hash of the 26 bits.
     ///
-    /// Routing by it keeps two processes from ever minting in the same 26-bit bucket, and the same number can be read
-    /// from any ID of the session. When the count grows from n to n + 1, one session in n + 1 moves, all of them to the
-    /// new shard. Lamping and Veach, «A Fast, Minimal Memory, Consistent Hash Algorithm», 2014.
+    /// Sessions with equal bits have the same shard, so two processes that own different shards never mint for the same
+    /// 26 bits. The shard can also be computed from any ID of the session. When the count grows from n to n + 1, one
+    /// session in n + 1 moves, always to the new shard. Source: Lamping and Veach, "A Fast, Minimal Memory, Consistent
+    /// Hash Algorithm", 2014.
     ///
     /// ```
     /// use imid::{Session, SessionType};
@@ -259,9 +274,34 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Jump consistent hash of `key` into `buckets`.
+/// Conversions with the integer of a value: all that is above its maximum is refused.
+macro_rules! integer_conversions {
+    ($($value:ty, $integer:ty, $from:ident, $to:ident;)*) => {$(
+        impl TryFrom<$integer> for $value {
+            type Error = RangeError;
+
+            fn try_from(value: $integer) -> Result<Self, RangeError> {
+                Self::$from(value)
+            }
+        }
+
+        impl From<$value> for $integer {
+            fn from(value: $value) -> Self {
+                value.$to()
+            }
+        }
+    )*};
+}
+
+integer_conversions! {
+    SessionType, u8, from_u8, to_u8;
+    SessionHash, u32, from_u32, to_u32;
+    Session, u32, from_u32, to_u32;
+}
+
+/// Jump consistent hash: the bucket of `key` among `buckets`.
 ///
-/// The division is the paper's, in the same floating point: every step of it is exact or rounded alike on all targets
+/// The division is the paper's, in the same floating point. Each step is exact or rounded the same way on all targets
 /// (2³¹ over an integer of at most 2³¹, times an integer below 2³²).
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "each operand is a whole number below 2^53")]
 const fn jump(mut key: u64, buckets: u32) -> u32 {

@@ -1,58 +1,118 @@
-//! What every public type can be used for: shared, sent, copied, kept across a panic, put into a constant.
+//! What each public type can be used for: shared, sent, copied, kept across a panic, put into a constant.
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+mod public;
+
+use std::collections::BTreeSet;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::clock::ClockError;
-use imid::clock::{ManualClock, SystemClock};
-use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
-use imid::generator::{Batch, Builder, Stats};
-use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::{Generator, IdText, MessageId, Session, SessionHash, SessionType, Start};
+use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
+use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
+use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
+use imid::identify::{Candidate, Candidates};
+use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
+use imid::{
+    Generator, HexText, IdText, MessageId, Parts, Session, SessionHash, SessionType, dialect, generator, snowflake,
+};
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
 impl<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Shared for T {}
 
-fn is_shared<T: Shared>() {}
+/// State that threads share.
+fn shared<T: Shared>() {}
 
-fn is_a_value<T: Shared + Copy + Ord + Hash>() {}
+/// Settings and parts: compared, but without an order.
+fn plain<T: Shared + Copy + Eq>() {}
 
-fn is_an_error<T: Shared + Copy + Eq + std::error::Error>() {}
+/// IDs, their texts and their sessions: keys of maps that hash and of maps that sort.
+fn value<T: Shared + Copy + Ord + Hash>() {}
 
-#[test]
-fn values_are_plain() {
-    is_a_value::<MessageId>();
-    is_a_value::<IdText>();
-    is_a_value::<Session>();
-    is_a_value::<SessionHash>();
-    is_a_value::<SessionType>();
+fn error<T: Shared + Copy + Eq + std::error::Error>() {}
+
+/// Checks each type, and lists its name as [`public::types`] does.
+macro_rules! check {
+    ($($check:ident { $($name:literal $type:ty,)* })*) => {
+        fn checked() -> BTreeSet<String> {
+            $($($check::<$type>();)*)*
+            let named = [$($(($name, std::any::type_name::<$type>())),*),*];
+            for (name, full) in named {
+                let last = name.rsplit("::").next().unwrap_or_default();
+                let full = full.split('<').next().unwrap_or_default();
+                assert!(full.ends_with(&format!("::{last}")), "{name} is not {full}");
+            }
+            named.map(|(name, _)| name.to_owned()).into()
+        }
+    };
+}
+
+check! {
+    value {
+        "MessageId" MessageId,
+        "IdText" IdText,
+        "HexText" HexText,
+        "Session" Session,
+        "SessionHash" SessionHash,
+        "SessionType" SessionType,
+        "dialect::DialectId" DialectId,
+        "dialect::DialectText" DialectText,
+        "snowflake::Snowflake" Snowflake,
+    }
+    plain {
+        "Parts" Parts,
+        "dialect::Layout" dialect::Layout,
+        "generator::Lane" Lane,
+        "generator::Start" Start,
+        "generator::Stats" Stats,
+        "snowflake::Layout" snowflake::Layout,
+        "snowflake::NoSpareNodes" NoSpareNodes,
+        "snowflake::Parts" snowflake::Parts,
+        "snowflake::Preset" Preset,
+        "snowflake::SpareNode" SpareNode,
+        "snowflake::TextForm" TextForm,
+    }
+    error {
+        "clock::ClockError" ClockError,
+        "dialect::DialectError" DialectError,
+        "error::LengthError" LengthError,
+        "error::LineError" LineError,
+        "error::ParseError" ParseError,
+        "error::ParseSessionTypeError" ParseSessionTypeError,
+        "error::RangeError" RangeError,
+        "error::TimeRangeError" TimeRangeError,
+        "generator::BuildError" BuildError,
+        "generator::GenerateError" generator::GenerateError,
+        "generator::ObserveError" ObserveError,
+        "snowflake::GenerateError" snowflake::GenerateError,
+        "snowflake::LayoutError" snowflake::LayoutError,
+    }
+    shared {
+        "clock::ManualClock" ManualClock,
+        "clock::SystemClock" SystemClock,
+        "clock::CoarseClock" CoarseClock,
+        "clock::TickClock" TickClock,
+        "dialect::Dialect" Dialect<'static>,
+        "dialect::LayoutBuilder" dialect::LayoutBuilder,
+        "generator::Batch" Batch,
+        "generator::Builder" generator::Builder<SystemClock, 1>,
+        "generator::Generator" Generator,
+        "generator::Generator" Generator<ManualClock>,
+        "generator::Generator" Generator<&'static ManualClock, 64>,
+        "identify::Candidate" Candidate,
+        "identify::Candidates" Candidates,
+        "snowflake::Builder" snowflake::Builder<SystemClock, NoSpareNodes>,
+        "snowflake::Generator" snowflake::Generator,
+        "snowflake::Generator" snowflake::Generator<&'static ManualClock, &'static NodeQueue>,
+        "snowflake::LayoutBuilder" snowflake::LayoutBuilder,
+        "snowflake::NodeQueue" NodeQueue,
+    }
 }
 
 #[test]
-fn errors_are_plain() {
-    is_an_error::<ParseError>();
-    is_an_error::<ParseSessionTypeError>();
-    is_an_error::<RangeError>();
-    is_an_error::<TimeRangeError>();
-    is_an_error::<ClockError>();
-    is_an_error::<BuildError>();
-    is_an_error::<GenerateError>();
-    is_an_error::<ObserveError>();
-}
-
-#[test]
-fn generators_and_their_parts_can_be_shared_between_threads() {
-    is_shared::<Generator>();
-    is_shared::<Generator<SystemClock, 64>>();
-    is_shared::<Generator<ManualClock>>();
-    is_shared::<Generator<&'static ManualClock, 2>>();
-    is_shared::<Builder<SystemClock, 1>>();
-    is_shared::<Batch>();
-    is_shared::<Stats>();
-    is_shared::<Start>();
-    #[cfg(feature = "std")]
-    is_shared::<imid::clock::TickClock>();
+fn each_public_type_is_checked() {
+    assert_eq!(checked(), public::types());
 }
 
 #[test]
@@ -60,6 +120,10 @@ fn values_can_be_printed() {
     fn is_display<T: Display>() {}
     is_display::<MessageId>();
     is_display::<IdText>();
+    is_display::<HexText>();
+    is_display::<DialectText>();
+    is_display::<Snowflake>();
+    is_display::<SessionHash>();
     is_display::<SessionType>();
 }
 
@@ -70,9 +134,11 @@ const _: &SessionHash = &SessionHash::MAX;
 const _: &Session = &Session::from_parts(SessionType::GROUP, SessionHash::MAX);
 
 #[test]
-fn sizes_are_those_of_their_integers() {
+fn values_are_small() {
     assert_eq!(size_of::<MessageId>(), size_of::<u128>());
     assert_eq!(size_of::<Session>(), size_of::<u32>());
     assert_eq!(size_of::<SessionHash>(), size_of::<u32>());
     assert_eq!(size_of::<SessionType>(), size_of::<u8>());
+    assert_eq!(size_of::<Snowflake>(), 32);
+    assert_eq!(size_of::<DialectId>(), 32);
 }

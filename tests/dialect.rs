@@ -1,97 +1,170 @@
 //! Dialects: known IDs, strictness, the 80 bits kept, and what a dialect of one's own may be.
 
-use imid::dialect::{Dialect, Layout};
-use imid::{MessageId, SessionType, message_id};
+use std::collections::BTreeSet;
 
-/// IDs printed in RongCloud's public SDK examples and API documents: text, time, spin, type, hash, session.
-#[rustfmt::skip]
-const RONGCLOUD: [(&str, u64, u16, u8, u32, &str); 13] = [
-    ("BUFE-A62U-32C4-01I2", 1_642_750_828_920, 1_574, 1, 1_602, "24"),
-    ("BN6D-3HBC-0PU4-1FGK", 1_611_473_032_624, 415, 1, 48_660, "114"),
-    ("BKV3-S94Q-43C5-4JF0", 1_601_904_874_088, 2_102, 1, 1_199_584, "test2"),
-    ("BB9U-GPNT-7IIG-001I", 1_560_409_119_732, 3_881, 4, 50, "2"),
-    ("CPEN-GH7K-ECA4-98EU", 1_758_619_309_009, 3_269, 1, 303_582, "C_test_845934022"),
-    ("CPEN-GFGA-KC45-CB7A", 1_758_619_301_930, 2_242, 1, 1_453_290, "D_test_845933903"),
-    ("BN7P-0TOV-M7OO-1FGJ", 1_611_657_239_678, 3_196, 6, 48_659, "113"),
-    ("B8FV-UKT9-TJMD-KV6A", 1_548_335_533_735, 2_875, 3, 1_735_882, "BauMbEShY"),
-    ("BI24-J9K0-0007-VD72", 1_589_425_641_984, 0, 1, 4_175_074, "BzUPcKM2B"),
-    ("BS45-NPH4-HV87-10LM", 1_632_648_534_162, 1_012, 1, 3_179_190, "tjw3zbMrU"),
-    ("CDF1-21C2-A73B-DE0J", 1_707_119_744_521, 1_137, 10, 3_586_067, "ug01"),
-    ("C1PL-LJQR-0U1B-ADFN", 1_657_008_766_316, 480, 10, 3_487_223, "testExp0309"),
-    ("CSSQ-OE74-27O7-TB95", 1_773_396_878_224, 1_148, 1, 4_107_557, "i3akONcpE"),
-];
+use imid::dialect::{Dialect, DialectId, Layout, LayoutBuilder};
+use imid::{MessageId, Session, SessionType, message_id};
+use serde_json::Value;
 
-/// The same from before spring 2018: text, time, type, hash, session.
-const RONGCLOUD_V1: [(&str, u64, u8, u32, &str); 6] = [
-    ("5EGN-HLDB-K4Q4-LQ1G", 1_499_141_156_189, 1, 877_324_336, "881916345615646720"),
-    ("5FGT-7VA9-G4DD-4V5P", 1_507_778_882_124, 1, 450_002_105, "MersNRhaKwJkRV9mJR5JXY"),
-    ("5CQK-MT6L-G43A-D3EE", 1_484_621_850_284, 1, 111_578_574, "user9"),
-    ("5GFH-MKD0-SD51-BA0J", 1_516_003_560_711, 3, 1_242_933_267, "lipc0113"),
-    ("5DO1-7OBR-12LJ-ECGG", 1_492_511_558_616, 8, 2_872_521_232, "testing"),
-    ("5FAF-NQT5-4772-MAPA", 1_506_054_987_049, 1, 3_458_935_594, "user10"),
-];
+/// An ID printed in RongCloud's public SDK examples and API documents.
+struct Known {
+    text: String,
+    hex: String,
+    ms: u64,
+    spin: Option<u64>,
+    code: u8,
+    hash: u32,
+    session: String,
+}
+
+fn known(layout: &str) -> Vec<Known> {
+    let all: Value = serde_json::from_str(include_str!("data/rongcloud.json")).unwrap();
+    let known = |row: &Value| {
+        let text = |field: &str| row[field].as_str().unwrap().to_owned();
+        let number = |field: &str| row[field].as_u64().unwrap();
+        Known {
+            text: text("text"),
+            hex: text("hex"),
+            ms: number("unix_ms"),
+            spin: row["spin"].as_u64(),
+            code: number("type") as u8,
+            hash: number("hash") as u32,
+            session: text("session"),
+        }
+    };
+    all[layout].as_array().unwrap().iter().map(known).collect()
+}
 
 #[test]
-fn rongcloud_ids_are_read_and_written() {
-    for (text, ms, spin, code, hash, session) in RONGCLOUD {
-        let id = Dialect::RONGCLOUD.parse(text).unwrap();
-        assert_eq!((id.timestamp_ms(), id.spin(), id.session_type().code()), (ms, spin, code), "{text}");
-        assert_eq!((id.session_hash().value(), Dialect::RONGCLOUD.hash(session)), (hash, Some(hash)), "{text}");
-        assert_eq!(Dialect::RONGCLOUD.to_text(id).as_str(), text);
-        assert!(id.is_in(Dialect::RONGCLOUD.session(SessionType::new(code).unwrap(), session).unwrap()));
-
-        let fields = Dialect::RONGCLOUD.fields(id);
-        assert_eq!((fields.timestamp_ms, fields.spin, fields.type_code, fields.hash), (ms, Some(spin), code, hash));
+fn rongcloud_ids_of_both_layouts_are_read_and_written() {
+    for (layout, dialect, count) in [("v2", Dialect::RONGCLOUD, 13), ("v1", Dialect::RONGCLOUD_V1, 6)] {
+        let known = known(layout);
+        assert_eq!(known.len(), count);
+        for Known { text, hex, ms, spin, code, hash, session } in known {
+            let id = dialect.parse(&text).unwrap();
+            assert_eq!((id.timestamp_ms(), id.spin().map(u64::from)), (ms, spin), "{text}");
+            assert_eq!((id.type_code(), id.hash(), dialect.hash(&session)), (code, hash, Some(hash)), "{text}");
+            assert_eq!((id.to_hex().as_str(), dialect.to_text(id).unwrap().as_str()), (&*hex, &*text));
+            assert_eq!(DialectId::from_hex(&hex, dialect.layout()), Ok(id));
+        }
     }
 }
 
 #[test]
-fn rongcloud_ids_until_2018_are_read_and_written() {
-    for (text, ms, code, hash, session) in RONGCLOUD_V1 {
-        let id = Dialect::RONGCLOUD_V1.parse(text).unwrap();
-        let fields = Dialect::RONGCLOUD_V1.fields(id);
-        assert_eq!((fields.timestamp_ms, fields.spin, fields.type_code, fields.hash), (ms, None, code, hash), "{text}");
-        assert_eq!(Dialect::RONGCLOUD_V1.hash(session), Some(hash), "{text}");
-        assert_eq!(Dialect::RONGCLOUD_V1.to_text(id).as_str(), text);
+fn ids_of_the_standard_layout_are_message_ids_and_those_of_others_are_not() {
+    for Known { text, code, session, .. } in known("v2") {
+        let id = Dialect::RONGCLOUD.parse(&text).unwrap();
+        let message = MessageId::try_from(id).unwrap();
+        assert_eq!((message.timestamp_ms(), Some(message.spin())), (id.timestamp_ms(), id.spin()));
+        assert_eq!((message.session_type().to_u8(), message.session_hash().to_u32()), (id.type_code(), id.hash()));
+        assert!(message.is_in(Dialect::RONGCLOUD.session(SessionType::from_u8(code).unwrap(), &session).unwrap()));
+        assert_eq!((DialectId::from(message), message.to_bytes()), (id, id.to_bytes()));
+    }
+    for Known { text, .. } in known("v1") {
+        let error = MessageId::try_from(Dialect::RONGCLOUD_V1.parse(&text).unwrap()).unwrap_err();
+        assert!(error.is_layout() && !error.is_read_only() && !error.is_without_hash());
+        assert_eq!(error.to_string(), "expected an ID of layout 42-12-4-22, found 43-0-5-32");
+    }
+}
+
+#[test]
+fn a_dialect_does_not_write_an_id_of_another_layout() {
+    let old = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
+    let new = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2").unwrap();
+    let error = Dialect::RONGCLOUD.to_text(old).unwrap_err();
+    assert!(error.is_layout());
+    assert_eq!(error.to_string(), "expected an ID of layout 42-12-4-22, found 43-0-5-32");
+    for message in
+        [Dialect::RONGCLOUD_V1.to_text(new), Dialect::RONGCLOUD_V1.to_text(message_id!("F3Z9-MB7Y-WCQH-T3DD"))]
+    {
+        assert_eq!(message.unwrap_err().to_string(), "expected an ID of layout 43-0-5-32, found 42-12-4-22");
     }
 }
 
 #[test]
 fn rongcloud_ids_until_2018_sort_before_the_current_ones() {
-    let mut old = RONGCLOUD_V1.map(|row| row.0);
-    let mut current = RONGCLOUD.map(|row| row.0);
-    old.sort_unstable();
-    current.sort_unstable();
-    let times = old.map(|text| Dialect::RONGCLOUD_V1.fields(Dialect::RONGCLOUD_V1.parse(text).unwrap()).timestamp_ms);
-    assert!(times.is_sorted());
-    let ids = current.map(|text| Dialect::RONGCLOUD.parse(text).unwrap());
-    assert!(ids.is_sorted() && ids.map(MessageId::timestamp_ms).is_sorted());
-    assert!(Dialect::RONGCLOUD_V1.parse(old[5]).unwrap() < ids[0]);
+    let ids = |layout, dialect: Dialect| {
+        let mut texts: Vec<_> = known(layout).into_iter().map(|known| known.text).collect();
+        texts.sort_unstable();
+        texts.iter().map(|text| dialect.parse(text).unwrap()).collect::<Vec<_>>()
+    };
+    let (old, new) = (ids("v1", Dialect::RONGCLOUD_V1), ids("v2", Dialect::RONGCLOUD));
+    let all = [old, new].concat();
+    assert!(
+        all.is_sorted() && all.is_sorted_by_key(|id| id.timestamp_ms()) && all.is_sorted_by_key(|id| id.to_bytes())
+    );
 }
 
 #[test]
-fn each_bit_arrives_in_every_dialect() {
-    for bit in 0..80 {
-        let id = MessageId::from_u128(1 << bit).unwrap();
-        for from in Dialect::ALL {
-            let text = from.to_text(id);
-            assert_eq!(from.parse(&text), Ok(id));
-            for to in Dialect::ALL {
-                let there = from.recode(&text, to).unwrap();
-                assert_eq!(to.recode(&there, from).unwrap(), text);
-            }
+fn each_bit_arrives_in_every_form_and_in_one_field() {
+    let ours = Layout::builder().timestamp_bits(40).spin_bits(8).type_bits(8).hash_bits(24).build().unwrap();
+    for bits in (0..80).map(|bit| 1 << bit).chain([0, (1 << 80) - 1, 0x0123_4567_89AB_CDEF_0123]) {
+        for layout in [Layout::STANDARD, Layout::RONGCLOUD_V1, ours] {
+            let id = DialectId::from_u128(bits, layout).unwrap();
+            let stamp = u128::from(id.timestamp_ms()) << layout.spin_bits() | u128::from(id.spin().unwrap_or(0));
+            let session = u128::from(id.type_code()) << layout.hash_bits() | u128::from(id.hash());
+            assert_eq!(stamp << layout.type_bits() << layout.hash_bits() | session, bits);
+            assert_eq!(id.spin().is_none(), layout.spin_bits() == 0);
+            assert_eq!((id.layout(), id.to_u128(), u128::from(id)), (layout, bits, bits));
+            assert_eq!(DialectId::from_bytes(id.to_bytes(), layout), id);
+            assert_eq!(DialectId::from_slice(&id.to_bytes(), layout), Ok(id));
+            assert_eq!((<[u8; 10]>::from(id), &id.to_bytes()[..]), (id.to_bytes(), &bits.to_be_bytes()[6..]));
+            let hex = format!("{bits:020x}");
+            assert_eq!(
+                (id.to_hex().as_str(), format!("{id:x}"), format!("{id:#x}")),
+                (&*hex, hex.clone(), format!("0x{hex}"))
+            );
+            assert_eq!((format!("{id:X}"), format!("{id:#X}")), (format!("{bits:020X}"), format!("0x{bits:020X}")));
+            assert_eq!(DialectId::from_hex(&hex.to_uppercase(), layout), Ok(id));
+            assert_eq!(format!("{id:?}"), format!("DialectId({layout}, {hex})"));
         }
-        let old = Dialect::RONGCLOUD_V1.fields(id);
-        let parts = u128::from(old.timestamp_ms) << 37 | u128::from(old.type_code) << 32 | u128::from(old.hash);
-        assert_eq!(parts, 1 << bit);
-        assert_eq!(old.spin, None);
+        for dialect in Dialect::ALL {
+            let id = DialectId::from_u128(bits, dialect.layout()).unwrap();
+            let text = dialect.to_text(id).unwrap();
+            assert_eq!((dialect.parse(&text), dialect.parse_lenient(&text)), (Ok(id), Ok(id)));
+            assert_eq!(dialect.parse_bytes(text.as_bytes()), Ok(id));
+        }
     }
+}
+
+#[test]
+fn what_is_not_80_bits_is_refused() {
+    let layout = Layout::RONGCLOUD_V1;
+    let error = DialectId::from_u128(1 << 80, layout).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "expected an ID of at most 1208925819614629174706175, found 1208925819614629174706176"
+    );
+    assert_eq!(DialectId::from_slice(&[0; 9], layout).unwrap_err().to_string(), "expected 10 bytes, found 9");
+    assert_eq!(DialectId::from_hex("5d", layout).unwrap_err().to_string(), "expected a hex digit, found the end at 2");
+}
+
+#[test]
+fn order_is_that_of_bits_and_agrees_with_equality() {
+    let ids = |bits| [Layout::STANDARD, Layout::RONGCLOUD_V1].map(|layout| DialectId::from_u128(bits, layout).unwrap());
+    let ids: BTreeSet<_> = [ids(0), ids(1), ids(2)].concat().into_iter().collect();
+    assert_eq!(ids.len(), 6);
+    assert!(ids.iter().is_sorted_by_key(|id| id.to_u128()));
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn the_time_is_that_of_the_systems_clock() {
+    let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
+    let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!((since_1970, since_1970.as_millis()), (id.since_epoch(), 1_499_141_156_189));
+    let longest = Layout::builder().timestamp_bits(48).spin_bits(6).build().unwrap();
+    let last = DialectId::from_bytes([0xFF; 10], longest);
+    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(), (1 << 48) - 1);
 }
 
 #[test]
 fn one_id_has_these_texts() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
-    let texts = Dialect::ALL.iter().map(|dialect| (dialect.name(), dialect.to_text(id).to_string()));
+    let texts = Dialect::ALL.iter().map(|dialect| {
+        let id = DialectId::from_bytes(id.to_bytes(), dialect.layout());
+        (dialect.name(), dialect.to_text(id).unwrap().to_string())
+    });
     let expected = [
         ("rongcloud", "D1V7-J95U-SAMF-P1BB"),
         ("rongcloud-v1", "D1V7-J95U-SAMF-P1BB"),
@@ -105,7 +178,8 @@ fn one_id_has_these_texts() {
 fn text_order_is_time_order_where_the_digits_ascend() {
     let (early, late) = (message_id!("9222-2222-2222-2222"), message_id!("W222-2222-2222-2222"));
     for dialect in Dialect::ALL {
-        let ordered = dialect.to_text(early).as_str() < dialect.to_text(late).as_str();
+        let text = |id: MessageId| dialect.to_text(DialectId::from_bytes(id.to_bytes(), dialect.layout())).unwrap();
+        let ordered = text(early) < text(late);
         assert_eq!(dialect.sorts_by_time(), ordered, "{dialect:?}");
         assert_eq!(dialect.sorts_by_time(), dialect.name() != "juggleim");
     }
@@ -137,12 +211,12 @@ fn what_a_dialect_does_not_write_it_does_not_read() {
 fn the_standard_dialect_is_that_of_the_id_itself() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     let standard = Dialect::STANDARD;
-    assert_eq!(standard.to_text(id).as_str(), id.to_text().as_str());
-    let session = imid::Session::new(SessionType::GROUP, "room-42");
+    assert_eq!(standard.to_text(id).unwrap().as_str(), id.to_text().as_str());
+    assert_eq!(standard.parse(&id.to_string()), Ok(id.into()));
+    let session = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(standard.session(SessionType::GROUP, "room-42"), Ok(session));
-    assert_eq!(standard.fields(id).hash, id.session_hash().value());
     for code in 0..16 {
-        assert_eq!(standard.type_name(code), SessionType::new(code).unwrap().name());
+        assert_eq!(standard.type_name(code), SessionType::from_u8(code).unwrap().name());
     }
 }
 
@@ -161,7 +235,7 @@ fn types_have_the_names_of_their_dialect() {
 #[test]
 fn juggleim_hashes_with_crc_32() {
     let session = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap();
-    assert_eq!(session.hash().value(), 1_427_669);
+    assert_eq!(session.hash().to_u32(), 1_427_669);
     assert_eq!(Dialect::JUGGLEIM.hash("room-42"), Some(4_135_797));
 }
 
@@ -171,66 +245,98 @@ fn without_crc_32_juggleim_has_no_session() {
     assert_eq!(Dialect::JUGGLEIM.hash("alice:bob"), None);
     let error = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap_err();
     assert!(error.is_without_hash());
-    assert_eq!(error.to_string(), "expected a dialect with a known session hash, found juggleim");
+    assert_eq!(error.to_string(), "session hash of the dialect is not known");
 }
 
 #[test]
-fn a_layout_of_its_own_is_read_only() {
+fn a_dialect_of_another_layout_is_read_only() {
     let error = Dialect::RONGCLOUD_V1.session(SessionType::PRIVATE, "user9").unwrap_err();
-    assert!(error.is_read_only());
-    assert_eq!(
-        error.to_string(),
-        "expected a dialect that sessions of 26 bits fit, found rongcloud-v1, which is read only"
-    );
+    assert!(error.is_read_only() && !error.is_layout() && !error.is_without_hash());
+    assert_eq!(error.to_string(), "expected a dialect of layout 42-12-4-22, found 43-0-5-32, which is read only");
+}
+
+#[test]
+fn a_dialect_without_a_hash_has_no_session() {
+    let ours = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTUV").unwrap();
+    let error = ours.session(SessionType::PRIVATE, "user9").unwrap_err();
+    assert!(error.is_without_hash() && !error.is_layout() && !error.is_read_only());
+    assert_eq!((error.to_string(), ours.hash("user9")), ("session hash of the dialect is not known".into(), None));
 }
 
 #[test]
 fn digits_are_32_different_ascii_characters() {
-    for (found, shown) in [(b'0', "'0'"), (b'-', "'-'"), (b' ', "' '"), (0xE9, "'\\xe9'"), (b'\n', "'\\n'")] {
+    for (found, shown) in [(b'0', "0"), (b'-', "-"), (b' ', " "), (0xE9, "\\xe9"), (b'\n', "\\n")] {
         let mut digits = *b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
         digits[31] = found;
         let error = Dialect::new("ours", &digits).unwrap_err();
-        let expected = format!("expected 32 different printable ASCII digits other than '-', found {shown} at 31");
+        let expected = format!("expected 32 different printable ASCII digits other than '-', found '{shown}' at 31");
         assert_eq!(error.to_string(), expected);
     }
 }
 
 #[test]
 fn widths_fill_80_bits() {
-    assert_eq!(Layout::new(42, 12, 4, 22), Ok(Layout::STANDARD));
-    assert_eq!(Layout::new(43, 0, 5, 32), Ok(Layout::RONGCLOUD_V1));
-    let error = |a, b, c, d| Layout::new(a, b, c, d).unwrap_err().to_string();
-    assert_eq!(error(42, 12, 4, 21), "expected fields of 80 bits in all, found 79");
-    assert_eq!(error(0, 16, 8, 32), "expected a timestamp of 1 to 63 bits, found 0");
-    assert_eq!(error(64, 0, 0, 16), "expected a timestamp of 1 to 63 bits, found 64");
-    assert_eq!(error(41, 17, 0, 22), "expected a spin of 0 to 16 bits, found 17");
-    assert_eq!(error(42, 12, 9, 17), "expected a session type of 0 to 8 bits, found 9");
-    assert_eq!(error(42, 5, 0, 33), "expected a session hash of 0 to 32 bits, found 33");
-    assert_eq!(error(u32::MAX, u32::MAX, 2, 0), "expected a timestamp of 1 to 63 bits, found 4294967295");
+    let ours = Layout::builder;
+    assert_eq!(ours().build(), Ok(Layout::STANDARD));
+    assert_eq!(ours().timestamp_bits(43).spin_bits(0).type_bits(5).hash_bits(32).build(), Ok(Layout::RONGCLOUD_V1));
+    let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
+    assert_eq!(error(ours().hash_bits(21)), "expected fields of 80 bits in all, found 79");
+    assert_eq!(error(ours().timestamp_bits(0)), "expected a timestamp of 1 to 48 bits, found 0");
+    assert_eq!(error(ours().timestamp_bits(49)), "expected a timestamp of 1 to 48 bits, found 49");
+    assert_eq!(error(ours().spin_bits(17)), "expected a spin of 0 to 16 bits, found 17");
+    assert_eq!(error(ours().type_bits(9)), "expected a session type of 0 to 8 bits, found 9");
+    assert_eq!(error(ours().hash_bits(33)), "expected a session hash of 0 to 32 bits, found 33");
+    assert_eq!(error(ours().spin_bits(u32::MAX)), "expected a spin of 0 to 16 bits, found 4294967295");
+}
+
+#[test]
+fn a_layout_says_what_it_was_built_with() {
+    let layout = Layout::builder().timestamp_bits(44).spin_bits(10).type_bits(2).hash_bits(24).build().unwrap();
+    let widths = (layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits());
+    assert_eq!((widths, layout.is_standard(), layout.name()), ((44, 10, 2, 24), false, None));
+    assert_eq!((Layout::STANDARD.is_standard(), Layout::RONGCLOUD_V1.is_standard()), (true, false));
+    assert_eq!((Layout::STANDARD.name(), Layout::RONGCLOUD_V1.name()), (Some("standard"), Some("rongcloud-v1")));
 }
 
 #[test]
 fn a_dialect_of_ones_own_works_like_the_built_in_ones() {
-    let layout = Layout::new(48, 0, 8, 24).unwrap();
-    let ours = Dialect::new("ours", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ").unwrap();
-    let ours = ours.with_layout(layout).without_dashes().with_hash(|name| name.len() as u32 | 0xAB00_0000);
-    let fields = ours.fields(MessageId::MAX);
+    // Its names are borrowed from what is read at run time.
+    let settings = "ours,DIRECT,ROOM".to_owned();
+    let names: Vec<&str> = settings.split(',').collect();
+    let types = [(1, names[1]), (2, names[2])];
+    let layout = Layout::builder().timestamp_bits(48).spin_bits(0).type_bits(8).hash_bits(24).build().unwrap();
+    let ours = Dialect::new(names[0], b"0123456789ABCDEFGHJKMNPQRSTVWXYZ").unwrap();
+    let ours = ours.with_layout(layout).without_dashes().with_types(&types);
+    let ours = ours.with_hash(|name| name.len() as u32 | 0xAB00_0000);
+
+    let last = DialectId::from_bytes([0xFF; 10], layout);
     assert_eq!(
-        (fields.timestamp_ms, fields.spin, fields.type_code, fields.hash),
+        (last.timestamp_ms(), last.spin(), last.type_code(), last.hash()),
         ((1 << 48) - 1, None, 255, 0xFF_FFFF)
     );
-    assert_eq!(ours.hash("four"), Some(4));
-    assert_eq!(ours.to_text(MessageId::MAX).as_str(), "ZZZZZZZZZZZZZZZZ");
+    assert_eq!((ours.name(), ours.layout(), ours.hash("four")), ("ours", layout, Some(4)));
+    assert_eq!((ours.type_name(2), ours.type_code("direct"), ours.channel_type(2)), (Some("ROOM"), Some(1), None));
+    assert_eq!(ours.to_text(last).unwrap(), "ZZZZZZZZZZZZZZZZ");
+    assert_eq!(ours.parse("ZZZZZZZZZZZZZZZZ"), Ok(last));
     assert!(ours.sorts_by_time());
     let error = ours.parse("0000L00000000000").unwrap_err();
     assert_eq!(error.to_string(), "expected one of the dialect's 32 digits, found 'L' at 4");
-    assert_eq!(format!("{ours:?} {:>20}", ours.to_text(MessageId::MIN)), "Dialect(ours)     0000000000000000");
+    let first = ours.to_text(DialectId::from_bytes([0; 10], layout)).unwrap();
+    assert_eq!(format!("{ours:?} {first:>20}"), "Dialect(ours)     0000000000000000");
 }
 
 #[test]
-fn dialects_are_found_by_name() {
-    for dialect in Dialect::ALL {
-        assert_eq!(Dialect::named(dialect.name()).map(Dialect::name), Some(dialect.name()));
+fn the_names_of_built_in_dialects_lead_to_them() {
+    let names: Vec<_> = Dialect::ALL.iter().map(Dialect::name).collect();
+    assert_eq!(names, ["rongcloud", "rongcloud-v1", "standard", "juggleim"]);
+    for name in names {
+        assert_eq!(Dialect::named(name).map(Dialect::name), Some(name));
     }
     assert!(Dialect::named("klingon").is_none());
+}
+
+#[test]
+fn an_id_with_its_layout_is_small() {
+    assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (32, 4));
+    assert_eq!(size_of::<imid::dialect::DialectError>(), 40);
 }

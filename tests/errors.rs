@@ -1,11 +1,19 @@
-//! Every error of values and texts: its words, where it points, and its size; a generator's words are in its own tests.
+//! The errors of values and texts: their words and where they point. The sizes of all errors, and that the words of all
+//! of them are tested here or in the tests of their modules.
 
+mod public;
+
+use std::collections::BTreeSet;
+use std::fs;
 use std::ops::Bound;
+use std::path::Path;
 
 use imid::clock::ClockError;
-use imid::error::{ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::dialect::DialectError;
+use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::snowflake::{self, LayoutError};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -42,17 +50,18 @@ fn strict_parsing_names_the_first_byte_that_does_not_fit() {
         ("F3Z9-MB7Y-WCQH-T3D'", DIGIT, Some("\\'"), 18),
         ("F3Z9-MB7Y-WCQH-T3é", DIGIT, Some("\\xc3"), 17),
         ("\0", DIGIT, Some("\\x00"), 0),
-        // Of two faults the first is told.
+        // The first of two faults is named.
         ("F3Z9-MB0Y-WC1H-T3DD-", DIGIT, Some("0"), 7),
     ] {
         says(MessageId::parse(text).unwrap_err(), text, expected, found, position);
         assert_eq!(text.parse::<MessageId>(), MessageId::parse(text));
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), MessageId::parse(text));
+        assert_eq!(MessageId::parse_const(text), MessageId::parse(text));
     }
 }
 
 #[test]
-fn bytes_that_are_no_text_are_shown_escaped() {
+fn a_byte_outside_ascii_is_shown_escaped() {
     let error = MessageId::parse_bytes(b"F3Z9-MB7Y-WCQH-T3D\xff").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found '\\xff' at 18"));
     assert_eq!(error.found(), Some(0xff));
@@ -63,7 +72,12 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
     for (text, expected, found, position) in [
         ("", DIGIT, None, 0),
         ("   ", DIGIT, None, 3),
-        ("\u{3000}f3z9", DIGIT, None, 7),
+        ("\u{3000}f3z9", DIGIT, Some("\\xe3"), 0),
+        (" \u{a0} f3z9", DIGIT, Some("\\xc2"), 1),
+        ("f3z9mb7ywcqht3dd\u{a0}", "the end", Some("\\xc2"), 16),
+        ("f3z9mb7ywcqht3dd \u{a0}", "the end", Some("\\xc2"), 17),
+        ("f3z9mb7y\u{ff37}cqht3dd", DIGIT, Some("\\xef"), 8),
+        ("f3z9mb7y\u{212a}cqht3dd", DIGIT, Some("\\xe2"), 8),
         ("  f3z9-mb7y-wc0h-t3dd ", DIGIT, Some("0"), 14),
         ("f3z9 mb7y wcqh t3dd", DIGIT, Some(" "), 4),
         ("-f3z9mb7ywcqht3dd", DIGIT, Some("-"), 0),
@@ -71,7 +85,8 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
         ("f3-z9mb7y-wcqh-t3dd", DIGIT, Some("-"), 2),
         ("f3z9mb7ywcqht3dd2", "the end", Some("2"), 16),
         ("f3z9mb7ywcqht3dd-", "the end", Some("-"), 16),
-        ("f3z9mb7ywcqht3dd é", "the end", Some(" "), 16),
+        ("f3z9mb7ywcqht3dd é", "the end", Some("\\xc3"), 17),
+        ("f3z9mb7ywcqht3d é", DIGIT, Some(" "), 15),
         ("f3z9mb7ywcqht3d", DIGIT, None, 15),
         ("f3z9mb7ywcqh-", DIGIT, None, 13),
     ] {
@@ -80,10 +95,19 @@ fn lenient_parsing_counts_from_the_start_of_what_was_given() {
 }
 
 #[test]
-fn a_text_that_ends_early_ends_before_the_white_space() {
+fn a_text_that_is_too_short_ends_before_the_white_space() {
     let error = MessageId::parse_lenient(" f3z9\n").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found the end at 5"));
     assert_eq!((error.position(), error.found()), (5, None));
+}
+
+#[test]
+fn bytes_of_another_length_are_counted() {
+    for length in [0, 1, 9, 11, 16, 19, 20] {
+        let error = MessageId::from_slice(&[b'2'; 20][..length]).unwrap_err();
+        assert_eq!(error.to_string(), format!("expected 10 bytes, found {length}"));
+        assert_eq!(error.found(), length);
+    }
 }
 
 #[test]
@@ -101,6 +125,20 @@ fn hex_parsing_names_the_first_byte_that_does_not_fit() {
 }
 
 #[test]
+fn a_line_is_named_by_its_index() {
+    let mut ids = [MessageId::MIN; 2];
+    for (line, words) in [
+        ("F3Z9-MB7Y-WCQH-T3DD;", "text 1: expected the separator, found ';' at 19"),
+        ("F3Z9-MB7Y_WCQH-T3DD\n", "text 1: expected '-', found '_' at 9"),
+    ] {
+        let lines = format!("2222-2222-2222-2222\n{line}");
+        let error: LineError = codec::decode_lines(lines.as_bytes(), b'\n', &mut ids).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.index()), (words, 1));
+        assert!(words.ends_with(&error.error().to_string()));
+    }
+}
+
+#[test]
 fn a_number_past_its_field_is_shown_with_the_greatest() {
     let session = Session::default();
     let cases = [
@@ -113,7 +151,7 @@ fn a_number_past_its_field_is_shown_with_the_greatest() {
             "expected an ID of at most 1208925819614629174706175, found 340282366920938463463374607431768211455",
         ),
         (
-            MessageId::try_from_parts(1 << 42, 0, session).unwrap_err(),
+            MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).unwrap_err(),
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
         (
@@ -124,10 +162,13 @@ fn a_number_past_its_field_is_shown_with_the_greatest() {
             MessageId::last_at(1 << 42).unwrap_err(),
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
-        (MessageId::try_from_parts(0, 4_096, session).unwrap_err(), "expected a spin of at most 4095, found 4096"),
-        (SessionType::new(16).unwrap_err(), "expected a session type of at most 15, found 16"),
-        (SessionHash::new(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
-        (Session::from_bits(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
+        (
+            MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: 4_096, session }).unwrap_err(),
+            "expected a spin of at most 4095, found 4096",
+        ),
+        (SessionType::from_u8(16).unwrap_err(), "expected a session type of at most 15, found 16"),
+        (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
+        (Session::from_u32(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
     ];
     for (error, words) in cases {
         assert_eq!(error.to_string(), words);
@@ -186,17 +227,77 @@ fn a_clock_error_says_what_the_clock_lacks() {
     }
 }
 
+/// Lists each error with its size, and checks that no public one is missing.
+macro_rules! sizes {
+    ($($name:literal $error:ty: $size:literal,)*) => {
+        #[test]
+        fn errors_are_small() {
+            // A result travels in registers or in a few words. No error boxes or allocates.
+            $(assert_eq!(size_of::<$error>(), $size, $name);)*
+            let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
+            assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
+        }
+    };
+}
+
+sizes! {
+    "clock::ClockError" ClockError: 16,
+    "dialect::DialectError" DialectError: 40,
+    "error::LengthError" LengthError: 8,
+    "error::LineError" LineError: 24,
+    "error::ParseError" ParseError: 16,
+    "error::ParseSessionTypeError" ParseSessionTypeError: 0,
+    "error::RangeError" RangeError: 32,
+    "error::TimeRangeError" TimeRangeError: 32,
+    "generator::BuildError" BuildError: 8,
+    "generator::GenerateError" GenerateError: 24,
+    "generator::ObserveError" ObserveError: 24,
+    "snowflake::GenerateError" snowflake::GenerateError: 40,
+    "snowflake::LayoutError" LayoutError: 40,
+}
+
+/// The words of all errors stand in `#[error("...")]`. For each of them, some line of a test has the same words, with
+/// anything in place of what is in braces.
 #[test]
-fn errors_are_small() {
-    // A result travels in registers or in a few words; none of them boxes or allocates.
-    assert_eq!(size_of::<ParseError>(), 16);
-    assert_eq!(size_of::<ParseSessionTypeError>(), 0);
-    assert_eq!(size_of::<RangeError>(), 32);
-    assert_eq!(size_of::<TimeRangeError>(), 32);
-    assert_eq!(size_of::<ClockError>(), 16);
-    assert_eq!(size_of::<BuildError>(), 8);
-    assert_eq!(size_of::<GenerateError>(), 24);
-    assert_eq!(size_of::<ObserveError>(), 24);
+fn the_words_of_each_error_are_asserted() {
+    let tests = files("tests");
+    let lines: Vec<&str> = tests.iter().flat_map(|test| test.lines()).collect();
+    let mut seen = 0;
+    for source in files("src") {
+        for words in source.split("#[error(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')) {
+            let words = words.split('"').next().unwrap_or_default();
+            let parts: Vec<&str> = words.split('{').map(|part| part.rsplit('}').next().unwrap_or_default()).collect();
+            assert!(lines.iter().any(|line| has_in_order(line, &parts)), "no test has the words {words:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
+fn has_in_order(line: &str, parts: &[&str]) -> bool {
+    let mut rest = line;
+    parts.iter().all(|part| {
+        let found = rest.split_once(part);
+        rest = found.map_or("", |(_, after)| after);
+        found.is_some()
+    })
+}
+
+/// The texts of the Rust files in a folder of this package.
+fn files(folder: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                texts.push(fs::read_to_string(path).expect("a source is a text"));
+            }
+        }
+    }
+    texts
 }
 
 #[test]
@@ -205,6 +306,7 @@ fn errors_have_no_hidden_source() {
         error.source().is_none()
     }
     assert!(alone(&MessageId::parse("").unwrap_err()));
+    assert!(alone(&MessageId::from_slice(&[]).unwrap_err()));
     assert!(alone(&MessageId::from_u128(u128::MAX).unwrap_err()));
     assert!(alone(&MessageId::range(5..5).unwrap_err()));
     // The words of the range error are already those of the timestamp's.

@@ -1,29 +1,39 @@
-//! One value, many forms: integer, bytes, text, hex and parts agree bit by bit and sort alike.
+//! One value in many forms: integer, bytes, text, hex and parts agree bit by bit and sort alike.
 
+use std::borrow::Borrow;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::ops::Bound;
 
-use imid::{MessageId, Session, SessionHash, SessionType, message_id};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType, message_id};
 use proptest::prelude::*;
 
 /// The fields as the format draws them: name, lowest bit, width.
 const FIELDS: [(&str, u32, u32); 4] = [("timestamp", 38, 42), ("spin", 26, 12), ("type", 22, 4), ("hash", 0, 22)];
 
 fn parts(id: MessageId) -> [u128; 4] {
-    [id.timestamp_ms().into(), id.spin().into(), id.session_type().code().into(), id.session_hash().value().into()]
+    [id.timestamp_ms().into(), id.spin().into(), id.session_type().to_u8().into(), id.session_hash().to_u32().into()]
 }
 
 fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
-    let kind = SessionType::new(code.try_into().unwrap()).unwrap();
-    let hash = SessionHash::new(hash.try_into().unwrap()).unwrap();
+    let kind = SessionType::from_u8(code.try_into().unwrap()).unwrap();
+    let hash = SessionHash::from_u32(hash.try_into().unwrap()).unwrap();
     let session = Session::from_parts(kind, hash);
-    MessageId::try_from_parts(timestamp.try_into().unwrap(), spin.try_into().unwrap(), session).unwrap()
+    MessageId::try_from_parts(Parts {
+        timestamp_ms: timestamp.try_into().unwrap(),
+        spin: spin.try_into().unwrap(),
+        session,
+    })
+    .unwrap()
 }
 
-/// Every form of `value`, given as `bytes`, `text` and `fields`, is the same ID, and is printed by it.
+/// Asserts that `value`, `bytes`, `text` and `fields` are forms of one ID, which is read from each and writes each.
 fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     let id = MessageId::from_u128(value).expect("80 bits");
     assert_eq!(MessageId::from_bytes(bytes), id);
+    assert_eq!(MessageId::from_slice(&bytes), Ok(id));
     assert_eq!(MessageId::parse(text), Ok(id));
+    assert_eq!(MessageId::parse_const(text), Ok(id));
     assert_eq!(MessageId::parse_lenient(&text.to_lowercase().replace('-', "")), Ok(id));
     assert_eq!(MessageId::from_hex(&format!("{value:020x}")), Ok(id));
     assert_eq!(from_parts(fields), id);
@@ -31,15 +41,16 @@ fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     assert_eq!(id.to_u128(), value);
     assert_eq!(id.to_bytes(), bytes);
     assert_eq!(id.to_string(), text);
-    assert_eq!(id.to_text().as_str(), text);
+    assert_eq!(id.to_text(), text);
+    assert_eq!(id.to_hex(), *format!("{value:020x}"));
     assert_eq!(format!("{id:x}"), format!("{value:020x}"));
     assert_eq!(format!("{id:X}"), format!("{value:020X}"));
     assert_eq!(parts(id), fields);
-    assert_eq!(u128::from(id.session().bits()), value % (1 << 26));
-    assert_eq!(Session::from_bits(id.session().bits()), Ok(id.session()));
+    assert_eq!(u128::from(id.session().to_u32()), value % (1 << 26));
+    assert_eq!(Session::from_u32(id.session().to_u32()), Ok(id.session()));
 }
 
-/// A text of one digit everywhere, but another one where `bit` stands.
+/// Returns a text with one digit in all places, except for the place of `bit`.
 fn text_with(rest: char, bit: u32, digit: char) -> String {
     let mut text: Vec<char> = format!("{rest}{rest}{rest}{rest}-").repeat(4).chars().take(19).collect();
     let index = 15 - bit as usize / 5;
@@ -84,11 +95,11 @@ fn a_bit_past_the_eightieth_is_refused() {
 #[test]
 fn numbers_past_their_field_are_refused() {
     let session = Session::default();
-    assert!(MessageId::try_from_parts((1 << 42) - 1, 4_095, session).is_ok());
-    assert!(MessageId::try_from_parts(1 << 42, 0, session).is_err());
-    assert!(MessageId::try_from_parts(u64::MAX, 0, session).is_err());
-    assert!(MessageId::try_from_parts(0, 4_096, session).is_err());
-    assert!(MessageId::try_from_parts(0, u16::MAX, session).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: 4_096, session }).is_err());
+    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: u16::MAX, session }).is_err());
 }
 
 #[test]
@@ -109,6 +120,55 @@ fn conversions_by_from_are_the_named_ones() {
     assert_eq!(<[u8; 10]>::from(id), id.to_bytes());
     assert_eq!(MessageId::from(id.to_bytes()), id);
     assert_eq!(MessageId::try_from("F3Z9-MB7Y-WCQH-T3DD"), Ok(id));
+    assert_eq!(MessageId::try_from(&id.to_bytes()[..]), Ok(id));
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn owned_strings_and_bytes_are_converted_both_ways() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    assert_eq!(MessageId::try_from(String::from(id)), Ok(id));
+    assert_eq!(MessageId::try_from(id.to_bytes().to_vec()), Ok(id));
+    assert_eq!(String::from(id.to_text()), "F3Z9-MB7Y-WCQH-T3DD");
+    assert_eq!(String::from(id.to_hex()), "687e79a4bee2acfc856b");
+    assert!(MessageId::try_from(String::new()).is_err());
+    assert!(MessageId::try_from(Vec::new()).is_err());
+}
+
+#[test]
+fn a_slice_is_raw_bytes_and_never_text() {
+    for length in (0..10).chain(11..=20) {
+        let error = MessageId::from_slice(&b"F3Z9-MB7Y-WCQH-T3DD\n"[..length]).unwrap_err();
+        assert_eq!(error.found(), length);
+    }
+    assert_eq!(MessageId::from_slice(b"F3Z9-MB7Y-").map(MessageId::to_bytes), Ok(*b"F3Z9-MB7Y-"));
+}
+
+/// Asserts that a text on the stack can stand for a `str`.
+fn is_like_str<T>(text: T, want: &str)
+where
+    T: AsRef<str> + Borrow<str> + Hash + ToString + PartialEq<str> + for<'a> PartialEq<&'a str>,
+    str: PartialEq<T>,
+    for<'a> &'a str: PartialEq<T>,
+{
+    fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+    let (as_ref, borrowed): (&str, &str) = (text.as_ref(), text.borrow());
+    assert_eq!((as_ref, borrowed, &text.to_string()[..]), (want, want, want));
+    assert_eq!([text == *want, text == want, *want == text, want == text], [true; 4]);
+    assert_eq!([text == *"", text == "", *"" == text, "" == text], [false; 4]);
+    assert_eq!(hash(&text), hash(want), "a map that is keyed by the text is searched with a str");
+}
+
+#[test]
+fn a_text_on_the_stack_is_like_str() {
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    is_like_str(id.to_text(), "F3Z9-MB7Y-WCQH-T3DD");
+    is_like_str(id.to_hex(), "687e79a4bee2acfc856b");
+    assert_eq!(id.to_text().len(), 19);
 }
 
 #[cfg(feature = "std")]
@@ -129,14 +189,21 @@ fn printing_honours_width_and_alignment() {
     assert_eq!(format!("{:?}", id.to_text()), "\"F3Z9-MB7Y-WCQH-T3DD\"");
     assert_eq!(format!("{id:x} {id:#x}"), "687e79a4bee2acfc856b 0x687e79a4bee2acfc856b");
     assert_eq!(format!("{id:X} {id:#X}"), "687E79A4BEE2ACFC856B 0x687E79A4BEE2ACFC856B");
+    assert_eq!(format!("[{id:22x}]"), "[  687e79a4bee2acfc856b]");
+    assert_eq!(format!("[{id:<22X}]"), "[687E79A4BEE2ACFC856B  ]");
+    assert_eq!(format!("{:x} {:X}", MessageId::MIN, MessageId::MAX), "00000000000000000000 FFFFFFFFFFFFFFFFFFFF");
 }
 
-/// Made when this file is compiled, or not at all.
+/// These are read when this file is compiled.
 const LITERAL: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
 const FROM_PARTS: MessageId = {
-    let Ok(kind) = SessionType::new(14) else { panic!("a code") };
-    let Ok(hash) = SessionHash::new(3_966_315) else { panic!("22 bits") };
-    let Ok(id) = MessageId::try_from_parts(1_732_037_865_755, 2_219, Session::from_parts(kind, hash)) else {
+    let Ok(kind) = SessionType::from_u8(14) else { panic!("a code") };
+    let Ok(hash) = SessionHash::from_u32(3_966_315) else { panic!("22 bits") };
+    let Ok(id) = MessageId::try_from_parts(Parts {
+        timestamp_ms: 1_732_037_865_755,
+        spin: 2_219,
+        session: Session::from_parts(kind, hash),
+    }) else {
         panic!("in range")
     };
     id
@@ -168,7 +235,7 @@ fn lenient_parsing_takes_what_people_type() {
         "  F3Z9-MB7Y-WCQH-T3DD",
         "F3Z9-MB7Y-WCQH-T3DD\r\n",
         "\t f3z9mb7ywcqht3dd \n",
-        "\u{3000}f3z9mb7ywcqht3dd\u{a0}",
+        " \t\n\x0B\x0C\rf3z9mb7ywcqht3dd \t\n\x0B\x0C\r",
     ] {
         assert_eq!(MessageId::parse_lenient(text), Ok(id), "{text:?}");
     }
@@ -192,11 +259,41 @@ fn lenient_parsing_refuses_what_could_be_another_id() {
         "f3z9-mb7y-wcqh-t3d1",
         "f3z9-mb7y-wcqh-t3di",
         "f3z9-mb7y-wcqh-t3do",
-        "f3z9-mb7y-wcqh-t3dſ",
         "F3Z9\u{2010}MB7Y\u{2010}WCQH\u{2010}T3DD",
         "F3Z9-MB7Y-WCQH-T3DD F3Z9-MB7Y-WCQH-T3DD",
     ] {
         assert!(MessageId::parse_lenient(text).is_err(), "{text:?} was read");
+    }
+}
+
+#[test]
+fn white_space_is_six_ascii_characters() {
+    for char in (0..0x3100).chain([0xFEFF]).filter_map(char::from_u32) {
+        let is_white_space = matches!(char, ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r');
+        for text in [format!("{char}f3z9mb7ywcqht3dd"), format!("f3z9mb7ywcqht3dd{char}")] {
+            assert_eq!(MessageId::parse_lenient(&text).is_ok(), is_white_space, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn only_ascii_letters_have_another_case() {
+    let id = message_id!("KSZ9-MB7Y-WCQH-T3DD");
+    assert_eq!(MessageId::parse_lenient("ksz9mb7ywcqht3dd"), Ok(id));
+    for (name, char) in [
+        ("LATIN SMALL LETTER LONG S, in upper case S", 'ſ'),
+        ("LATIN SMALL LETTER DOTLESS I, in upper case I", 'ı'),
+        ("LATIN CAPITAL LETTER I WITH DOT ABOVE, in lower case i and a mark", 'İ'),
+        ("KELVIN SIGN, in lower case k", '\u{212A}'),
+        ("FULLWIDTH LATIN CAPITAL LETTER F", 'Ｆ'),
+        ("FULLWIDTH LATIN SMALL LETTER F", 'ｆ'),
+        ("FULLWIDTH DIGIT TWO", '２'),
+    ] {
+        for at in 0..16 {
+            let (before, after) = ("ksz9mb7ywcqht3dd".split_at(at).0, "ksz9mb7ywcqht3dd".split_at(at + 1).1);
+            let error = MessageId::parse_lenient(&format!("{before}{char}{after}")).unwrap_err();
+            assert_eq!(error.position(), at, "{name}");
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Session, SessionType, Start};
+use imid::{Generator, MessageId, Parts, Session, SessionType, Start};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
@@ -172,7 +172,7 @@ fn a_clock_without_a_usable_time_is_an_error_and_no_reading() {
 #[test]
 fn time_runs_out_after_the_last_stamp() {
     let ids = zero().clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
-    let all = Session::from_bits((1 << 26) - 1).unwrap();
+    let all = Session::from_u32((1 << 26) - 1).unwrap();
     let last = ids.batch(all, 4096).unwrap().next_back().unwrap();
     assert_eq!(last, MessageId::MAX);
     let error = ids.generate(all).unwrap_err();
@@ -213,7 +213,7 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
 
 #[test]
 fn a_floor_puts_every_id_into_a_later_millisecond() {
-    let known = MessageId::try_from_parts(T + 500, 17, room()).unwrap();
+    let known = MessageId::try_from_parts(Parts { timestamp_ms: T + 500, spin: 17, session: room() }).unwrap();
     let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
     assert!(within_spread(at(ids.generate(room()).unwrap()).0, 501));
 }
@@ -227,7 +227,7 @@ fn a_floor_in_the_past_changes_nothing() {
 #[test]
 fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() {
     let floor = |ahead| {
-        let known = MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+        let known = MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
         zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
     };
     assert!(within_spread(at(floor(HOUR).unwrap()).0, HOUR + 1));
@@ -237,17 +237,17 @@ fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() 
 #[test]
 fn observed_ids_come_before_all_later_ones_of_every_stripe() {
     let ids = zero().stripes::<8>().clock(ManualClock::new(T)).build().unwrap();
-    let seen = MessageId::try_from_parts(T + 3_000, 4095, room()).unwrap();
+    let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3_000, spin: 4095, session: room() }).unwrap();
     ids.observe(seen).unwrap();
     for bits in 0..64 {
-        assert!(ids.generate(Session::from_bits(bits).unwrap()).unwrap() > seen);
+        assert!(ids.generate(Session::from_u32(bits).unwrap()).unwrap() > seen);
     }
 }
 
 #[test]
 fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     let ids = zero().max_rollback(ms(0)).clock(ManualClock::new(T)).build().unwrap();
-    let seen = |ahead| MessageId::try_from_parts(T + ahead, 0, room()).unwrap();
+    let seen = |ahead| MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
     let error = ids.observe(seen(5_001)).unwrap_err();
     assert!(error.is_skew());
     assert_eq!(error.ahead(), Some(ms(5_001)));
@@ -334,6 +334,55 @@ fn settings_that_do_not_fit_say_why() {
 }
 
 #[test]
+fn no_id_has_the_time_of_the_ceiling_until_it_is_raised() {
+    let clock = ManualClock::new(T);
+    let ids = zero().ceiling(T + 1).clock(&clock).build().unwrap();
+    assert_eq!(ids.batch(room(), 4_096).unwrap().map(|id| at(id).0).max(), Some(0));
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_ceiling() && !error.is_overload());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "next ID is past the ceiling of the generator");
+    clock.set(T + 50);
+    assert!(ids.generate(room()).unwrap_err().is_ceiling());
+    ids.raise_ceiling(T);
+    assert!(ids.generate(room()).unwrap_err().is_ceiling(), "it only grows");
+    ids.raise_ceiling(T + 51);
+    assert_eq!(at(ids.generate(room()).unwrap()), (50, 0));
+}
+
+#[test]
+fn a_closed_generator_mints_no_more_and_names_its_exact_end() {
+    let ids = zero().lane(Lane { index: 2, bits: 2 }).stripes::<4>().clock(ManualClock::new(T)).build().unwrap();
+    let last = (0..9).map(|hash| ids.generate(Session::from_u32(hash).unwrap()).unwrap()).max().unwrap();
+    let end = ids.close().unwrap();
+    assert_eq!(end, MessageId::from_u128(last.to_u128() | ((1 << 26) - 1)).unwrap());
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_closed());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(error.to_string(), "generator is closed");
+    assert!(ids.batch(room(), 5).unwrap_err().is_closed());
+    ids.raise_ceiling(u64::MAX);
+    ids.raise_floor(MessageId::last_at(T + 9).unwrap());
+    assert!(ids.generate(room()).unwrap_err().is_closed());
+    assert_eq!(ids.close(), Some(end));
+
+    assert_eq!(zero().clock(ManualClock::new(T)).build().unwrap().close(), None, "nothing was issued");
+}
+
+#[test]
+fn a_floor_at_run_time_comes_before_all_later_ids() {
+    let clock = ManualClock::new(T);
+    let ids = zero().stripes::<8>().clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    let owner = MessageId::last_at(T + 60_000).unwrap();
+    ids.raise_floor(owner);
+    for hash in 0..64 {
+        assert!(owner < ids.generate(Session::from_u32(hash).unwrap()).unwrap());
+    }
+    assert!(within_spread(at(ids.generate(room()).unwrap()).0, 60_001));
+}
+
+#[test]
 fn lifted_limits_refuse_nothing_but_the_end_of_time() {
     let clock = ManualClock::new(MessageId::TIMESTAMP_MAX);
     let ids = zero().max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build().unwrap();
@@ -388,7 +437,7 @@ fn stats_count_what_was_issued_and_refused() {
     let ids = Generator::builder().max_lead(ms(10)).stripes::<4>().clock(&clock).build().unwrap();
     for (tick, bits) in (0..100).zip((0..7).cycle()) {
         clock.set(T + tick);
-        let session = Session::from_bits(bits).unwrap();
+        let session = Session::from_u32(bits).unwrap();
         ids.generate(session).unwrap();
         ids.batch(session, 10).unwrap().for_each(drop);
     }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use imid::clock::{Clock, ManualClock};
 use imid::generator::GenerateError;
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Session, SessionHash, SessionType};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType};
 
 const T: u64 = 1_763_665_800_000;
 /// The default `max_skew`.
@@ -20,7 +20,7 @@ fn host(seed: u64) -> Builder<imid::clock::SystemClock, 1> {
 }
 
 fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn ms(n: u64) -> Duration {
@@ -106,7 +106,8 @@ fn a_stream_of_ids_at_exactly_the_skew_neither_stops_minting_nor_creeps() {
     for now in T..T + 20_000 {
         clock.set(now);
         for spin in [0, 4_095] {
-            let stream = MessageId::try_from_parts(now + SKEW, spin, session(9)).unwrap();
+            let stream =
+                MessageId::try_from_parts(Parts { timestamp_ms: now + SKEW, spin, session: session(9) }).unwrap();
             assert!(answer(&ids, stream, 0).timestamp_ms() <= now + SKEW + 2 + SPREAD);
         }
     }

@@ -1,7 +1,9 @@
 //! Which dialects and layouts could have made a text, and in which order they are named.
 
+use imid::dialect::Dialect;
 use imid::identify::{Candidate, identify_at};
 use imid::message_id;
+use imid::snowflake::Layout;
 use proptest::prelude::*;
 
 /// 2026-01-01T00:00:00Z.
@@ -29,7 +31,7 @@ fn a_text_that_only_one_writes_has_one_candidate() {
     let Some(Candidate::Message { dialect, id }) = identify_at("pb9hvkf86lyr3bmm", NOW).next() else {
         panic!("a message ID");
     };
-    assert_eq!((dialect.name(), id), ("juggleim", message_id!("F3Z9-MB7Y-WCQH-T3DD")));
+    assert_eq!((dialect.name(), id), ("juggleim", message_id!("F3Z9-MB7Y-WCQH-T3DD").into()));
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn hex_of_16_digits_is_nsq() {
     let Some(Candidate::Snowflake(id)) = identify_at("0632eb19de09b007", NOW).next() else {
         panic!("a Snowflake");
     };
-    assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (1_463_110_874_347, 155, 7));
+    assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (1_463_110_874_347, 155, 7));
 }
 
 #[test]
@@ -84,6 +86,37 @@ fn what_nobody_writes_has_no_candidate() {
     {
         assert_eq!(names(text), [""; 0], "{text:?}");
     }
+}
+
+#[test]
+fn the_time_of_a_candidate_is_that_of_its_layout() {
+    let times: Vec<_> = identify_at("5EGN-HLDB-K4Q4-LQ1G", NOW).map(|id| (id.name(), id.timestamp_ms())).collect();
+    assert_eq!(times, [("rongcloud-v1", 1_499_141_156_189), ("rongcloud", 749_570_578_094)]);
+}
+
+#[test]
+fn a_candidate_of_ones_own_is_written_too() {
+    let text = "BUFE-A62U-32C4-01I2";
+    let id = Dialect::RONGCLOUD.parse(text).unwrap();
+    let message = |dialect| Candidate::Message { dialect, id };
+    assert_eq!(
+        (message(&Dialect::RONGCLOUD).to_string(), message(&Dialect::RONGCLOUD).name()),
+        (text.into(), "rongcloud")
+    );
+    // The dialect writes no IDs of this layout.
+    assert_eq!(message(&Dialect::RONGCLOUD_V1).to_string(), "5f9ee5185e1898400642");
+
+    let layout = Layout::builder().build().unwrap();
+    let candidate = Candidate::Snowflake(layout.parse("5").unwrap());
+    assert_eq!((candidate.to_string(), candidate.name(), candidate.timestamp_ms()), ("5".into(), "custom", 0));
+}
+
+#[test]
+fn candidates_are_counted_and_can_be_taken_from_both_ends() {
+    let mut candidates = identify_at("204697221847986177", NOW);
+    assert_eq!((candidates.len(), candidates.next().unwrap().name()), (5, "twitter"));
+    assert_eq!((candidates.next_back().unwrap().name(), candidates.len()), ("rollback-38-15-10", 3));
+    assert_eq!(format!("{:>22}", candidates.next().unwrap()), "    204697221847986177");
 }
 
 #[cfg(feature = "std")]

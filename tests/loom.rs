@@ -16,7 +16,7 @@ use imid::clock::ClockError;
 use imid::clock::{Clock, SystemClock};
 use imid::generator::GenerateError;
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
+use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
@@ -54,7 +54,7 @@ fn clock(ms: u64) -> TestClock {
 }
 
 fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn model(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
@@ -181,7 +181,7 @@ fn a_clock_that_steps_back_between_two_threads_refuses_nothing() {
 fn what_is_observed_comes_before_whatever_follows() {
     model(2, || {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
-        let seen = MessageId::try_from_parts(T + 3, 4095, session(7)).unwrap();
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
         let done = Arc::new(AtomicBool::new(false));
         let thread = {
             let (ids, done) = (Arc::clone(&ids), Arc::clone(&done));
@@ -209,7 +209,9 @@ fn of_two_observed_the_greater_stays() {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
         let observe = |ids: Arc<Generator<TestClock>>, ahead| {
             move || {
-                let seen = MessageId::try_from_parts(T + ahead, 4095, session(7)).unwrap();
+                let seen =
+                    MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 4095, session: session(7) })
+                        .unwrap();
                 ids.observe(seen).unwrap();
                 assert!(seen < ids.generate(session(0)).unwrap());
             }
@@ -230,7 +232,7 @@ fn a_late_thread_does_not_turn_time_back() {
         let thread = thread::spawn(move || other.generate(session(1)).unwrap());
         ids.clock().set(T + 2);
         ids.generate(session(0)).unwrap();
-        let seen = MessageId::try_from_parts(T + 1, 4095, session(7)).unwrap();
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 1, spin: 4095, session: session(7) }).unwrap();
         ids.observe(seen).unwrap();
         ids.clock().set(T);
         assert!(seen < ids.generate(session(2)).unwrap());
@@ -268,7 +270,8 @@ fn the_first_calls_share_one_seed() {
         let thread = thread::spawn(move || other.generate(session(0)).unwrap());
         let mut all = [ids.generate(session(0)).unwrap(), thread.join().unwrap()];
         all.sort_unstable();
-        let next = MessageId::try_from_parts(T, start.spin() + 1, session(0)).unwrap();
+        let next =
+            MessageId::try_from_parts(Parts { timestamp_ms: T, spin: start.spin() + 1, session: session(0) }).unwrap();
         assert_eq!(all, [start, next]);
     });
 }
@@ -323,7 +326,7 @@ fn an_observed_id_and_a_tick_at_once_lead_to_the_later_of_both() {
             other.clock().set(T + 1);
             other.generate(session(0)).unwrap()
         });
-        let seen = MessageId::try_from_parts(T + 2, 4095, session(7)).unwrap();
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 2, spin: 4095, session: session(7) }).unwrap();
         ids.observe(seen).unwrap();
         let reply = ids.generate(session(0)).unwrap();
         let tick = thread.join().unwrap();
@@ -338,16 +341,20 @@ fn an_observed_id_and_a_tick_at_once_lead_to_the_later_of_both() {
 /// thread that was paused with the old bound.
 #[test]
 fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
-    model(1, || {
+    model(2, || {
         let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
         ids.generate(session(0)).unwrap();
-        let mint = |ids: Arc<Generator<TestClock>>| move || ids.generate(session(0)).ok();
-        let threads = [thread::spawn(mint(Arc::clone(&ids))), thread::spawn(mint(Arc::clone(&ids)))];
-        ids.raise_floor(MessageId::try_from_parts(T + 2, 4095, session(7)).unwrap());
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)).ok());
+        // The last stamp below the old ceiling, for one of the two.
+        let mut all: Vec<_> = ids.generate(session(0)).ok().into_iter().collect();
+        ids.raise_floor(
+            MessageId::try_from_parts(Parts { timestamp_ms: T + 2, spin: 4095, session: session(7) }).unwrap(),
+        );
         ids.raise_ceiling(T + 9);
         let last = ids.generate(session(0)).unwrap();
         assert!(ms(last) >= 3);
-        let mut all: Vec<_> = threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect();
+        all.extend(thread.join().unwrap());
         assert!(all.iter().all(|id| ms(*id) == 0 || ms(*id) >= 3), "{all:?}");
         all.push(last);
         assert_distinct(all);
@@ -356,14 +363,15 @@ fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
 
 #[test]
 fn no_thread_mints_at_the_ceiling() {
-    model(1, || {
+    model(2, || {
         let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
-        let mint = |ids: Arc<Generator<TestClock>>| move || ids.generate(session(0));
-        let threads = [thread::spawn(mint(Arc::clone(&ids))), thread::spawn(mint(Arc::clone(&ids)))];
-        ids.clock().set(T + 1);
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)));
         let mut all = vec![Ok(first), ids.generate(session(0))];
-        all.extend(threads.into_iter().map(|thread| thread.join().unwrap()));
+        ids.clock().set(T + 1);
+        all.push(ids.generate(session(0)));
+        all.push(thread.join().unwrap());
         let (minted, refused): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
         let minted: Vec<_> = minted.into_iter().map(Result::unwrap).collect();
         assert!(minted.iter().all(|id| ms(*id) == 0), "{minted:?}");

@@ -4,26 +4,23 @@
 //! `Generator::exchange`.
 #![cfg(loom)]
 
-use core::time::Duration;
-
 use imid::clock::ManualClock;
-use imid::snowflake::GenerateError;
-use imid::snowflake::{Generator, Layout, Preset, Snowflake, WorkerQueue};
+use imid::snowflake::{GenerateError, Generator, Layout, NodeQueue, Preset, Snowflake};
 use loom::sync::Arc;
 use loom::thread;
 
 const T: u64 = 1_763_665_800_000;
 
 /// Four numbers a tick.
-const LAYOUT: Layout = match Layout::new("narrow", 42, 20, 2, 0, Duration::from_millis(1)) {
+const LAYOUT: Layout = match Layout::builder().tick_bits(42).node_bits(20).sequence_bits(2).build() {
     Ok(layout) => layout,
     Err(_) => panic!("64 bits"),
 };
 
-type Ids = Generator<ManualClock, WorkerQueue>;
+type Ids = Generator<ManualClock, NodeQueue>;
 
 /// What two threads get that each ask twice.
-fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, MintError>> {
+fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, GenerateError>> {
     let twice = |ids: &Ids| [ids.generate(), ids.generate()];
     let other = thread::spawn({
         let ids = Arc::clone(ids);
@@ -34,9 +31,9 @@ fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, MintError>> {
     minted
 }
 
-fn generator(workers: &[u32]) -> Arc<Ids> {
-    let ids = Generator::new(Preset::new(&LAYOUT), 3).unwrap().with_clock(ManualClock::new(T));
-    let ids = Arc::new(ids.with_workers(workers.iter().copied().collect()));
+fn generator(spares: &[u32]) -> Arc<Ids> {
+    let ids = Generator::builder(Preset::new(LAYOUT)).node(3).spares(spares.iter().copied().collect());
+    let ids = Arc::new(ids.clock(ManualClock::new(T)).build().unwrap());
     // Touches every word before other threads do, and takes the first number.
     ids.generate().unwrap();
     ids
@@ -46,10 +43,10 @@ fn generator(workers: &[u32]) -> Arc<Ids> {
 fn two_threads_share_the_numbers_of_a_tick() {
     loom::model(|| {
         let minted = minted_by_two(&generator(&[]));
-        let mut seqs: Vec<_> = minted.iter().filter_map(|id| id.ok()).map(Snowflake::seq).collect();
-        seqs.sort_unstable();
-        assert_eq!(seqs, [1, 2, 3]);
-        assert!(minted.iter().filter_map(|id| id.err()).all(MintError::is_full));
+        let mut numbers: Vec<_> = minted.iter().filter_map(|id| id.ok()).map(Snowflake::sequence).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [1, 2, 3]);
+        assert!(minted.iter().filter_map(|id| id.err()).all(GenerateError::is_overload));
     });
 }
 
@@ -60,7 +57,7 @@ fn two_threads_behind_the_last_id_swap_once() {
         ids.clock().set(T - 1);
         let mut minted: Vec<_> = minted_by_two(&ids).into_iter().map(Result::unwrap).collect();
         minted.sort_unstable();
-        assert!(minted.iter().map(|id| (id.node(), id.seq())).eq((0..4).map(|seq| (minted[0].node(), seq))));
+        assert!(minted.iter().map(|id| (id.node(), id.sequence())).eq((0..4).map(|number| (minted[0].node(), number))));
         assert_eq!(ids.node(), minted[0].node());
     });
 }

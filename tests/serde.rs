@@ -1,11 +1,26 @@
-//! IDs through serde: text where people read it, bits where they do not.
+//! Values through serde: text in formats that people read, bits in binary ones.
 #![cfg(feature = "serde")]
 
 use imid::snowflake::Layout;
-use imid::{MessageId, message_id};
-use serde_test::{Configure, Token, assert_de_tokens_error, assert_ser_tokens, assert_tokens};
+use imid::{MessageId, Session, SessionHash, SessionType, message_id};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_test::{
+    Configure, Readable, Token, assert_de_tokens, assert_de_tokens_error, assert_ser_tokens, assert_tokens,
+};
 
 const ID: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+
+fn json_error<T: DeserializeOwned + std::fmt::Debug>(json: &str) -> String {
+    serde_json::from_str::<T>(json).unwrap_err().to_string()
+}
+
+/// Writes a value in a binary format, reads it back, and returns the bytes.
+fn binary<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: T) -> Vec<u8> {
+    let bytes = postcard::to_stdvec(&value).unwrap();
+    assert_eq!(postcard::from_bytes(&bytes), Ok(value));
+    bytes
+}
 
 #[test]
 fn a_message_id_is_its_text_where_people_read() {
@@ -14,19 +29,41 @@ fn a_message_id_is_its_text_where_people_read() {
 }
 
 #[test]
-fn a_message_id_is_10_bytes_where_they_do_not() {
-    let mut tokens = vec![Token::Tuple { len: 10 }];
-    tokens.extend(ID.to_bytes().map(Token::U8));
-    tokens.push(Token::TupleEnd);
-    assert_tokens(&ID.compact(), &tokens);
+fn a_message_id_is_10_bytes_in_binary_formats() {
+    let bytes = b"\x68\x7e\x79\xa4\xbe\xe2\xac\xfc\x85\x6b";
+    assert_eq!(ID.to_bytes(), *bytes);
+    assert_tokens(&ID.compact(), &[Token::Bytes(bytes)]);
+    assert_eq!(binary(ID), [&[10], &bytes[..]].concat());
+}
+
+#[test]
+fn a_binary_format_may_have_the_bytes_as_a_sequence() {
+    let sequence = |len: usize| {
+        let bytes = ID.to_bytes().into_iter().cycle().take(len).map(Token::U8);
+        [Token::Seq { len: Some(len) }].into_iter().chain(bytes).chain([Token::SeqEnd]).collect::<Vec<_>>()
+    };
+    assert_de_tokens(&ID.compact(), &sequence(10));
+    // The eleventh byte is refused before the end is looked for.
+    for (len, tokens) in [(9, &sequence(9)[..]), (11, &sequence(11)[..12])] {
+        let error = format!("invalid length {len}, expected the 10 bytes of a message ID");
+        assert_de_tokens_error::<serde_test::Compact<MessageId>>(tokens, &error);
+    }
+}
+
+#[test]
+fn bytes_of_another_length_are_an_error() {
+    for len in [0, 9, 11] {
+        let error = format!("invalid length {len}, expected the 10 bytes of a message ID");
+        assert_de_tokens_error::<serde_test::Compact<MessageId>>(&[Token::Bytes(&[0; 11][..len])], &error);
+    }
 }
 
 #[test]
 fn only_the_strict_text_is_read() {
     let error = "expected a digit 2-9 or A-Z without I and O, found 'f' at 0";
-    assert_de_tokens_error::<serde_test::Readable<MessageId>>(&[Token::Str("f3z9-mb7y-wcqh-t3dd")], error);
-    let error = serde_json::from_str::<MessageId>("5").unwrap_err().to_string();
-    assert_eq!(error, "invalid type: integer `5`, expected a message ID of 19 characters at line 1 column 1");
+    assert_de_tokens_error::<Readable<MessageId>>(&[Token::Str("f3z9-mb7y-wcqh-t3dd")], error);
+    let error = "invalid type: integer `5`, expected a message ID of 19 characters at line 1 column 1";
+    assert_eq!(json_error::<MessageId>("5"), error);
 }
 
 #[test]
@@ -35,4 +72,62 @@ fn a_snowflake_is_a_string_in_json() {
         (Layout::LEAF.parse("1169786042799259000").unwrap(), Layout::NSQ.parse("0e1ac0d4168a6000").unwrap());
     assert_eq!(serde_json::to_string(&[leaf, nsq]).unwrap(), r#"["1169786042799259000","0e1ac0d4168a6000"]"#);
     assert_ser_tokens(&nsq.compact(), &[Token::U64(0x0e1a_c0d4_168a_6000)]);
+}
+
+#[test]
+fn a_session_type_is_its_name_where_people_read_and_its_code_elsewhere() {
+    for code in 0..=15 {
+        let session_type = SessionType::from_u8(code).unwrap();
+        let text = session_type.to_string();
+        assert_eq!(serde_json::to_string(&session_type).unwrap(), format!("\"{text}\""));
+        for json in [format!("\"{text}\""), format!("\"{}\"", text.to_lowercase()), code.to_string()] {
+            assert_eq!(serde_json::from_str::<SessionType>(&json).unwrap(), session_type, "{json}");
+        }
+        assert_de_tokens(&session_type.readable(), &[Token::I64(code.into())]);
+        assert_eq!(binary(session_type), [code]);
+    }
+}
+
+#[test]
+fn what_is_not_a_session_type_is_an_error() {
+    for (json, error) in [
+        ("16", "invalid value: integer `16`, expected a code 0 to 15 at line 1 column 2"),
+        ("256", "invalid value: integer `256`, expected a code 0 to 15 at line 1 column 3"),
+        ("-1", "invalid value: integer `-1`, expected a code 0 to 15 at line 1 column 2"),
+        ("null", "invalid type: null, expected the name or the code of a session type at line 1 column 4"),
+        ("\"room\"", "expected a code 0 to 15 or a name such as PRIVATE or GROUP at line 1 column 6"),
+    ] {
+        assert_eq!(json_error::<SessionType>(json), error, "{json}");
+    }
+    assert!(postcard::from_bytes::<SessionType>(&[16]).is_err());
+}
+
+#[test]
+fn a_session_is_its_type_and_hash_where_people_read_and_26_bits_elsewhere() {
+    let room = Session::new(SessionType::GROUP, "room-42");
+    assert_eq!(serde_json::to_string(&room).unwrap(), r#"{"type":"GROUP","hash":3966315}"#);
+    for json in [r#"{"type":"GROUP","hash":3966315}"#, r#"{ "hash": 3966315, "type": 3 }"#] {
+        assert_eq!(serde_json::from_str::<Session>(json).unwrap(), room, "{json}");
+    }
+    assert_tokens(&room.compact(), &[Token::U32(room.to_u32())]);
+    binary(room);
+    binary(Session::MAX);
+    assert_eq!(binary(SessionHash::from_u32(5).unwrap()), [5]);
+}
+
+#[test]
+fn what_is_not_a_session_is_an_error() {
+    for (json, error) in [
+        (r#"{"type":"GROUP"}"#, "missing field `hash`"),
+        (r#"{"hash":1}"#, "missing field `type`"),
+        (r#"{"hash":1,"hash":1}"#, "duplicate field `hash`"),
+        (r#"{"type":3,"type":3}"#, "duplicate field `type`"),
+        (r#"{"type":3,"name":1}"#, "unknown field `name`, expected `type` or `hash`"),
+        (r#"{"type":3,"hash":4194304}"#, "expected a session hash of at most 4194303, found 4194304"),
+        ("5", "invalid type: integer `5`, expected a session with its type and its hash"),
+    ] {
+        let found = json_error::<Session>(json);
+        assert!(found.starts_with(error), "{json}: {found}");
+    }
+    assert!(postcard::from_bytes::<Session>(&postcard::to_stdvec(&(1_u32 << 26)).unwrap()).is_err());
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType};
 use proptest::prelude::*;
 
 #[rustfmt::skip]
@@ -27,7 +27,7 @@ fn count(shards: u32) -> NonZeroU32 {
 }
 
 fn shard(bits: u32, shards: u32) -> u32 {
-    Session::from_bits(bits).expect("26 bits").shard(count(shards))
+    Session::from_u32(bits).expect("26 bits").shard(count(shards))
 }
 
 /// `many` sessions of one type with different names.
@@ -38,10 +38,10 @@ fn rooms(many: u32) -> impl Iterator<Item = Session> {
 #[test]
 fn twelve_codes_have_a_name() {
     for (code, name, constant) in NAMES {
-        assert_eq!(constant.code(), code);
+        assert_eq!(constant.to_u8(), code);
         assert_eq!(constant.name(), Some(name));
         assert_eq!(constant.to_string(), name);
-        assert_eq!(SessionType::new(code), Ok(constant));
+        assert_eq!(SessionType::from_u8(code), Ok(constant));
         assert_eq!(name.parse(), Ok(constant));
         assert_eq!(name.to_lowercase().parse(), Ok(constant));
         assert_eq!(format!("{constant:?}"), format!("SessionType({name})"));
@@ -52,23 +52,23 @@ fn twelve_codes_have_a_name() {
 #[test]
 fn four_codes_are_free_and_print_as_numbers() {
     for code in [0, 13, 14, 15] {
-        let free = SessionType::new(code).expect("a code");
+        let free = SessionType::from_u8(code).expect("a code");
         assert_eq!(free.name(), None);
         assert_eq!(free.to_string(), code.to_string());
         assert_eq!(format!("[{free:>4}]"), format!("[{code:>4}]"));
     }
-    assert_eq!(SessionType::default().code(), 0);
-    assert_eq!(SessionType::MAX.code(), 15);
+    assert_eq!(SessionType::default().to_u8(), 0);
+    assert_eq!(SessionType::MAX.to_u8(), 15);
 }
 
 #[test]
 fn every_code_is_read_and_no_other_number() {
     for code in 0..=15 {
-        assert_eq!(code.to_string().parse(), SessionType::new(code).map_err(|_| unreachable!("a code")));
+        assert_eq!(code.to_string().parse(), SessionType::from_u8(code).map_err(|_| unreachable!("a code")));
     }
     for code in 16..=u8::MAX {
         assert!(code.to_string().parse::<SessionType>().is_err());
-        assert!(SessionType::new(code).is_err());
+        assert!(SessionType::from_u8(code).is_err());
     }
 }
 
@@ -77,8 +77,8 @@ fn a_session_is_its_type_and_its_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(room.session_type(), SessionType::GROUP);
     assert_eq!(room.hash(), SessionHash::of("room-42"));
-    assert_eq!(room.bits(), (3 << 22) + 3_966_315);
-    assert_eq!(Session::from_bits(room.bits()), Ok(room));
+    assert_eq!(room.to_u32(), (3 << 22) + 3_966_315);
+    assert_eq!(Session::from_u32(room.to_u32()), Ok(room));
     assert_eq!(Session::from_parts(room.session_type(), room.hash()), room);
     assert_ne!(Session::new(SessionType::CHATROOM, "room-42"), room);
     assert_eq!(format!("{room:?}"), "Session(GROUP, 3966315)");
@@ -88,12 +88,13 @@ fn a_session_is_its_type_and_its_hash() {
 #[test]
 fn an_id_is_in_its_session_and_in_no_other() {
     let room = Session::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(1_763_665_800_000, 7, room).expect("in range");
+    let id =
+        MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room }).expect("in range");
     assert!(id.is_in(room));
     assert!(!id.is_in(Session::new(SessionType::CHATROOM, "room-42")), "another type");
     assert!(!id.is_in(Session::new(SessionType::GROUP, "room-43")), "another name");
     for bit in 0..26 {
-        assert!(!id.is_in(Session::from_bits(room.bits() ^ 1 << bit).expect("26 bits")), "bit {bit}");
+        assert!(!id.is_in(Session::from_u32(room.to_u32() ^ 1 << bit).expect("26 bits")), "bit {bit}");
     }
 }
 
@@ -140,7 +141,7 @@ fn shards_are_the_published_ones() {
 
 #[test]
 fn a_shard_can_be_a_constant() {
-    const SHARD: u32 = match (Session::from_bits(256), NonZeroU32::new(1_024)) {
+    const SHARD: u32 = match (Session::from_u32(256), NonZeroU32::new(1_024)) {
         (Ok(session), Some(shards)) => session.shard(shards),
         _ => panic!("in range"),
     };
@@ -150,7 +151,8 @@ fn a_shard_can_be_a_constant() {
 #[test]
 fn an_id_has_the_shard_of_its_session() {
     let room = Session::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(1_763_665_800_000, 7, room).expect("in range");
+    let id =
+        MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room }).expect("in range");
     for shards in 1..100 {
         assert_eq!(id.session().shard(count(shards)), room.shard(count(shards)));
     }
@@ -195,7 +197,7 @@ proptest! {
     fn hashes_have_22_bits_and_depend_on_the_name_alone(name: String) {
         let hash = SessionHash::of(&name);
         prop_assert!(hash <= SessionHash::MAX);
-        prop_assert_eq!(SessionHash::new(hash.value()), Ok(hash));
+        prop_assert_eq!(SessionHash::from_u32(hash.to_u32()), Ok(hash));
         prop_assert_eq!(Session::new(SessionType::RTC, &name).hash(), hash);
     }
 

@@ -1,80 +1,138 @@
 //! The Snowflake family: known IDs, fields, texts, bounds for a time, and layouts of one's own.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::time::Duration;
 
-use imid::snowflake::{Layout, Snowflake};
+use imid::snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
+use serde_json::Value;
 
-/// IDs from public sources, with the time recorded beside them: layout, text, time, node, sequence number.
-#[rustfmt::skip]
-const KNOWN: [(&Layout, &str, u64, u32, u32); 7] = [
-    (&Layout::TWITTER, "204697221847986177", 1_337_638_595_436, 35, 1),
-    (&Layout::TWITTER, "474971393852182528", 1_402_076_979_493, 129, 0),
-    (&Layout::DISCORD, "175928847299117063", 1_462_015_105_796, 32, 7),
-    (&Layout::DISCORD, "90339695967350784", 1_441_609_061_949, 3, 0),
-    (&Layout::NSQ, "0e1ac0d4168a6000", 1_605_525_592_766, 166, 0),
-    (&Layout::NSQ, "0632eb19de09b007", 1_463_110_874_347, 155, 7),
-    (&Layout::LEAF, "1169786042799259000", 1_567_733_700_834, 39, 3_448),
-];
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Ticks of 100 µs, 100 ms and an hour, and one whose epoch is inside of a millisecond.
+fn other_layouts() -> [Layout; 4] {
+    let layout =
+        |[tick, node, sequence]: [u32; 3]| Layout::builder().tick_bits(tick).node_bits(node).sequence_bits(sequence);
+    [
+        layout([47, 4, 12]).tick(Duration::from_micros(100)),
+        layout([39, 16, 8]).tick(ms(100)).epoch(Duration::from_secs(1_700_000_000)),
+        layout([20, 22, 22]).tick(Duration::from_hours(1)).epoch(Duration::from_hours(400_000)),
+        layout([40, 8, 16]).tick(Duration::from_micros(300)).epoch(Duration::from_nanos(1_700_000_000_123_456_789)),
+    ]
+    .map(|builder| builder.build().unwrap())
+}
 
 #[test]
 fn known_ids_are_read_and_written() {
-    for (layout, text, ms, node, seq) in KNOWN {
-        let id = layout.parse(text).unwrap();
-        assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (ms, node, seq), "{text}");
-        assert_eq!(id.to_string(), text);
-        assert!(!id.is_overflowed());
-        assert_eq!(Snowflake::from_i64(id.to_i64(), layout), id);
-        assert_eq!(Snowflake::from_u64(id.to_u64(), layout), id);
-        let (first, last) = (layout.first_at(ms).unwrap(), layout.last_at(ms).unwrap());
-        assert!(first <= id && id <= last);
+    let known: Value = serde_json::from_str(include_str!("data/snowflake.json")).unwrap();
+    let mut count = 0;
+    for (name, rows) in known.as_object().unwrap().iter().filter(|(_, rows)| rows.is_array()) {
+        let layout = Layout::named(name).unwrap();
+        for row in rows.as_array().unwrap() {
+            let number = |field: &str| row[field].as_u64().unwrap();
+            let bits: u64 = row["id"].as_str().unwrap().parse().unwrap();
+            let text = row.get("hex").unwrap_or(&row["id"]).as_str().unwrap();
+            let id = layout.parse(text).unwrap();
+            assert_eq!((id.to_u64(), id.to_string().as_str()), (bits, text));
+            assert_eq!((id.timestamp_ms(), u64::from(id.node())), (number("unix_ms"), number("node")), "{text}");
+            assert_eq!(u64::from(id.sequence()), number("seq"), "{text}");
+            // Discord's worker is the high part of the node, and its process the low part.
+            let high = row.get("datacenter").or(row.get("worker")).filter(|_| id.datacenter().is_some());
+            let low = row.get("process").or(row.get("worker")).and_then(Value::as_u64);
+            assert_eq!(id.datacenter().map(u64::from), high.and_then(Value::as_u64), "{text}");
+            assert_eq!(u64::from(id.worker()), low.unwrap_or(number("node")), "{text}");
+            if let Some(ns) = row["unix_ns"].as_str() {
+                assert_eq!(
+                    (id.since_epoch().as_nanos().to_string().as_str(), id.tick()),
+                    (ns, number("tick") - 1_288_834_974_288)
+                );
+            }
+            assert!(!id.is_overflowed());
+            assert_eq!(layout.try_from_parts(id.parts()), Ok(id));
+            assert!(layout.range(..).unwrap().contains(&id));
+            count += 1;
+        }
     }
+    assert_eq!(count, 7);
 }
 
 #[test]
-fn the_node_is_split_where_the_layout_says_so() {
-    let split = |layout: &'static Layout, text| {
-        let id = layout.parse(text).unwrap();
-        (id.datacenter(), id.worker())
-    };
-    assert_eq!(split(&Layout::TWITTER, "204697221847986177"), (Some(1), 3));
-    assert_eq!(split(&Layout::TWITTER, "474971393852182528"), (Some(4), 1));
-    assert_eq!(split(&Layout::DISCORD, "175928847299117063"), (Some(1), 0));
-    assert_eq!(split(&Layout::LEAF, "1169786042799259000"), (None, 39));
-}
-
-#[test]
-fn the_java_port_counts_from_2015() {
-    let id = Layout::TWITTER_JAVA.parse("0").unwrap();
-    assert_eq!((id.timestamp_ms(), Layout::TWITTER_JAVA.first_ms()), (1_420_041_600_000, 1_420_041_600_000));
-}
-
-#[test]
-fn each_bit_arrives_in_one_field() {
-    for layout in Layout::ALL {
-        let widths = (layout.node_max().count_ones(), layout.seq_max().count_ones());
-        for bit in 0..64 {
-            let id = Snowflake::from_u64(1 << bit, layout);
-            let tick_and_node = id.tick() << widths.0 | u64::from(id.node());
-            assert_eq!(tick_and_node << widths.1 | u64::from(id.seq()), 1 << bit);
-            let node = id.datacenter().unwrap_or(0) << 5 | if id.datacenter().is_some() { id.worker() } else { 0 };
-            assert!(id.datacenter().is_none() || node == id.node());
+fn each_form_gives_the_same_id_back() {
+    for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
+        for bits in (0..64).map(|bit| 1 << bit).chain([0, u64::MAX, 0x0123_4567_89AB_CDEF]) {
+            let id = Snowflake::from_u64(bits, layout);
+            assert_eq!((id.layout(), id.to_u64(), u64::from(id), i64::from(id)), (layout, bits, bits, id.to_i64()));
+            assert_eq!(Snowflake::from_i64(id.to_i64(), layout), id);
+            assert_eq!(Snowflake::from_bytes(id.to_bytes(), layout), id);
+            assert_eq!((<[u8; 8]>::from(id), id.to_bytes()), (bits.to_be_bytes(), bits.to_be_bytes()));
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
-            assert_eq!(id.to_hex().as_str(), format!("{:016x}", 1_u64 << bit));
+            let hex = format!("{bits:016x}");
+            assert_eq!(
+                (id.to_hex().as_str(), format!("{id:x}"), format!("{id:#x}")),
+                (&*hex, hex.clone(), format!("0x{hex}"))
+            );
+            assert_eq!((format!("{id:X}"), format!("{id:#X}")), (format!("{bits:016X}"), format!("0x{bits:016X}")));
+            assert_eq!(Snowflake::from_hex(&hex, layout), Ok(id));
+            assert_eq!(Snowflake::from_hex(&hex.to_uppercase(), layout), Ok(id));
         }
     }
 }
 
 #[test]
-fn a_time_past_its_field_is_read_from_the_sign_bit_and_flagged() {
+fn each_bit_arrives_in_one_field() {
+    for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
+        for bit in 0..64 {
+            let id = Snowflake::from_u64(1 << bit, layout);
+            let tick_and_node = id.tick() << layout.node_bits() | u64::from(id.node());
+            assert_eq!(tick_and_node << layout.sequence_bits() | u64::from(id.sequence()), 1 << bit);
+            let node = u64::from(id.datacenter().unwrap_or(0)) << layout.worker_bits() | u64::from(id.worker());
+            assert_eq!(node, u64::from(id.node()));
+            assert_eq!(id.parts(), Parts { timestamp_ms: id.timestamp_ms(), node: id.node(), sequence: id.sequence() });
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn the_time_is_that_of_the_systems_clock() {
+    let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
+    let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
+    assert_eq!(id.since_epoch().as_millis(), id.timestamp_ms().into());
+    assert_eq!(String::from(id), "0632eb19de09b007");
+}
+
+#[test]
+fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
+    // 9999-12-31T23:59:59.999Z and all of that millisecond.
+    let latest_ns = 253_402_300_799_999_999_999_u128;
+    let tick = Duration::from_micros(1_800);
+    let epoch = Duration::from_nanos((latest_ns - ((1 << 47) - 1) * tick.as_nanos()) as u64);
+    let layout = |epoch| Layout::builder().tick_bits(47).node_bits(5).tick(tick).epoch(epoch).build();
+    let last = Snowflake::from_u64(u64::MAX, layout(epoch).unwrap());
+    assert_eq!((last.since_epoch().as_nanos(), last.timestamp_ms()), (latest_ns, 253_402_300_799_999));
+    assert_eq!(
+        layout(epoch + Duration::from_nanos(1)).unwrap_err().to_string(),
+        "expected a last time of 0 to 253402300799999 ms, found 253402300800000"
+    );
+    #[cfg(feature = "std")]
+    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_epoch());
+}
+
+#[test]
+fn a_time_past_its_field_is_read_from_the_sign_bit_and_marked() {
     // 2^41 ms after the epoch: 2080-07-10T17:30:30.209Z.
     let id = Layout::LEAF.parse("-9223372036854775808").unwrap();
     assert!(id.is_overflowed());
-    assert_eq!((id.timestamp_ms(), id.node(), id.seq()), (3_487_858_230_209, 0, 0));
+    assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (3_487_858_230_209, 0, 0));
     assert_eq!(Layout::LEAF.parse("9223372036854775808"), Ok(id));
     assert_eq!((id.to_i64(), id.to_string()), (i64::MIN, "-9223372036854775808".to_owned()));
+    assert!(Layout::LEAF.try_from_parts(id.parts()).unwrap_err().is_time());
 
     let last = Layout::LEAF.parse("-1").unwrap();
-    assert_eq!((last.timestamp_ms(), last.node(), last.seq()), (5_686_881_485_760, 1_023, 4_095));
+    assert_eq!((last.timestamp_ms(), last.node(), last.sequence()), (5_686_881_485_760, 1_023, 4_095));
     assert!(last > id && last.to_i64() > id.to_i64());
     assert!(!Layout::LEAF.parse("9223372036854775807").unwrap().is_overflowed());
     assert!(!Layout::DISCORD.parse("18446744073709551615").unwrap().is_overflowed());
@@ -84,32 +142,48 @@ fn a_time_past_its_field_is_read_from_the_sign_bit_and_flagged() {
 fn what_a_layout_does_not_write_it_does_not_read() {
     #[rustfmt::skip]
     let wrong = [
-        (&Layout::TWITTER, "", "expected a decimal digit, found the end at 0"),
-        (&Layout::TWITTER, "-", "expected a decimal digit, found the end at 1"),
-        (&Layout::TWITTER, "-0", "expected a digit 1-9, found '0' at 1"),
-        (&Layout::TWITTER, "-05", "expected a digit 1-9, found '0' at 1"),
-        (&Layout::TWITTER, "+5", "expected a decimal digit, found '+' at 0"),
-        (&Layout::TWITTER, "007", "expected the end, found '0' at 1"),
-        (&Layout::TWITTER, "12 ", "expected a decimal digit, found ' ' at 2"),
-        (&Layout::TWITTER, "18446744073709551616", "expected a number of at most 64 bits, found '6' at 19"),
-        (&Layout::TWITTER, "184467440737095516150", "expected a number of at most 64 bits, found '0' at 20"),
-        (&Layout::TWITTER, "-9223372036854775809", "expected a number of at most 64 bits, found '9' at 19"),
-        (&Layout::DISCORD, "-1", "expected a decimal digit, found '-' at 0"),
-        (&Layout::NSQ, "0632eb19de09b00", "expected a hex digit in lower case, found the end at 15"),
-        (&Layout::NSQ, "0632eb19de09b0070", "expected the end, found '0' at 16"),
-        (&Layout::NSQ, "0632EB19de09b007", "expected a hex digit in lower case, found 'E' at 4"),
-        (&Layout::NSQ, "0632gb19de09b007", "expected a hex digit in lower case, found 'g' at 4"),
+        (Layout::TWITTER, "", "expected a decimal digit, found the end at 0"),
+        (Layout::TWITTER, "-", "expected a decimal digit, found the end at 1"),
+        (Layout::TWITTER, "-0", "expected a digit 1-9, found '0' at 1"),
+        (Layout::TWITTER, "-05", "expected a digit 1-9, found '0' at 1"),
+        (Layout::TWITTER, "+5", "expected a decimal digit, found '+' at 0"),
+        (Layout::TWITTER, "007", "expected the end, found '0' at 1"),
+        (Layout::TWITTER, "12 ", "expected a decimal digit, found ' ' at 2"),
+        (Layout::TWITTER, "18446744073709551616", "expected a number of at most 64 bits, found '6' at 19"),
+        (Layout::TWITTER, "184467440737095516150", "expected a number of at most 64 bits, found '0' at 20"),
+        (Layout::TWITTER, "-9223372036854775809", "expected a number of at most 64 bits, found '9' at 19"),
+        (Layout::DISCORD, "-1", "expected a decimal digit, found '-' at 0"),
+        (Layout::NSQ, "0632eb19de09b00", "expected a hex digit in lower case, found the end at 15"),
+        (Layout::NSQ, "0632eb19de09b0070", "expected the end, found '0' at 16"),
+        (Layout::NSQ, "0632EB19de09b007", "expected a hex digit in lower case, found 'E' at 4"),
+        (Layout::NSQ, "0632gb19de09b007", "expected a hex digit in lower case, found 'g' at 4"),
     ];
     for (layout, text, error) in wrong {
         assert_eq!(layout.parse(text).unwrap_err().to_string(), error, "{text}");
+        assert_eq!(layout.parse_bytes(text.as_bytes()), layout.parse(text));
+    }
+    for (text, error) in [
+        ("0632eb19de09b00", "expected a hex digit, found the end at 15"),
+        ("0632eb19de09b0070", "expected the end, found '0' at 16"),
+        ("0x32eb19de09b007", "expected a hex digit, found 'x' at 1"),
+    ] {
+        assert_eq!(Snowflake::from_hex(text, Layout::LEAF).unwrap_err().to_string(), error, "{text}");
     }
 }
 
 #[test]
+fn order_is_that_of_bits_and_agrees_with_equality() {
+    let layouts = || Layout::ALL.iter().copied().chain(other_layouts());
+    let ids: BTreeSet<_> = layouts().flat_map(|layout| [0, 1].map(|bits| Snowflake::from_u64(bits, layout))).collect();
+    assert_eq!(ids.len(), 2 * layouts().count());
+    assert!(ids.iter().is_sorted_by_key(|id| id.to_u64()));
+}
+
+#[test]
 fn nsq_texts_sort_by_time() {
-    let texts = [0, 1, 0xA, 0x10, u64::MAX].map(|bits| Snowflake::from_u64(bits, &Layout::NSQ).to_hex());
+    let texts = [0, 1, 0xA, 0x10, u64::MAX].map(|bits| Snowflake::from_u64(bits, Layout::NSQ).to_string());
     assert!(texts.is_sorted());
-    assert_eq!(texts[1].as_str(), "0000000000000001");
+    assert_eq!(texts[1], "0000000000000001");
 }
 
 #[test]
@@ -117,17 +191,12 @@ fn the_change_of_nsq_sorts_new_before_old() {
     let may_2015 = 1_430_438_400_000;
     let before = Layout::NSQ_BEFORE_2015.first_at(may_2015).unwrap();
     let since = Layout::NSQ.first_at(may_2015).unwrap();
-    assert!(since.to_hex() < before.to_hex());
+    assert!(since.to_string() < before.to_string());
 }
 
 #[test]
 fn bounds_hold_every_id_of_a_time_and_no_other() {
-    let hour = Duration::from_hours(1);
-    let fast = Layout::new("fast", 47, 4, 12, 0, Duration::from_micros(100)).unwrap();
-    let slow = Layout::new("slow", 39, 16, 8, 17_000_000_000, Duration::from_millis(100)).unwrap();
-    let hourly = Layout::new("hourly", 20, 22, 22, 400_000, hour).unwrap();
-    let layouts: [&'static Layout; 3] = [fast, slow, hourly].map(|layout| &*Box::leak(Box::new(layout)));
-    for layout in Layout::ALL.iter().chain(layouts) {
+    for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
         let middle = layout.first_ms() + 500_000_000;
         let ends =
             [layout.first_ms()..layout.first_ms() + 30, middle..middle + 250, layout.last_ms() - 30..layout.last_ms()];
@@ -140,56 +209,188 @@ fn bounds_hold_every_id_of_a_time_and_no_other() {
                 assert!(Snowflake::from_u64(first.to_u64() - 1, layout).timestamp_ms() < ms, "{first:?} {ms}");
             }
             assert!(Snowflake::from_u64(last.to_u64() + 1, layout).timestamp_ms() > ms, "{last:?} {ms}");
+
+            let range = layout.range(ms..=ms);
+            assert_eq!(range.is_ok(), first <= last, "{layout:?} {ms}");
+            if let Ok(range) = range {
+                assert_eq!(range, first..=last);
+                assert_eq!(layout.range((Bound::Included(ms), Bound::Excluded(ms + 1))), Ok(first..=last));
+            }
         }
         // The last millisecond may hold fewer ticks than others, and none in the sign bit.
         let end = layout.last_at(layout.last_ms()).unwrap();
-        assert_eq!(end.to_u64(), u64::MAX >> (u64::BITS - layout.widths().iter().sum::<u32>()), "{end:?}");
+        let width = layout.tick_bits() + layout.node_bits() + layout.sequence_bits();
+        assert_eq!(end.to_u64(), u64::MAX >> (u64::BITS - width), "{end:?}");
+        let all = layout.range(..).unwrap();
+        assert_eq!((all.start().to_u64(), *all.end()), (0, end));
+        assert_eq!(layout.range((Bound::Unbounded, Bound::Excluded(layout.last_ms() + 1))), Ok(all));
     }
+}
+
+#[test]
+fn a_range_without_a_tick_is_refused() {
+    use Bound::{Excluded, Included, Unbounded};
+    let [_, tenths, ..] = other_layouts();
+    let first = tenths.first_ms();
+    let words = |times: (Bound<u64>, Bound<u64>)| {
+        let error = tenths.range(times).unwrap_err();
+        (error.to_string(), error.is_empty(), error.is_time())
+    };
+    let empty = |from: u64, to: u64| {
+        (format!("expected a range of times in which a tick begins, found {from}..{to} ms"), true, false)
+    };
+    assert_eq!(words((Included(first + 5), Excluded(first + 5))), empty(first + 5, first + 5));
+    assert_eq!(words((Excluded(first + 5), Excluded(first + 5))), empty(first + 6, first + 5));
+    assert_eq!(words((Included(first + 1), Included(first + 99))), empty(first + 1, first + 100));
+    assert_eq!(words((Included(first), Excluded(0))), empty(first, 0));
+    let last = tenths.last_ms();
+    let outside = |found: u64| (format!("expected a time of {first} to {last} ms, found {found}"), false, true);
+    assert_eq!(words((Included(first - 1), Unbounded)), outside(first - 1));
+    assert_eq!(words((Unbounded, Included(last + 1))), outside(last + 1));
+    assert_eq!(words((Excluded(u64::MAX), Unbounded)), outside(u64::MAX));
 }
 
 #[test]
 fn parts_out_of_range_are_refused() {
-    let error = |ms, node, seq| Layout::TWITTER.try_from_parts(ms, node, seq).unwrap_err().to_string();
-    let (first, last) = (Layout::TWITTER.first_ms(), Layout::TWITTER.last_ms());
+    let layout = Layout::TWITTER;
+    let id = |timestamp_ms, node, sequence| layout.try_from_parts(Parts { timestamp_ms, node, sequence });
+    let error = |ms, node, sequence| id(ms, node, sequence).unwrap_err().to_string();
+    let (first, last) = (layout.first_ms(), layout.last_ms());
     assert_eq!(error(first - 1, 0, 0), format!("expected a time of {first} to {last} ms, found {}", first - 1));
     assert_eq!(error(last + 1, 0, 0), format!("expected a time of {first} to {last} ms, found {}", last + 1));
     assert_eq!(error(first, 1_024, 0), "expected a node of 0 to 1023, found 1024");
     assert_eq!(error(first, 0, 4_096), "expected a sequence number of 0 to 4095, found 4096");
-    assert_eq!(Layout::TWITTER.first_at(0).unwrap_err(), Layout::TWITTER.last_at(0).unwrap_err());
-    let id = Layout::TWITTER.try_from_parts(last, 1_023, 4_095).unwrap();
-    assert_eq!(id.to_i64(), i64::MAX);
+    assert_eq!(layout.first_at(0).unwrap_err(), layout.last_at(0).unwrap_err());
+    assert!(layout.first_at(0).unwrap_err().is_time() && !id(first, 1_024, 0).unwrap_err().is_time());
+    assert_eq!(id(last, 1_023, 4_095).unwrap().to_i64(), i64::MAX);
+}
+
+#[test]
+fn parts_make_the_same_id_where_a_tick_is_a_millisecond_or_longer() {
+    for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
+        for tick in (0..300).chain([1 << 20, 1 << 35, u64::MAX]).map(|tick| tick.min((1 << layout.tick_bits()) - 1)) {
+            let ticks = 1 << layout.node_bits() << layout.sequence_bits();
+            let id = Snowflake::from_u64(tick * ticks + (2 << layout.sequence_bits()) + 3, layout);
+            let again = layout.try_from_parts(id.parts()).unwrap();
+            let first_tick = if layout.tick() >= ms(1) {
+                id.tick()
+            } else {
+                // Of the ticks of the millisecond the first.
+                let earlier = (0..=id.tick()).rev().map(|tick| Snowflake::from_u64(tick * ticks, layout));
+                earlier.take_while(|earlier| earlier.timestamp_ms() == id.timestamp_ms()).last().unwrap().tick()
+            };
+            assert_eq!(again.to_u64(), id.to_u64() - (id.tick() - first_tick) * ticks, "{id:?}");
+        }
+    }
+}
+
+#[test]
+fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_one() {
+    let [short, long, ..] = other_layouts();
+    let tick = |layout: Layout, ms| {
+        let parts = Parts { timestamp_ms: layout.first_ms() + ms, node: 0, sequence: 0 };
+        layout.try_from_parts(parts).unwrap().tick()
+    };
+    assert_eq!([0, 1, 7].map(|ms| tick(short, ms)), [0, 10, 70]);
+    assert_eq!([0, 1, 99, 100, 101].map(|ms| tick(long, ms)), [0, 0, 0, 1, 1]);
 }
 
 #[test]
 fn a_layout_of_ones_own_fills_64_bits() {
-    let ms = Duration::from_millis(1);
-    let error =
-        |tick, node, seq, epoch, length| Layout::new("ours", tick, node, seq, epoch, length).unwrap_err().to_string();
-    assert_eq!(error(41, 10, 11, 0, ms), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
-    assert_eq!(error(42, 10, 13, 0, ms), "expected fields of 64 bits, or of 63 below a sign bit, found 65");
-    assert_eq!(error(49, 3, 12, 0, ms), "expected a tick of 1 to 48 bits, found 49");
-    assert_eq!(error(0, 32, 32, 0, ms), "expected a tick of 1 to 48 bits, found 0");
-    assert_eq!(error(20, 33, 11, 0, ms), "expected a node of 1 to 32 bits, found 33");
-    assert_eq!(error(20, 11, u32::MAX, 0, ms), "expected a sequence of 0 to 32 bits, found 4294967295");
-    assert_eq!(error(42, 10, 12, 0, Duration::ZERO), "expected a tick of 1 to 3600000000000 ns, found 0");
+    let ours = Layout::builder;
+    let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
+    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
     assert_eq!(
-        error(42, 10, 12, 0, Duration::MAX),
+        error(ours().tick_bits(42).sequence_bits(13)),
+        "expected fields of 64 bits, or of 63 below a sign bit, found 65"
+    );
+    assert_eq!(error(ours().tick_bits(49).node_bits(3)), "expected a tick of 1 to 48 bits, found 49");
+    assert_eq!(error(ours().tick_bits(0).node_bits(32).sequence_bits(32)), "expected a tick of 1 to 48 bits, found 0");
+    assert_eq!(error(ours().node_bits(33)), "expected a node of 1 to 32 bits, found 33");
+    assert_eq!(error(ours().node_bits(0)), "expected a node of 1 to 32 bits, found 0");
+    assert_eq!(error(ours().worker_bits(11)), "expected a worker of 1 to 10 bits, found 11");
+    assert_eq!(error(ours().worker_bits(0)), "expected a worker of 1 to 10 bits, found 0");
+    assert_eq!(error(ours().sequence_bits(u32::MAX)), "expected a sequence of 0 to 32 bits, found 4294967295");
+    assert_eq!(error(ours().tick(Duration::ZERO)), "expected a tick of 1 to 3600000000000 ns, found 0");
+    assert_eq!(
+        error(ours().tick(Duration::MAX)),
         "expected a tick of 1 to 3600000000000 ns, found 18446744073709551615"
     );
     assert_eq!(
-        error(42, 10, 12, 1 << 48, ms),
-        "expected an epoch of 0 to 281474976710655 ticks, found 281474976710656"
+        error(ours().epoch(Duration::MAX)),
+        "expected an epoch of 0 to 18446744073709551614 ns, found 18446744073709551615"
+    );
+    // The tick with the sign bit set counts too.
+    assert_eq!(
+        error(ours().tick(Duration::from_secs(1))),
+        "expected a last time of 0 to 253402300799999 ms, found 4398046511103000"
     );
     assert_eq!(
-        error(41, 10, 12, (1 << 48) - 1, Duration::from_hours(1)),
-        "expected a last time of 0 to 18446744073709551614 ms, found 18446744073709551615"
+        error(ours().tick_bits(48).node_bits(16).sequence_bits(0).tick(Duration::from_hours(1))),
+        "expected a last time of 0 to 253402300799999 ms, found 18446744073709551615"
     );
 }
 
 #[test]
-fn layouts_are_found_by_name() {
-    for layout in Layout::ALL {
-        assert_eq!(Layout::named(layout.name()), Some(layout));
+fn a_layout_says_what_it_was_built_with() {
+    let layout = Layout::builder()
+        .tick_bits(40)
+        .node_bits(11)
+        .worker_bits(4)
+        .sequence_bits(13)
+        .epoch(Duration::from_nanos(1_500_000_000_000_000_001))
+        .tick(Duration::from_micros(1_024))
+        .text_form(TextForm::Hex)
+        .build()
+        .unwrap();
+    assert_eq!((layout.tick_bits(), layout.node_bits(), layout.worker_bits(), layout.sequence_bits()), (40, 11, 4, 13));
+    assert_eq!(layout.epoch(), Duration::from_nanos(1_500_000_000_000_000_001));
+    assert_eq!(
+        (layout.tick(), layout.text_form(), layout.has_sign()),
+        (Duration::from_micros(1_024), TextForm::Hex, false)
+    );
+    assert_eq!((layout.node_max(), layout.sequence_max()), (2_047, 8_191));
+    assert_eq!((layout.first_ms(), layout.name()), (1_500_000_000_000, None));
+    assert_eq!(format!("{:?}", Snowflake::from_u64(5, layout)), "Snowflake(custom, 0000000000000005)");
+
+    let plain = Layout::builder().build().unwrap();
+    assert_eq!((plain.tick_bits(), plain.node_bits(), plain.worker_bits(), plain.sequence_bits()), (41, 10, 10, 12));
+    assert_eq!((plain.epoch(), plain.tick(), plain.text_form()), (Duration::ZERO, ms(1), TextForm::Decimal));
+    assert!(plain.has_sign());
+}
+
+#[test]
+fn the_names_of_built_in_layouts_lead_to_them() {
+    let names: Vec<_> = Layout::ALL.iter().map(|layout| layout.name().unwrap()).collect();
+    assert_eq!(names, ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10", "nsq", "nsq-before-2015"]);
+    for (layout, name) in Layout::ALL.iter().zip(names) {
+        assert_eq!(Layout::named(name), Some(*layout));
     }
     assert_eq!(Layout::named("frost"), None);
+    assert_eq!(format!("{:?}", Layout::LEAF.parse("5").unwrap()), "Snowflake(leaf, 5)");
+}
+
+#[test]
+fn the_built_in_layouts_begin_and_end_when_their_table_says() {
+    // The first tick and the last in unix milliseconds.
+    let times: Vec<_> = Layout::ALL.iter().map(|layout| (layout.first_ms(), layout.last_ms())).collect();
+    assert_eq!(
+        times,
+        [
+            (1_288_834_974_657, 3_487_858_230_208),
+            (1_288_834_974_657, 3_487_858_230_208),
+            (1_420_070_400_000, 5_818_116_911_103),
+            (1_420_041_600_000, 3_619_064_855_551),
+            (1_513_814_400_000, 1_788_692_306_943),
+            (1_351_441_421_999, 5_963_127_440_425),
+            (1_288_834_974_657, 5_686_881_485_760),
+        ]
+    );
+}
+
+#[test]
+fn an_id_with_its_layout_is_32_bytes() {
+    assert_eq!(size_of::<Snowflake>(), 32);
+    assert_eq!(size_of::<Layout>(), 24);
+    assert_eq!(size_of::<imid::snowflake::LayoutError>(), 40);
 }

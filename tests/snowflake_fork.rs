@@ -1,14 +1,19 @@
 //! A Snowflake generator in a forked child: its node is the parent's. One test, for a fork copies one thread only.
 #![cfg(all(unix, feature = "std"))]
 
+use std::fmt::Write;
+
+use arrayvec::ArrayString;
 use imid::snowflake::{Generator, Preset};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
-static IDS: Generator = match Generator::new(Preset::TWITTER, 35) {
+static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
     Ok(ids) => ids,
     Err(_) => panic!("node 35 fits 10 bits"),
 };
+
+const FORKED: &str = "this process is a fork of the one that has the node";
 
 #[test]
 #[expect(unsafe_code, reason = "what is tested is what fork does")]
@@ -17,8 +22,14 @@ fn a_forked_child_does_not_mint_under_the_nodes_of_its_parent() {
     // SAFETY: the child touches atomics and the clock, and leaves by `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
-            let is_refused = IDS.generate().is_err_and(|error| error.is_forked() && error.retry_after().is_none());
-            let own = Generator::new(Preset::TWITTER, 36).unwrap();
+            let is_refused = IDS.generate().is_err_and(|error| {
+                // On the stack, for another thread may have held the allocator's lock when this process was forked.
+                let mut words = ArrayString::<80>::new();
+                write!(words, "{error}").is_ok_and(|()| words.as_str() == FORKED)
+                    && error.is_forked()
+                    && error.retry_after().is_none()
+            });
+            let own = Generator::try_new(Preset::TWITTER, 36).unwrap();
             let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
             // SAFETY: any code is valid, and nothing of this process is needed any more.
             unsafe { nix::libc::_exit(i32::from(is_refused && is_minted)) }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use imid::clock::ClockError;
-use imid::clock::{Clock, ManualClock};
-use imid::snowflake::{Generator, Layout, NoWorkerIds, Preset, Snowflake, WorkerIds, WorkerQueue};
+use imid::clock::{Clock, ManualClock, SystemClock};
+use imid::snowflake::{Generator, Layout, NoSpareNodes, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
 
 /// 2020-01-01T00:00:00Z.
 const START: u64 = 1_577_836_800_000;
@@ -20,11 +20,29 @@ fn ms(ms: u64) -> Duration {
 }
 
 fn generator(preset: Preset, clock: &ManualClock) -> Generator<&ManualClock> {
-    Generator::new(preset, 3).unwrap().with_clock(clock)
+    Generator::builder(preset).node(3).clock(clock).build().unwrap()
 }
 
+/// The generator of the rollback article, with spare nodes.
+fn swapping<'a>(clock: &'a ManualClock, spares: &'a NodeQueue) -> Generator<&'a ManualClock, &'a NodeQueue> {
+    Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(spares).clock(clock).build().unwrap()
+}
+
+/// Ticks of 100 ms, four numbers each.
+const TENTHS: Layout = match Layout::builder()
+    .tick_bits(39)
+    .node_bits(22)
+    .sequence_bits(2)
+    .epoch(Duration::from_mins(25_000_000))
+    .tick(Duration::from_millis(100))
+    .build()
+{
+    Ok(layout) => layout,
+    Err(_) => panic!("63 bits"),
+};
+
 /// Mints until the tick is full.
-fn fill<C: Clock, W: WorkerIds>(ids: &Generator<C, W>) -> Vec<Snowflake> {
+fn fill<C: Clock, S: NodeSource>(ids: &Generator<C, S>) -> Vec<Snowflake> {
     std::iter::from_fn(|| ids.generate().ok()).collect()
 }
 
@@ -62,11 +80,11 @@ fn every_preset_mints_its_layout_in_order_and_full_ticks() {
         let layout = preset.layout();
         for (tick, at) in [(&first, START), (&second, START + 2)] {
             assert!(tick.iter().all(|id| (id.layout(), id.node()) == (layout, 3)));
-            assert!(tick.iter().all(|id| id.timestamp_ms() <= at && at - id.timestamp_ms() <= 1), "{}", layout.name());
+            assert!(tick.iter().all(|id| id.timestamp_ms() <= at && at - id.timestamp_ms() <= 1), "{layout:?}");
             assert!(tick.is_sorted());
-            let seqs: Vec<_> = tick.iter().map(|id| id.seq()).collect();
-            assert!(seqs.iter().copied().eq(seqs[0]..=layout.seq_max()), "{}", layout.name());
-            assert!(seqs[0] < if layout == &Layout::LEAF { 100 } else { 1 });
+            let numbers: Vec<_> = tick.iter().map(|id| id.sequence()).collect();
+            assert!(numbers.iter().copied().eq(numbers[0]..=layout.sequence_max()), "{layout:?}");
+            assert!(numbers[0] < if layout == Layout::LEAF { 100 } else { 1 });
         }
         assert!(first.last() < second.first());
     }
@@ -86,7 +104,7 @@ fn twitter_fails_on_any_step_back() {
         let error = ids.generate_within(FOR_EVER).unwrap_err();
         assert!(error.is_rollback());
         assert_eq!(error.retry_after(), None);
-        assert_eq!(error.to_string(), "expected a clock that has reached the last ID's time, found it 1 ms behind");
+        assert_eq!(error.to_string(), "clock is 1 ms behind the last ID's time");
 
         clock.set(START);
         assert_eq!(ids.generate().unwrap().to_u64(), second.to_u64() + 1);
@@ -99,15 +117,15 @@ fn twitter_waits_for_the_next_tick_in_the_waiting_call_only() {
     let ids = generator(Preset::TWITTER, &clock);
     assert_eq!(fill(&ids).len(), 4_096);
     let error = ids.generate().unwrap_err();
-    assert!(error.is_full());
+    assert!(error.is_overload());
     assert_eq!(error.retry_after(), Some(ms(1)));
-    assert_eq!(error.to_string(), "expected a sequence number that is left in this tick, found none");
+    assert_eq!(error.to_string(), "all sequence numbers of this tick are used");
     // The clock stands, so the wait is as long as the timeout allows.
     let started = Instant::now();
-    assert!(ids.generate_within(ms(5)).unwrap_err().is_full());
+    assert!(ids.generate_within(ms(5)).unwrap_err().is_overload());
     assert!((ms(4)..ms(2_000)).contains(&started.elapsed()));
 
-    let running = Generator::new(Preset::TWITTER, 3).unwrap().with_clock(RunningClock::new());
+    let running = Generator::builder(Preset::TWITTER).node(3).clock(RunningClock::new()).build().unwrap();
     let many: Vec<_> = (0..9_000).map(|_| running.generate_within(FOR_EVER).unwrap()).collect();
     assert!(many.is_sorted_by(|a, b| a < b));
 }
@@ -119,7 +137,7 @@ fn nsq_fails_on_any_step_back_and_when_a_tick_is_full() {
         let ids = generator(preset, &clock);
         assert_eq!(fill(&ids).len(), 4_096);
         let error = ids.generate_within(FOR_EVER).unwrap_err();
-        assert!(error.is_full());
+        assert!(error.is_overload());
         assert_eq!(error.retry_after(), None);
 
         // A tick of NSQ is a little longer than a millisecond.
@@ -129,14 +147,14 @@ fn nsq_fails_on_any_step_back_and_when_a_tick_is_full() {
         assert_eq!(error.retry_after(), None);
 
         clock.set(START + 2);
-        assert_eq!(ids.generate().unwrap().seq(), 0);
+        assert_eq!(ids.generate().unwrap().sequence(), 0);
     }
 }
 
 #[test]
 fn nsq_counts_ticks_of_2_to_the_20_ns() {
     let clock = ManualClock::new(1_605_525_592_767);
-    let ids = Generator::new(Preset::NSQ, 166).unwrap().with_clock(&clock);
+    let ids = Generator::builder(Preset::NSQ).node(166).clock(&clock).build().unwrap();
     assert_eq!(ids.generate().unwrap().to_string(), "0e1ac0d4168a6000");
 }
 
@@ -168,7 +186,7 @@ fn leaf_waits_twice_as_long_as_5_ms_and_fails_on_6() {
 
 #[test]
 fn leaf_goes_on_after_its_wait() {
-    let ids = Generator::new(Preset::LEAF, 39).unwrap().with_clock(RunningClock::new());
+    let ids = Generator::builder(Preset::LEAF).node(39).clock(RunningClock::new()).build().unwrap();
     let before = ids.generate().unwrap();
     // The wait of 2 ms or more ends past the last ID's time.
     ids.clock().step_back(2);
@@ -179,12 +197,13 @@ fn leaf_goes_on_after_its_wait() {
 #[test]
 fn leaf_starts_its_sequence_anywhere_below_100() {
     let clock = ManualClock::new(START);
-    let (one, other) = (generator(Preset::LEAF, &clock), Generator::new(Preset::LEAF, 4).unwrap().with_clock(&clock));
+    let (one, other) =
+        (generator(Preset::LEAF, &clock), Generator::builder(Preset::LEAF).node(4).clock(&clock).build().unwrap());
     let mut starts = HashSet::new();
     let mut equal = 0;
     for _ in 0..2_000 {
         clock.advance(ms(1));
-        let (one, other) = (one.generate().unwrap().seq(), other.generate().unwrap().seq());
+        let (one, other) = (one.generate().unwrap().sequence(), other.generate().unwrap().sequence());
         starts.insert(one);
         equal += u32::from(one == other);
     }
@@ -196,8 +215,8 @@ fn leaf_starts_its_sequence_anywhere_below_100() {
 #[test]
 fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
     let clock = ManualClock::new(START);
-    let queue: WorkerQueue = [100, 101].into_iter().collect();
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let queue: NodeQueue = [100, 101].into_iter().collect();
+    let ids = swapping(&clock, &queue);
     let first = ids.generate().unwrap();
 
     clock.set(START - 15);
@@ -208,7 +227,7 @@ fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
     clock.set(START - 16);
     let swapped = ids.generate().unwrap();
     assert_eq!((swapped.node(), ids.node()), (100, 100));
-    assert_eq!((swapped.timestamp_ms(), swapped.seq()), (START - 16, 0));
+    assert_eq!((swapped.timestamp_ms(), swapped.sequence()), (START - 16, 0));
     assert!(swapped < first);
     assert_eq!(ids.generate().unwrap().to_u64(), swapped.to_u64() + 1);
 }
@@ -216,8 +235,8 @@ fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
 #[test]
 fn a_node_that_was_swapped_out_comes_back_only_past_its_last_id() {
     let clock = ManualClock::new(START);
-    let queue: WorkerQueue = [100].into_iter().collect();
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let queue: NodeQueue = [100].into_iter().collect();
+    let ids = swapping(&clock, &queue);
     ids.generate().unwrap();
     clock.set(START - 20);
     assert_eq!(ids.generate().unwrap().node(), 100);
@@ -233,14 +252,14 @@ fn a_node_that_was_swapped_out_comes_back_only_past_its_last_id() {
     assert_eq!(ids.generate().unwrap().node(), 100);
     clock.set(START + 1);
     let back = ids.generate().unwrap();
-    assert_eq!((back.node(), back.seq()), (3, 0));
+    assert_eq!((back.node(), back.sequence()), (3, 0));
     assert_eq!((queue.take(START + 100), queue.take(START + 101)), (None, Some(100)));
 }
 
 #[test]
 fn without_spare_nodes_the_rollback_article_fails() {
     let clock = ManualClock::new(START);
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(NoWorkerIds);
+    let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(NoSpareNodes).clock(&clock).build().unwrap();
     ids.generate().unwrap();
     clock.set(START - 16);
     assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
@@ -251,11 +270,13 @@ fn without_spare_nodes_the_rollback_article_fails() {
 #[test]
 fn a_spare_node_that_the_layout_has_no_room_for_is_refused_and_kept() {
     let clock = ManualClock::new(START);
-    let queue: WorkerQueue = [1 << 15, 101].into_iter().collect();
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let queue: NodeQueue = [1 << 15, 101].into_iter().collect();
+    let ids = swapping(&clock, &queue);
     ids.generate().unwrap();
     clock.set(START - 16);
-    assert_eq!(ids.generate().unwrap_err().to_string(), "expected a node of 0 to 32767, found 32768");
+    let error = ids.generate().unwrap_err();
+    assert!(error.is_node() && !error.is_clock() && !error.is_rollback());
+    assert_eq!(error.to_string(), "spare node does not fit the layout: expected a node of 0 to 32767, found 32768");
     assert_eq!(ids.generate().unwrap().node(), 101);
     assert_eq!(queue.take(START), Some(1 << 15));
 }
@@ -275,20 +296,20 @@ fn a_spare_node_taken_in_vain_is_put_back() {
             self.now_ms()
         }
     }
-    static QUEUE: OnceLock<WorkerQueue> = OnceLock::new();
-    static IDS: OnceLock<Generator<Overtaken, &WorkerQueue>> = OnceLock::new();
-    fn ids() -> &'static Generator<Overtaken, &'static WorkerQueue> {
+    static QUEUE: OnceLock<NodeQueue> = OnceLock::new();
+    static IDS: OnceLock<Generator<Overtaken, &NodeQueue>> = OnceLock::new();
+    fn ids() -> &'static Generator<Overtaken, &'static NodeQueue> {
         IDS.get_or_init(|| {
             let queue = QUEUE.get_or_init(|| [100, 101].into_iter().collect());
-            let ids = Generator::new(Preset::ROLLBACK_38_15_10, 3).unwrap();
-            ids.with_clock(Overtaken(AtomicU64::new(0))).with_workers(queue)
+            let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(queue);
+            ids.clock(Overtaken(AtomicU64::new(0))).build().unwrap()
         })
     }
 
     ids().generate().unwrap();
     ids().clock().0.store(1, Ordering::Relaxed);
     let id = ids().generate().unwrap();
-    assert_eq!((id.node(), id.seq()), (100, 1));
+    assert_eq!((id.node(), id.sequence()), (100, 1));
     let queue = QUEUE.get().unwrap();
     assert_eq!((queue.take(START - 16), queue.take(START), queue.take(START + 1)), (Some(101), None, Some(3)));
     assert_eq!(queue.take(u64::MAX), None);
@@ -298,8 +319,8 @@ fn a_spare_node_taken_in_vain_is_put_back() {
 fn a_node_is_not_swapped_for_itself() {
     let clock = ManualClock::new(START);
     // The generator's own node is in the queue by mistake.
-    let queue: WorkerQueue = [3, 100].into_iter().collect();
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let queue: NodeQueue = [3, 100].into_iter().collect();
+    let ids = swapping(&clock, &queue);
     let mut minted = vec![ids.generate().unwrap()];
     clock.set(START - 16);
     assert!(ids.generate().unwrap_err().is_rollback());
@@ -315,7 +336,7 @@ fn a_node_is_not_swapped_for_itself() {
 
 #[test]
 fn the_waiting_call_of_the_rollback_article_waits_out_a_small_step() {
-    let ids = Generator::new(Preset::ROLLBACK_38_15_10, 3).unwrap().with_clock(RunningClock::new());
+    let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(3).clock(RunningClock::new()).build().unwrap();
     let before = ids.generate().unwrap();
     ids.clock().step_back(15);
     let after = ids.generate_within(FOR_EVER).unwrap();
@@ -324,22 +345,72 @@ fn the_waiting_call_of_the_rollback_article_waits_out_a_small_step() {
 }
 
 #[test]
-fn a_time_that_the_layout_has_no_tick_for_is_an_error() {
-    let layout = &Layout::ROLLBACK_38_15_10;
+fn past_the_last_tick_a_layout_is_exhausted() {
+    let layout = Layout::ROLLBACK_38_15_10;
     let clock = ManualClock::new(layout.last_ms());
     let ids = generator(Preset::ROLLBACK_38_15_10, &clock);
     assert_eq!(fill(&ids).len(), 1_024);
     // In the last tick there is no next one to wait for.
-    let error = ids.generate().unwrap_err();
-    assert!(error.is_full());
-    assert_eq!(error.retry_after(), None);
+    let error = ids.generate_within(FOR_EVER).unwrap_err();
+    assert!(error.is_exhausted() && !error.is_overload() && !error.is_clock());
+    assert_eq!(
+        (error.retry_after(), error.to_string()),
+        (None, "all sequence numbers of the layout's last tick are used".into())
+    );
 
     clock.set(layout.last_ms() + 1);
-    let error = ids.generate().unwrap_err();
-    assert!(error.is_clock());
-    assert_eq!(error.to_string(), "expected a time of 1513814400000 to 1788692306943 ms, found 1788692306944");
-    clock.set(layout.first_ms() - 1);
-    assert!(ids.generate().unwrap_err().is_clock());
+    let error = ids.generate_within(FOR_EVER).unwrap_err();
+    assert!(error.is_exhausted() && !error.is_clock());
+    assert_eq!(error.retry_after(), None);
+    assert_eq!(
+        error.to_string(),
+        "clock is past the layout's last tick, which begins at 1788692306943 ms: it shows 1788692306944 ms"
+    );
+}
+
+#[test]
+fn a_time_before_the_first_tick_is_an_error_of_the_clock() {
+    let clock = ManualClock::new(Layout::LEAF.first_ms() - 1);
+    let ids = generator(Preset::LEAF, &clock);
+    let error = ids.generate_within(FOR_EVER).unwrap_err();
+    assert!(error.is_clock() && !error.is_exhausted());
+    assert_eq!(
+        error.to_string(),
+        "expected a clock at 1288834974657 ms or later, the layout's first tick, found 1288834974656 ms"
+    );
+    clock.advance(ms(1));
+    assert_eq!(ids.generate().unwrap().timestamp_ms(), Layout::LEAF.first_ms());
+}
+
+#[test]
+fn the_first_and_the_last_tick_are_minted_in_from_their_first_millisecond_to_their_last() {
+    for layout in [TENTHS, Layout::NSQ, Layout::TWITTER] {
+        let tick_ms = layout.tick().as_nanos().div_ceil(1_000_000) as u64;
+        let mint = |now_ms| {
+            let id = generator(Preset::new(layout), &ManualClock::new(now_ms)).generate();
+            id.map(|id| (id.tick(), id.timestamp_ms() <= now_ms))
+        };
+        let last_tick = (1 << layout.tick_bits()) - 1;
+        assert!(mint(layout.first_ms() - 1).unwrap_err().is_clock());
+        assert_eq!(mint(layout.first_ms()), Ok((0, true)));
+        assert_eq!(mint(layout.last_ms() + tick_ms - 1), Ok((last_tick, true)), "{layout:?}");
+        assert!(mint(layout.last_ms() + tick_ms + 1).unwrap_err().is_exhausted());
+        assert!(mint(u64::MAX).unwrap_err().is_exhausted());
+    }
+}
+
+#[test]
+fn a_clock_that_cannot_be_read_is_an_error_of_the_clock() {
+    struct Broken;
+    impl Clock for Broken {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Err(ClockError::unavailable())
+        }
+    }
+    let ids = Generator::builder(Preset::LEAF).node(3).clock(Broken).build().unwrap();
+    let error = ids.generate_within(FOR_EVER).unwrap_err();
+    assert!(error.is_clock() && !error.is_rollback());
+    assert_eq!((error.retry_after(), error.to_string()), (None, ClockError::unavailable().to_string()));
 }
 
 #[test]
@@ -353,32 +424,63 @@ fn a_stale_clock_is_refreshed_before_a_refusal() {
             self.0.now_ms()
         }
     }
-    let ids = Generator::new(Preset::NSQ_BEFORE_2015, 3).unwrap().with_clock(Stale(ManualClock::new(START + 1)));
+    let ids =
+        Generator::builder(Preset::NSQ_BEFORE_2015).node(3).clock(Stale(ManualClock::new(START + 1))).build().unwrap();
     assert_eq!((0..8_192).filter(|_| ids.generate().is_ok()).count(), 8_192);
-    assert!(ids.generate().unwrap_err().is_rollback() || ids.generate().unwrap_err().is_full());
+    assert!(ids.generate().unwrap_err().is_rollback() || ids.generate().unwrap_err().is_overload());
 }
 
 #[test]
 fn a_node_past_the_greatest_is_refused() {
-    let error = Generator::new(Preset::LEAF, 1_024).unwrap_err();
+    let error = Generator::try_new(Preset::LEAF, 1_024).unwrap_err();
     assert_eq!(error.to_string(), "expected a node of 0 to 1023, found 1024");
-    assert_eq!(Generator::new(Preset::ROLLBACK_38_15_10, 32_767).unwrap().node(), 32_767);
+    assert_eq!(Generator::builder(Preset::LEAF).node(1_024).build().unwrap_err(), error);
+    assert_eq!(Generator::try_new(Preset::ROLLBACK_38_15_10, 32_767).unwrap().node(), 32_767);
+}
+
+#[test]
+fn a_generator_without_a_node_is_not_built() {
+    let error = Generator::builder(Preset::LEAF).build().unwrap_err();
+    assert_eq!(error.to_string(), "expected a node of 0 to 1023, found none");
+    assert_eq!(Generator::builder(Preset::LEAF).build_static().unwrap_err(), error);
+}
+
+#[test]
+fn a_static_generator_can_have_spare_nodes() {
+    static SPARES: NodeQueue = NodeQueue::new();
+    static IDS: Generator<SystemClock, &NodeQueue> =
+        match Generator::builder(Preset::LEAF).node(7).spares(&SPARES).build_static() {
+            Ok(ids) => ids,
+            Err(_) => panic!("node 7 fits 10 bits"),
+        };
+    SPARES.put(SpareNode { node: 8, used_until_ms: 0 });
+    assert_eq!((IDS.generate().unwrap().node(), IDS.preset()), (7, Preset::LEAF));
+    assert_eq!(SPARES.take(1), Some(8));
+}
+
+#[test]
+fn there_is_a_preset_for_each_built_in_layout() {
+    let layouts: HashSet<_> = Preset::ALL.iter().map(Preset::layout).collect();
+    assert_eq!(layouts, Layout::ALL.iter().copied().collect());
+    assert_eq!(Preset::ALL.len(), Layout::ALL.len());
+}
+
+#[test]
+fn a_generator_shows_its_parts() {
+    let shown = format!("{:?}", generator(Preset::LEAF, &ManualClock::new(START)));
+    assert!(shown.starts_with("Generator { layout: Layout {") && shown.contains(", node: 3, clock: "), "{shown}");
 }
 
 #[test]
 fn a_preset_of_ones_own_keeps_to_its_layout() {
-    const LAYOUT: Layout = match Layout::new("tenths", 39, 22, 2, 15_000_000_000, Duration::from_millis(100)) {
-        Ok(layout) => layout,
-        Err(_) => panic!("63 bits"),
-    };
     // Bounds past a tick's numbers are those of the tick, and none is 0.
     for (bound, most) in [(u32::MAX, 4), (0, 1)] {
         let clock = ManualClock::new(START);
-        let ids = generator(Preset::new(&LAYOUT).start_below(bound), &clock);
+        let ids = generator(Preset::new(TENTHS).start_below(bound), &clock);
         for _ in 0..200 {
             let first = ids.generate().unwrap();
-            assert!(first.seq() < most && first.timestamp_ms() == ids.clock().now_ms().unwrap());
-            assert_eq!(fill(&ids).len() as u32, 3 - first.seq());
+            assert!(first.sequence() < most && first.timestamp_ms() == ids.clock().now_ms().unwrap());
+            assert_eq!(fill(&ids).len() as u32, 3 - first.sequence());
             assert_eq!(ids.generate().unwrap_err().retry_after(), Some(ms(100)));
             clock.advance(ms(100));
         }
@@ -389,13 +491,9 @@ fn a_preset_of_ones_own_keeps_to_its_layout() {
 
 #[test]
 fn a_node_comes_back_only_past_the_whole_tick_of_its_last_id() {
-    const LAYOUT: Layout = match Layout::new("tenths", 39, 22, 2, 15_000_000_000, Duration::from_millis(100)) {
-        Ok(layout) => layout,
-        Err(_) => panic!("63 bits"),
-    };
     let clock = ManualClock::new(START + 50);
-    let queue: WorkerQueue = [100].into_iter().collect();
-    let ids = generator(Preset::new(&LAYOUT), &clock).with_workers(&queue);
+    let queue: NodeQueue = [100].into_iter().collect();
+    let ids = Generator::builder(Preset::new(TENTHS)).node(3).spares(&queue).clock(&clock).build().unwrap();
     let first = ids.generate().unwrap();
     clock.set(START - 200);
     assert_eq!(ids.generate().unwrap().node(), 100);
@@ -415,8 +513,8 @@ fn threads_share_a_generator_through_swaps_without_a_duplicate() {
     const THREADS: usize = 4;
     const EACH: usize = 50_000;
     let clock = ManualClock::new(START);
-    let queue: WorkerQueue = (100..110).collect();
-    let ids = generator(Preset::ROLLBACK_38_15_10, &clock).with_workers(&queue);
+    let queue: NodeQueue = (100..110).collect();
+    let ids = swapping(&clock, &queue);
     // Whoever is refused moves the clock: a millisecond on, each tenth time back past the limit.
     let moves = AtomicU64::new(0);
     let mint = || {

@@ -21,7 +21,7 @@ const SESSIONS: u64 = 8;
 fn session(index: u64) -> Session {
     let hash = [0, 1, 1, 2, 63, 64, 65, 4_194_303][index as usize];
     let code = 1 + index as u8;
-    Session::from_parts(SessionType::new(code).unwrap(), SessionHash::new(hash).unwrap())
+    Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
 }
 
 /// Timestamp and spin, then the session's index: equal for equal IDs only, and small enough to keep millions.

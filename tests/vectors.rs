@@ -1,171 +1,302 @@
-//! Known answers: each row in every form of an ID, each pair, each text that is no ID.
+//! The known answers of docs/vectors.json, which FORMAT.md explains and a program without this library has written.
 
-use std::io::Write;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
-use imid::{MessageId, Session, SessionHash, SessionType};
-use serde_json::Value;
+use imid::codec::{self, LINE_LEN};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType};
+use serde_json::{Map, Value};
 
-/// One ID in all its forms. `session` is the name that has this hash, where one is known.
-struct Known<'a> {
-    unix_ms: u64,
-    spin: u16,
-    code: u8,
-    session: Option<&'a str>,
-    hash: u32,
-    hex: &'a str,
-    text: &'a str,
+const VECTORS: &str = include_str!("../docs/vectors.json");
+
+/// One row of the file, which notes what is read of it.
+struct Row<'a> {
+    values: &'a Map<String, Value>,
+    read: RefCell<BTreeSet<&'static str>>,
 }
 
-/// A few rows of the table below, so that the repository stands alone.
-#[rustfmt::skip]
-const KNOWN: &[Known] = &[
-    Known { unix_ms: 1_732_037_865_755, spin: 2_219, code: 14, session: Some("room-42"), hash: 3_966_315,
-            hex: "64d1601c46e2afbc856b", text: "EMAQ-2948-WCRV-T3DD" },
-    Known { unix_ms: 108_983_602_413, spin: 2_253, code: 12, session: Some(""), hash: 1_283_266,
-            hex: "0657fb733b63371394c2", text: "2TDZ-QWTV-EEVK-9784" },
-    Known { unix_ms: 4_186_912_404_006, spin: 4_066, code: 6, session: Some("会话-融云"), hash: 3_804_094,
-            hex: "f3b5db4c89bf89ba0bbe", text: "YGUX-QM6B-RY6V-N4XY" },
-    Known { unix_ms: 2_890_948_716_829, spin: 65, code: 11, session: Some("ws/5f1c0c9e-7b1e-4a5e-9a41-5f3a7a4d1c20"),
-            hash: 2_918_512, hex: "a8467e2a474106ec8870", text: "P359-WCL9-A65G-T45J" },
-    Known { unix_ms: 0, spin: 0, code: 0, session: None, hash: 0,
-            hex: "00000000000000000000", text: "2222-2222-2222-2222" },
-    Known { unix_ms: 0, spin: 0, code: 1, session: None, hash: 0,
-            hex: "00000000000000400000", text: "2222-2222-2226-2222" },
-    Known { unix_ms: 0, spin: 1, code: 0, session: None, hash: 0,
-            hex: "00000000000004000000", text: "2222-2222-2242-2222" },
-    Known { unix_ms: 1, spin: 0, code: 0, session: None, hash: 0,
-            hex: "00000000004000000000", text: "2222-2222-A222-2222" },
-    Known { unix_ms: 4_398_046_511_103, spin: 4_095, code: 15, session: None, hash: 4_194_303,
-            hex: "ffffffffffffffffffff", text: "ZZZZ-ZZZZ-ZZZZ-ZZZZ" },
-];
+impl<'a> Row<'a> {
+    fn get(&self, key: &'static str) -> Option<&'a Value> {
+        self.read.borrow_mut().insert(key);
+        self.values.get(key)
+    }
 
-/// Two users, and the hash of their private conversation.
-const PAIRS: &[(&str, &str, u32)] =
-    &[("alice", "bob", 3_210_113), ("", "", 2_085_655), ("1001", "1002", 124_026), ("会", "话", 1_294_780)];
+    fn value(&self, key: &'static str) -> &'a Value {
+        self.get(key).unwrap_or_else(|| panic!("no {key} in {:?}", self.values))
+    }
 
-const INVALID: &[&str] = &[
-    "",
-    "2222-2222-2222-222",
-    "2222-2222-2222-22222",
-    "2222222222222222",
-    "2222222222222222222",
-    "2222_2222_2222_2222",
-    "222-22222-2222-2222",
-    "2222-2222-2222-2220",
-    "2222-2222-2222-2221",
-    "2222-22O2-2222-2222",
-    "2222-2222-I222-2222",
-    "2222-2222-2222-222z",
-    " 222-2222-2222-2222",
-    "2222-2222-2222-222\n",
-    "2222-2222-2222-222é",
-    "２222-2222-2222-222",
-];
+    fn text(&self, key: &'static str) -> &'a str {
+        self.value(key).as_str().unwrap_or_else(|| panic!("{key} is not a string in {:?}", self.values))
+    }
 
-/// Builds the ID from every form and prints it in every form.
-fn check(known: &Known) {
-    let Known { unix_ms, spin, code, session, hash, hex, text } = *known;
-    let value = u128::from_str_radix(hex, 16).expect("the row's hex is a number");
-    let bytes: [u8; MessageId::BYTES] = value.to_be_bytes()[6..].try_into().expect("ten bytes");
-    let kind = SessionType::new(code).expect("the row's type is a code");
-    let hash = SessionHash::new(hash).expect("the row's hash has 22 bits");
+    /// A number of any width; `None` if the type cannot hold it, so the library cannot be called with it.
+    fn fitting<T: TryFrom<i64>>(&self, key: &'static str) -> Option<T> {
+        let number = self.value(key).as_i64();
+        number.unwrap_or_else(|| panic!("{key} is not an integer in {:?}", self.values)).try_into().ok()
+    }
 
-    let id = MessageId::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    assert_eq!(MessageId::from_u128(value), Ok(id), "{text}");
-    assert_eq!(MessageId::try_from(value), Ok(id), "{text}");
-    assert_eq!(MessageId::from_bytes(bytes), id, "{text}");
-    assert_eq!(MessageId::from_hex(hex), Ok(id), "{text}");
-    assert_eq!(MessageId::from_hex(&hex.to_uppercase()), Ok(id), "{text}");
-    assert_eq!(MessageId::try_from_parts(unix_ms, spin, Session::from_parts(kind, hash)), Ok(id), "{text}");
-    assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id), "{text}");
-    assert_eq!(MessageId::parse_lenient(&text.to_lowercase().replace('-', "")), Ok(id), "{text}");
-    assert_eq!(text.parse(), Ok(id), "{text}");
+    fn number<T: TryFrom<i64>>(&self, key: &'static str) -> T {
+        self.fitting(key).unwrap_or_else(|| panic!("{key} is out of range in {:?}", self.values))
+    }
 
-    assert_eq!(id.to_string(), text);
-    assert_eq!(id.to_text().as_str(), text);
-    assert_eq!(format!("{id:x}"), hex, "{text}");
-    assert_eq!(format!("{id:#X}"), format!("0x{}", hex.to_uppercase()), "{text}");
-    assert_eq!(id.to_u128(), value, "{text}");
-    assert_eq!(id.to_bytes(), bytes, "{text}");
+    fn bytes(&self, key: &'static str) -> Vec<u8> {
+        let digits = self.text(key).as_bytes().chunks(2);
+        digits.map(|byte| u8::from_str_radix(str::from_utf8(byte).unwrap(), 16).unwrap()).collect()
+    }
 
-    assert_eq!(id.timestamp_ms(), unix_ms, "{text}");
-    assert_eq!(id.since_epoch().as_millis(), u128::from(unix_ms), "{text}");
-    assert_eq!(id.spin(), spin, "{text}");
-    assert_eq!(id.session_type(), kind, "{text}");
-    assert_eq!(id.session_hash(), hash, "{text}");
-    if let Some(name) = session {
-        assert_eq!(SessionHash::of(name), hash, "{name}");
-        assert_eq!(id.session(), Session::new(kind, name), "{name}");
-        assert!(id.is_in(Session::new(kind, name)), "{name}");
+    fn id(&self, key: &'static str) -> MessageId {
+        MessageId::parse(self.text(key)).unwrap_or_else(|error| panic!("{:?}: {error}", self.values))
     }
 }
 
-fn check_pair(a: &str, b: &str, code: u8, hash: u32) {
-    let pair = Session::pair(a, b);
-    assert_eq!(pair.session_type().code(), code, "{a} and {b}");
-    assert_eq!(pair.hash().value(), hash, "{a} and {b}");
-    assert_eq!(pair, Session::pair(b, a), "{a} and {b}");
-}
+/// A test for each member of the file, and one that no member and no part of a row is without.
+macro_rules! vectors {
+    ($($member:ident: $test:ident)*) => {
+        $(#[test]
+        fn $test() {
+            let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
+            let rows = file[stringify!($member)].as_array().expect("a list of rows");
+            assert!(!rows.is_empty());
+            for row in rows {
+                let row = Row { values: row.as_object().expect("a row"), read: RefCell::default() };
+                check::$member(&row);
+                row.get("why");
+                let unread: Vec<_> = row.values.keys().filter(|key| !row.read.borrow().contains(&key[..])).collect();
+                assert!(unread.is_empty(), "nobody reads {unread:?} of {:?}", row.values);
+            }
+        })*
 
-fn check_invalid(text: &str) {
-    assert!(MessageId::parse(text).is_err(), "{text:?} was read");
-}
-
-#[test]
-fn known_ids_agree_in_every_form() {
-    for known in KNOWN {
-        check(known);
-    }
-}
-
-#[test]
-fn known_pairs_have_their_hash() {
-    for (a, b, hash) in PAIRS {
-        check_pair(a, b, SessionType::PRIVATE.code(), *hash);
-    }
-}
-
-#[test]
-fn texts_of_another_shape_are_refused() {
-    for text in INVALID {
-        check_invalid(text);
-    }
-}
-
-#[test]
-fn the_shared_table_agrees() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors/standard.json");
-    let Ok(table) = std::fs::read(&path) else {
-        // Not `eprintln!`: the harness would hide it.
-        writeln!(std::io::stderr(), "skipped: no {}", path.display()).expect("stderr is open");
-        return;
+        #[test]
+        fn every_member_of_the_file_has_a_test() {
+            let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
+            let members: BTreeSet<&str> = file.as_object().expect("an object").keys().map(String::as_str).collect();
+            assert_eq!(members, BTreeSet::from([$(stringify!($member)),*]));
+        }
     };
-    let table: Value = serde_json::from_slice(&table).expect("the table is JSON");
-    let rows = |name: &str| table[name].as_array().expect("a list of rows");
-    let string = |value: &'_ Value| value.as_str().expect("a string").to_owned();
-    let number = |value: &Value| value.as_u64().expect("a number");
-    let small = |value: &Value| u16::try_from(number(value)).expect("16 bits");
-    let code = |value: &Value| u8::try_from(number(value)).expect("8 bits");
-    let hash = |value: &Value| u32::try_from(number(value)).expect("32 bits");
+}
 
-    for row in rows("valid") {
-        check(&Known {
-            unix_ms: number(&row["unix_ms"]),
-            spin: small(&row["spin"]),
-            code: code(&row["type"]),
-            session: row["session"].as_str(),
-            hash: hash(&row["hash"]),
-            hex: &string(&row["hex"]),
-            text: &string(&row["text"]),
-        });
+vectors! {
+    ids: an_id_is_the_same_in_every_form
+    texts_refused: a_strict_reader_refuses_what_is_not_a_text
+    lenient: a_lenient_reader_takes_either_case_missing_dashes_and_white_space_around
+    lenient_refused: a_lenient_reader_refuses_everything_else
+    hex: hex_is_read_in_either_case
+    hex_refused: what_is_not_20_hex_digits_is_refused
+    bytes_refused: what_is_not_10_bytes_is_refused
+    integers_refused: integers_that_are_not_ids_are_refused
+    fields_refused: a_value_that_its_field_does_not_hold_is_refused
+    types: types_have_their_names
+    names: names_have_their_hash
+    names_refused: names_are_valid_unicode
+    pairs: pairs_have_their_hash
+    shards: sessions_have_their_shard
+    shards_refused: the_number_of_shards_is_1_to_4294967295
+    times: times_have_a_first_and_a_last_id
+    times_refused: times_without_a_first_and_a_last_id_are_refused
+    lines: lines_are_written_and_read
+    lines_refused: a_block_with_another_line_is_refused_where_it_begins
+}
+
+#[test]
+fn the_ids_of_the_file_ascend_in_every_form() {
+    let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
+    let rows = file["ids"].as_array().expect("a list of rows");
+    let column = |key: &str| rows.iter().map(|row| row[key].as_str().expect("a string").to_owned()).collect::<Vec<_>>();
+    assert!(column("text").is_sorted_by(|a, b| a < b));
+    assert!(column("hex").is_sorted_by(|a, b| a < b));
+    let ids: Vec<MessageId> = column("text").iter().map(|text| MessageId::parse(text).unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
+    assert!(ids.is_sorted_by_key(|id| id.to_bytes()));
+}
+
+/// A function for each member, under the member's name: tests one of its rows.
+mod check {
+    use super::*;
+
+    pub(super) fn ids(row: &Row) {
+        let (text, hex) = (row.text("text"), row.text("hex"));
+        let value: u128 = row.text("integer").parse().unwrap();
+        let bytes: [u8; MessageId::BYTES] = row.bytes("hex").try_into().unwrap();
+        let kind = SessionType::from_u8(row.number("type")).unwrap();
+        let hash = SessionHash::from_u32(row.number("hash")).unwrap();
+        let session = Session::from_parts(kind, hash);
+        let parts = Parts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
+
+        let id = row.id("text");
+        assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id));
+        assert_eq!(text.parse(), Ok(id));
+        assert_eq!(MessageId::from_u128(value), Ok(id), "{text}");
+        assert_eq!(MessageId::from_bytes(bytes), id, "{text}");
+        assert_eq!(MessageId::from_hex(hex), Ok(id), "{text}");
+        assert_eq!(MessageId::try_from_parts(parts), Ok(id), "{text}");
+
+        assert_eq!(id.to_text().as_str(), text);
+        assert_eq!(id.to_string(), text);
+        assert_eq!(id.to_u128(), value, "{text}");
+        assert_eq!(id.to_bytes(), bytes, "{text}");
+        assert_eq!(format!("{id:x}"), hex, "{text}");
+        assert_eq!(id.parts(), parts, "{text}");
+        assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
+        assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
+        assert_eq!((id.session(), session.to_u32()), (session, row.number("session")), "{text}");
+        assert_eq!(Session::from_u32(row.number("session")), Ok(session), "{text}");
+        if row.get("name").is_some() {
+            assert_eq!(Session::new(kind, row.text("name")), session, "{text}");
+        }
     }
-    for row in rows("pairs") {
-        check_pair(&string(&row["a"]), &string(&row["b"]), code(&row["type"]), hash(&row["hash"]));
+
+    pub(super) fn texts_refused(row: &Row) {
+        let input = row.text("input");
+        let Err(error) = MessageId::parse(input) else { panic!("{input:?} was read") };
+        assert_eq!(error.position(), row.number::<usize>("position"), "{input:?}");
+        assert_eq!(MessageId::parse_bytes(input.as_bytes()), Err(error), "{input:?}");
+        assert_eq!(input.parse::<MessageId>(), Err(error), "{input:?}");
     }
-    for row in rows("invalid") {
-        check_invalid(&string(row));
+
+    pub(super) fn lenient(row: &Row) {
+        let input = row.text("input");
+        assert_eq!(MessageId::parse_lenient(input), Ok(row.id("text")), "{input:?}");
     }
-    let counts = ["valid", "pairs", "invalid"].map(|name| rows(name).len());
-    assert!(counts.iter().all(|count| *count > 0), "an empty list: {counts:?}");
+
+    pub(super) fn lenient_refused(row: &Row) {
+        let input = row.text("input");
+        let Err(error) = MessageId::parse_lenient(input) else { panic!("{input:?} was read") };
+        assert_eq!(error.position(), row.number::<usize>("position"), "{input:?}");
+    }
+
+    pub(super) fn hex(row: &Row) {
+        let id = MessageId::from_hex(row.text("input")).expect("hex in either case");
+        assert_eq!(format!("{id:x}"), row.text("hex"));
+    }
+
+    pub(super) fn hex_refused(row: &Row) {
+        let input = row.text("input");
+        let Err(error) = MessageId::from_hex(input) else { panic!("{input:?} was read") };
+        assert_eq!(error.position(), row.number::<usize>("position"), "{input:?}");
+    }
+
+    pub(super) fn bytes_refused(row: &Row) {
+        let bytes = row.bytes("bytes");
+        assert!(MessageId::from_slice(&bytes).is_err(), "{bytes:?}");
+    }
+
+    /// The library has integers but not their text. `u128` reads more than what it writes, so the text is compared.
+    pub(super) fn integers_refused(row: &Row) {
+        let input = row.text("input");
+        let value = input.parse::<u128>().ok().filter(|value| value.to_string() == input);
+        let id = value.and_then(|value| MessageId::from_u128(value).ok());
+        assert_eq!(id, None, "{input:?}");
+    }
+
+    pub(super) fn fields_refused(row: &Row) {
+        let parts = |timestamp_ms, spin| {
+            let session = Session::default();
+            MessageId::try_from_parts(Parts { timestamp_ms, spin, session })
+        };
+        let refused = match row.text("field") {
+            "timestamp" => row.fitting("value").is_none_or(|ms| {
+                assert_eq!(MessageId::first_at(ms).err(), MessageId::last_at(ms).err());
+                parts(ms, 0).is_err() && MessageId::last_at(ms).is_err()
+            }),
+            "spin" => row.fitting("value").is_none_or(|spin| parts(0, spin).is_err()),
+            "type" => row.fitting("value").is_none_or(|code| SessionType::from_u8(code).is_err()),
+            "hash" => row.fitting("value").is_none_or(|hash| SessionHash::from_u32(hash).is_err()),
+            "session" => row.fitting("value").is_none_or(|session| Session::from_u32(session).is_err()),
+            field => panic!("a field without a test: {field}"),
+        };
+        assert!(refused, "{:?}", row.values);
+    }
+
+    pub(super) fn types(row: &Row) {
+        let kind = SessionType::from_u8(row.number("code")).unwrap();
+        assert_eq!(kind.name(), row.value("name").as_str());
+        assert_eq!(kind.to_u8(), row.number::<u8>("code"));
+        assert_eq!(kind.to_string().parse(), Ok(kind));
+    }
+
+    pub(super) fn names(row: &Row) {
+        let name = row.text("name");
+        assert_eq!(name.len(), row.number::<usize>("bytes"), "{name}");
+        assert_eq!(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(name.as_bytes())), row.text("xxh3"), "{name}");
+        assert_eq!(SessionHash::of(name).to_u32(), row.number::<u32>("hash"), "{name}");
+    }
+
+    pub(super) fn names_refused(row: &Row) {
+        if row.get("utf8").is_some() {
+            let bytes = row.bytes("utf8");
+            return assert!(String::from_utf8(bytes).is_err());
+        }
+        let units = row.value("utf16").as_array().expect("UTF-16 units").iter();
+        let units: Vec<u16> = units.map(|unit| unit.as_u64().unwrap().try_into().unwrap()).collect();
+        assert!(String::from_utf16(&units).is_err(), "{units:?}");
+    }
+
+    pub(super) fn pairs(row: &Row) {
+        let (a, b) = (row.text("a"), row.text("b"));
+        let mut ends = [a, b].map(|name| xxhash_rust::xxh3::xxh3_64(name.as_bytes()));
+        ends.sort_unstable();
+        assert_eq!(ends.map(u64::to_be_bytes).as_flattened(), row.bytes("bytes"), "{a} and {b}");
+        let pair = Session::pair(a, b);
+        assert_eq!(pair.hash().to_u32(), row.number::<u32>("hash"), "{a} and {b}");
+        assert_eq!(pair.to_u32(), row.number::<u32>("session"), "{a} and {b}");
+        assert_eq!(pair, Session::pair(b, a), "{a} and {b}");
+    }
+
+    pub(super) fn shards(row: &Row) {
+        let session = Session::from_u32(row.number("session")).unwrap();
+        let n = NonZeroU32::new(row.number("n")).unwrap();
+        assert_eq!(session.shard(n), row.number::<u32>("shard"), "{session:?} of {n}");
+    }
+
+    pub(super) fn shards_refused(row: &Row) {
+        let session = row.fitting("session").and_then(|bits| Session::from_u32(bits).ok());
+        assert_eq!(session.zip(row.fitting("n").and_then(NonZeroU32::new)), None);
+    }
+
+    pub(super) fn times(row: &Row) {
+        let (from, to) = (row.number("from"), row.number::<u64>("to"));
+        let (first, last, end) = (row.id("first"), row.id("last"), to + 1);
+        assert_eq!((MessageId::first_at(from), MessageId::last_at(to)), (Ok(first), Ok(last)));
+        assert_eq!(MessageId::range(from..=to), Ok(first..=last));
+        assert_eq!(MessageId::range(from..end), Ok(first..=last));
+        // The neighbours of the first and the last ID belong to other times, if they are IDs.
+        let time = |value| MessageId::from_u128(value).ok().map(MessageId::timestamp_ms);
+        assert_eq!(first.to_u128().checked_sub(1).and_then(time), from.checked_sub(1));
+        assert_eq!(time(last.to_u128() + 1), (last < MessageId::MAX).then_some(end));
+    }
+
+    pub(super) fn times_refused(row: &Row) {
+        if let (Some(from), Some(to)) = (row.fitting::<u64>("from"), row.fitting("to")) {
+            assert!(MessageId::range(from..=to).is_err(), "{from} to {to}");
+        }
+    }
+
+    pub(super) fn lines(row: &Row) {
+        let [separator] = row.text("separator").as_bytes() else { panic!("{:?}", row.values) };
+        let texts = row.value("texts").as_array().expect("a list of texts").iter();
+        let ids: Vec<_> = texts.map(|text| MessageId::parse(text.as_str().unwrap()).unwrap()).collect();
+        let wanted = row.text("lines").as_bytes();
+
+        let mut lines = vec![[0; LINE_LEN]; ids.len()];
+        assert_eq!(codec::encode_lines(&ids, *separator, &mut lines), ids.len());
+        assert_eq!(lines.as_flattened(), wanted);
+
+        for lines in [wanted, wanted.strip_suffix(&[*separator]).unwrap_or(wanted)] {
+            let mut read = vec![MessageId::MAX; ids.len() + 1];
+            assert_eq!(codec::decode_lines(lines, *separator, &mut read), Ok(ids.len()));
+            assert_eq!(read[..ids.len()], ids);
+        }
+    }
+
+    pub(super) fn lines_refused(row: &Row) {
+        let [separator] = row.text("separator").as_bytes() else { panic!("{:?}", row.values) };
+        let lines = row.text("lines");
+        let mut ids = [MessageId::MIN; 4];
+        let Err(error) = codec::decode_lines(lines.as_bytes(), *separator, &mut ids) else {
+            panic!("{lines:?} were read")
+        };
+        assert_eq!(error.index(), row.number::<usize>("line"), "{lines:?}");
+        assert_eq!(error.error().position(), row.number::<usize>("position"), "{lines:?}");
+    }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws benches/plots/*.svg from criterion's results. Needs matplotlib: plot.sh installs it and runs this."""
+"""Draws benches/plots/*.svg from criterion's results. Needs matplotlib: plot.sh installs it and runs this script."""
 
 import argparse
 import sys
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import results
 
 PLOTS = results.REPOSITORY / "benches" / "plots"
-# NOTE: benches/codec.rs names a result of a forced level so.
-LEVELS = {"portable", "avx2", "vbmi"}
+# NOTE: benches/codec.rs uses these names for results of a forced level.
+LEVELS = {"portable", "avx2"}
 
 
 @dataclass
@@ -45,7 +45,7 @@ FIGURES = [
     Figure(
         name="codec",
         title="imid: the codec beside its peers",
-        command="cargo bench --features levels --bench codec",
+        command='RUSTFLAGS="--cfg imid_levels" cargo bench --bench codec',
         panels={
             ("encode", "stack"): "Written to the stack",
             ("encode", "string"): "Written to a new String",
@@ -57,14 +57,13 @@ FIGURES = [
         notes=[
             "Texts differ in length: imid 19 characters, uuid and uuid-simd 36, ulid 26, scru128 25, ferroid 13, "
             "the others 16.",
-            "const: the portable reader. bytes: reads bytes instead of text. undiagnosed: tells only whether a text is "
-            "one. copy: moves the same bytes.",
-            "Left out: imid with its instructions forced to portable, avx2 or vbmi.",
+            "const: the portable reader. bytes: reads bytes instead of text. copy: moves the same bytes.",
+            "Left out: imid with its instructions forced to portable or avx2.",
         ],
     ),
 ]
 
-# The figure brings its own paper, so that it reads alike on a light page and on a dark one.
+# The figure has its own background, so it looks the same on a light and on a dark page.
 PAPER, INK, PALE_INK = "#f6f8fa", "#1f2328", "#59636e"
 KINDS = {"imid": "#0969a8", "imid in other forms": "#7db8de", "others": "#b4bcc5"}
 # Inches.
@@ -72,28 +71,28 @@ WIDTH, MARGIN, HEAD, PANEL_HEAD, BAR, NOTE = 9.4, 0.12, 0.58, 0.41, 0.215, 0.165
 
 
 def kind(library):
-    """The key of KINDS that it belongs to."""
+    """The key of KINDS for this library."""
     if library == "imid":
         return "imid"
     return "imid in other forms" if library.startswith("imid-") else "others"
 
 
 def shown(rows):
-    """The rows without those of forced levels, which no program has."""
+    """The rows without those of forced levels, which no normal program uses."""
     return {library: nanoseconds for library, nanoseconds in rows.items() if not LEVELS & set(library.split("-"))}
 
 
 def label(nanoseconds):
-    """Three digits, and never more than two of them decimals."""
+    """Three significant digits, at most two of them decimals."""
     return f"{nanoseconds:.{2 if nanoseconds < 9.995 else 1 if nanoseconds < 99.95 else 0}f} ns"
 
 
 def draw_panel(axis, title, rows, lines):
-    """A bar for each library, the quickest on top, in a panel of so many lines."""
+    """Draws a bar for each library, fastest first, in a panel with this number of lines."""
     colours = [KINDS[kind(library)] for library in rows]
     bars = axis.barh(list(rows), list(rows.values()), color=colours, clip_on=False)
     for text in axis.bar_label(bars, [label(nanoseconds) for nanoseconds in rows.values()], padding=3, fontsize=8):
-        # As the names of the libraries are.
+        # Aligned with the names of the libraries.
         text.set_verticalalignment("center_baseline")
     axis.set_title(title, loc="left", fontsize=10, fontweight="bold")
     axis.set_frame_on(False)
@@ -107,14 +106,14 @@ def draw_panel(axis, title, rows, lines):
 
 
 def draw(figure, cases, file):
-    """Writes the SVG: for the same results the same bytes."""
+    """Writes the SVG. The same results give the same bytes."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Page
     from matplotlib.patches import Patch
 
     panels = [(title, shown(cases[name])) for name, title in figure.panels.items()]
-    # As many lines in both panels of a row, so that all bars are of one height.
+    # Both panels of a row have the same number of lines, so all bars have the same height.
     lines = [max(len(rows) for _, rows in panels[first : first + 2]) for first in range(0, len(panels), 2)]
     foot = MARGIN + NOTE * len(figure.notes)
     height = HEAD + sum(PANEL_HEAD + BAR * count for count in lines) + foot
@@ -139,12 +138,12 @@ def draw(figure, cases, file):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("topic", nargs="*", help="draw only the figures that show it, such as generate or parse")
+    arguments.add_argument("topic", nargs="*", help="draw only the figures of this topic, such as generate or parse")
     topics = set(arguments.parse_args().topic)
 
     known = set().union(*(figure.topics() for figure in FIGURES))
     if unknown := sorted(topics - known):
-        sys.exit(f"no figure shows {', '.join(unknown)}; figures show {', '.join(sorted(known))}")
+        sys.exit(f"no figure shows {', '.join(unknown)}; there are figures of {', '.join(sorted(known))}")
     figures = [figure for figure in FIGURES if not topics or topics & figure.topics()]
     cases = results.read()
     for figure in figures:

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Draws benches/plots/*.svg from criterion's results, with matplotlib from PyPI, which it installs below the target
-# folder:
+# Draws benches/plots/*.svg from criterion's results. Installs matplotlib from PyPI in the target folder.
 #
-#   benches/report/plot.sh            every figure
-#   benches/report/plot.sh encode     the figures that show this topic
+#   benches/report/plot.sh            all figures
+#   benches/report/plot.sh encode     the figures of this topic
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 wanted=benches/report/requirements.txt
 venv=${CARGO_TARGET_DIR:-target}/plot-venv
 
-# The copy comes last, so an installation that was cut short is made again, and so is one of other versions.
+# The file is copied last, so an incomplete installation, or one of other versions, is replaced.
 if ! cmp -s "$wanted" "$venv/installed.txt"; then
   echo "installing matplotlib into $venv" >&2
   python3 -m venv --clear "$venv"

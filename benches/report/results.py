@@ -1,4 +1,4 @@
-"""Reads criterion's results, for table.py and plot.py. What cannot be read ends the program with the reason."""
+"""Reads criterion's results for table.py and plot.py. If a result cannot be read, the program ends with the reason."""
 
 import json
 import os
@@ -6,20 +6,20 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# The last run, and those that run.sh has made: what others on the machine do only ever adds, so the least counts.
+# The last run, and the runs of run.sh. Other load on the machine only adds time, so the least time counts.
 RUNS = ("new", "run-*")
-# Far longer than all of them take.
+# Much longer than one run takes.
 ONE_RUN_SECONDS = 3600
 
 
 def folder():
-    """Where criterion writes, found by the variables that criterion itself reads, from the repository's root."""
+    """The folder where criterion writes. It reads the same variables; its paths start at the root of the repository."""
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     return REPOSITORY / os.environ.get("CRITERION_HOME", Path(target, "criterion"))
 
 
 def read(topics=()):
-    """Nanoseconds per ID of these topics, or of all, as {(topic, case): {library: nanoseconds}}, quickest first."""
+    """Nanoseconds per ID of these topics or of all topics: {(topic, case): {library: nanoseconds}}, fastest first."""
     cases, times = {}, {}
     for file in (file for run in RUNS for file in folder().glob(f"**/{run}/estimates.json")):
         name, library, nanoseconds = read_one(file)
@@ -31,19 +31,19 @@ def read(topics=()):
 
     known = sorted({topic for topic, _ in cases})
     if unknown := [topic for topic in topics if topic not in known]:
-        sys.exit(f"no results of {', '.join(unknown)} in {folder()}; there are {', '.join(known)}")
+        sys.exit(f"no results of {', '.join(unknown)} in {folder()}; there are results of {', '.join(known)}")
     wanted = [name for name in sorted(cases) if not topics or name[0] in topics]
     for name in wanted:
-        warn_of_other_runs(name, times[name])
+        warn_of_old_results(name, times[name])
     return {name: dict(sorted(cases[name].items(), key=lambda row: row[1])) for name in wanted}
 
 
 def read_one(file):
-    """((topic, case), library, nanoseconds per ID) of one result."""
+    """Reads one result: ((topic, case), library, nanoseconds per ID)."""
     try:
         about = json.loads((file.parent / "benchmark.json").read_text())
         topic, case = about["group_id"].split("/")
-        # A result without a throughput is that of one ID.
+        # A result without a throughput is the time of one ID.
         ((unit, ids),) = (about["throughput"] or {"Elements": 1}).items()
         if unit != "Elements":
             raise ValueError(f"its throughput is in {unit}, not in Elements")
@@ -53,8 +53,8 @@ def read_one(file):
         sys.exit(f"{file.parent} is not a result of the form `topic/case/library`: {error!r}")
 
 
-def warn_of_other_runs(name, times):
-    """Criterion keeps what it once measured, so a bench that is gone and other code still have results."""
+def warn_of_old_results(name, times):
+    """Warns of old results: criterion keeps the results of benches that no longer exist, and of older code."""
     last = max(times.values())
     for library, time in times.items():
         if last - time > ONE_RUN_SECONDS:

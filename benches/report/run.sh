@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures everything that docs/BENCHMARKS.md shows, several times over, and prints the tables: benches/report/run.sh [RUNS],
-# 5 unless told, of two minutes each. What criterion has measured before is deleted.
+# Runs all benches of docs/BENCHMARKS.md several times and prints the tables: benches/report/run.sh [RUNS], default 5, two
+# minutes each. It deletes the earlier results of criterion.
 #
-# One after another: on a machine that others share, what one library lost to them is found in another run.
+# The least time of several runs counts, because other load on the machine can slow down a part of one run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,7 +10,7 @@ rm -rf "$(python3 -c 'import sys; sys.path.append("benches/report"); import resu
 for run in $(seq "${1:-5}"); do
   for bench in generate codec; do
     echo "run $run: $bench" >&2
-    cargo bench --features levels --bench "$bench" -- --save-baseline "run-$run" \
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo bench --bench "$bench" -- --save-baseline "run-$run" \
       --warm-up-time 0.2 --measurement-time 0.5 --sample-size 20 >/dev/null
   done
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints criterion's results as Markdown: the median time per ID, of several runs the least, and × ours in its case."""
+"""Prints criterion's results as Markdown: the least median time per ID of several runs, and its ratio to imid's."""
 
 import argparse
 
@@ -18,7 +18,7 @@ def table(rows):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("topic", nargs="*", help="such as generate or batch-64; all of them unless told")
+    arguments.add_argument("topic", nargs="*", help="such as generate or batch-64 (default: all topics)")
     for (topic, case), rows in results.read(arguments.parse_args().topic).items():
         print(f"\n### {topic}/{case}\n", *table(rows), sep="\n")
 

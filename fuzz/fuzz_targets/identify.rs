@@ -1,8 +1,8 @@
-//! Law: `identify` names all who would write a text and nobody else, and reads in it what they wrote.
+//! Law: `identify` returns all that would write a text and no others, and each candidate is what they wrote.
 #![no_main]
 
 use imid::MessageId;
-use imid::dialect::Dialect;
+use imid::dialect::{Dialect, DialectId};
 use imid::identify::{Candidate, identify_at};
 use imid::snowflake::{Layout, Snowflake};
 use imid_fuzz::{Change, changed, points_at_the_fault};
@@ -77,10 +77,10 @@ fuzz_target!(|input: Input| {
     let text = match input.written {
         Written::Message { id, dialect } => {
             let dialect = &Dialect::ALL[usize::from(dialect) % Dialect::ALL.len()];
-            dialect.to_text(MessageId::from_bytes(id)).to_string()
+            text_of(dialect, id)
         }
         Written::Snowflake { bits, layout } => {
-            let layout = &Layout::ALL[usize::from(layout) % Layout::ALL.len()];
+            let layout = Layout::ALL[usize::from(layout) % Layout::ALL.len()];
             Snowflake::from_u64(bits, layout).to_string()
         }
     };
@@ -89,6 +89,10 @@ fuzz_target!(|input: Input| {
         errors_point_at_the_fault(text);
     }
 });
+
+fn text_of(dialect: &Dialect, id: [u8; MessageId::BYTES]) -> String {
+    dialect.to_text(DialectId::from_bytes(id, dialect.layout())).expect("an ID of the dialect's layout").to_string()
+}
 
 fn all_are_named(text: &str, now_ms: u64) {
     let candidates: Vec<_> = identify_at(text, now_ms).collect();
@@ -105,22 +109,29 @@ fn all_are_named(text: &str, now_ms: u64) {
 fn value(candidate: &Candidate) -> u128 {
     match candidate {
         Candidate::Message { dialect, id } => {
-            let (fields, [_, spin, session_type, hash]) = (dialect.fields(*id), dialect.layout().widths());
-            let stamp = u128::from(fields.timestamp_ms) << spin | u128::from(fields.spin.unwrap_or(0));
-            (stamp << session_type | u128::from(fields.type_code)) << hash | u128::from(fields.hash)
+            let layout = dialect.layout();
+            assert_eq!((id.layout(), MessageId::try_from(*id).is_ok()), (layout, layout.is_standard()));
+            let stamp = u128::from(id.timestamp_ms()) << layout.spin_bits() | u128::from(id.spin().unwrap_or(0));
+            (stamp << layout.type_bits() | u128::from(id.type_code())) << layout.hash_bits() | u128::from(id.hash())
         }
         Candidate::Snowflake(id) => {
             lies_within_its_time(*id);
-            let [_, node, seq] = id.layout().widths();
-            (u128::from(id.tick()) << node | u128::from(id.node())) << seq | u128::from(id.seq())
+            let layout = id.layout();
+            (u128::from(id.tick()) << layout.node_bits() | u128::from(id.node())) << layout.sequence_bits()
+                | u128::from(id.sequence())
         }
+        other => panic!("a candidate of a new kind: {other}"),
     }
 }
 
 fn lies_within_its_time(id: Snowflake) {
     let (layout, ms) = (id.layout(), id.timestamp_ms());
     match (layout.first_at(ms), layout.last_at(ms)) {
-        (Ok(first), Ok(last)) => assert!(first <= id && id <= last),
+        (Ok(first), Ok(last)) => {
+            assert!(first <= id && id <= last);
+            assert_eq!(layout.range(ms..=ms), Ok(first..=last));
+            assert_eq!(layout.try_from_parts(id.parts()), Ok(id));
+        }
         _ => assert!(id.is_overflowed()),
     }
 }
@@ -128,12 +139,13 @@ fn lies_within_its_time(id: Snowflake) {
 fn errors_point_at_the_fault(text: &str) {
     for dialect in Dialect::ALL {
         if let Err(error) = dialect.parse(text) {
-            points_at_the_fault(error, text, &dialect.to_text(MessageId::MIN), |text| dialect.parse(text).is_ok());
+            let example = text_of(dialect, [0; MessageId::BYTES]);
+            points_at_the_fault(error, text, &example, |text| dialect.parse(text).is_ok());
         }
     }
     for layout in Layout::ALL {
         if let Err(error) = layout.parse(text) {
-            let example = Snowflake::from_u64(2, layout).to_string();
+            let example = Snowflake::from_u64(2, *layout).to_string();
             points_at_the_fault(error, text, &example, |text| layout.parse(text).is_ok());
         }
     }

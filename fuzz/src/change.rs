@@ -29,8 +29,8 @@ pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
     text.into()
 }
 
-/// What a reader could take for a digit or a dash: their neighbours, and what looks like a digit.
-const ODD: &[u8] = b",-./01:@IO[`aioz{\0\x7F\x80\xFF";
+/// What a reader could take for a digit, a dash or white space: their neighbours, and what looks like them.
+const ODD: &[u8] = b",-./01:@IO[`aioz{\0\x7F\x80\xFF \t\n\x0B\x0C\r\x1C\x85\xA0";
 
 fn replace(text: &mut [u8], at: u16, with: impl Fn(u8) -> u8) {
     if !text.is_empty() {

@@ -1,7 +1,10 @@
-//! What FORMAT.md says of texts, bytes and lines, in the plainest way.
+//! What FORMAT.md says about texts, bytes and lines, in the plainest way.
 
 use imid::MessageId;
 use imid::error::ParseError;
+
+/// The characters that may stand around a text that a person typed.
+pub const WHITE_SPACE: [char; 6] = [' ', '\t', '\n', '\x0B', '\x0C', '\r'];
 
 const DIGITS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 

@@ -1,15 +1,15 @@
-//! The 32 digits of a text form, and which byte stands for which value.
+//! The 32 digits of a text form, and the value of each.
 
 use crate::error::Expected;
 use crate::layout::DIGIT_BITS;
 
-/// How many digits there are.
+/// Number of digits.
 pub(crate) const RADIX: usize = 1 << DIGIT_BITS;
 
-/// What a table of values holds for a byte that is no digit: above every value.
+/// The entry of a table of values for a byte that is not a digit. It is greater than every value.
 pub(super) const NO_DIGIT: u8 = u8::MAX;
 
-/// 32 digits: different, printable, ASCII, and none of them the dash.
+/// 32 digits: different printable ASCII characters other than the dash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alphabet {
     digits: [u8; RADIX],
@@ -17,7 +17,7 @@ pub(crate) struct Alphabet {
     expected: Expected,
 }
 
-/// The standard form's digits.
+/// The digits of the standard form.
 pub(crate) static STANDARD: Alphabet = match Alphabet::new(*b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ", Expected::Digit) {
     Ok(alphabet) => alphabet,
     Err(_) => panic!("the digits are different printable ASCII characters"),
@@ -26,9 +26,10 @@ pub(crate) static STANDARD: Alphabet = match Alphabet::new(*b"23456789ABCDEFGHJK
 const _: () = assert!(STANDARD.ascends(), "text order is value order");
 
 impl Alphabet {
-    /// The alphabet with these digits by value; `expected` is what an error calls one of them.
+    /// Returns the alphabet with these digits by value. Errors call one of its digits `expected`.
     ///
-    /// Otherwise the index of the first digit that is not printable ASCII, is the dash, or stands before already.
+    /// # Errors
+    /// The index of the first digit that is not printable ASCII, is the dash, or is the same as one before it.
     pub(crate) const fn new(digits: [u8; RADIX], expected: Expected) -> Result<Self, usize> {
         let mut values = [NO_DIGIT; 256];
         let mut value = 0;
@@ -43,27 +44,27 @@ impl Alphabet {
         Ok(Self { digits, values, expected })
     }
 
-    /// The digits by value.
+    /// Returns the digits by value.
     pub(super) const fn digits(&self) -> &[u8; RADIX] {
         &self.digits
     }
 
-    /// What an error calls one of the digits.
+    /// Returns what an error calls one of the digits.
     pub(super) const fn expected(&self) -> Expected {
         self.expected
     }
 
-    /// The digit that stands for the low bits of a value.
+    /// Returns the digit of the low 5 bits of a value.
     pub(super) const fn digit(&self, value: u128) -> u8 {
         self.digits[value as usize % RADIX]
     }
 
-    /// The value of a digit, [`NO_DIGIT`] for any other byte.
+    /// Returns the value of a digit, and [`NO_DIGIT`] for any other byte.
     pub(super) const fn value(&self, byte: u8) -> u8 {
         self.values[byte as usize]
     }
 
-    /// The value of a digit in either case, unless the other case is a digit of its own.
+    /// Returns the value of a digit in either case. If both cases are digits, each has its own value.
     pub(super) const fn value_in_either_case(&self, byte: u8) -> u8 {
         let other = if byte.is_ascii_lowercase() { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
         match self.value(byte) {
@@ -72,7 +73,7 @@ impl Alphabet {
         }
     }
 
-    /// Whether the digits ascend in ASCII, so that the order of texts is the order of values.
+    /// Returns whether the digits ascend in ASCII. Then texts and values have the same order.
     pub(crate) const fn ascends(&self) -> bool {
         let mut value = 1;
         while value < RADIX {
@@ -92,7 +93,7 @@ mod tests {
     const JUGGLEIM: [u8; RADIX] = *b"abcdefghjklmnpqrstuvwxyz23456789";
 
     #[test]
-    fn a_digit_that_is_no_digit_is_refused_at_its_index() {
+    fn a_character_that_cannot_be_a_digit_is_refused_at_its_index() {
         for wrong in [b'-', b' ', b'a', 0, 0x7F, 0x80, 0xFF] {
             let mut digits = JUGGLEIM;
             digits[20] = wrong;
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn order_and_case_follow_the_digits() {
+    fn the_digits_decide_on_order_and_case() {
         let juggleim = Alphabet::new(JUGGLEIM, Expected::Digit).unwrap();
         assert!(!juggleim.ascends());
         assert_eq!((juggleim.value(b'c'), juggleim.value(b'C')), (2, NO_DIGIT));

@@ -1,10 +1,11 @@
-//! From digits to the value, or to nothing: what is wrong is the [diagnosis](super::diagnose)'s to say.
+//! Reads digits into a value. The strict readers return no error; [`diagnose`](super::diagnose) finds what is wrong.
 
 use super::alphabet::{Alphabet, NO_DIGIT, RADIX, STANDARD};
 use super::encode::{HALF_BITS, is_dash};
-use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, HEX_DIGIT_BITS, HEX_LEN, TEXT_LEN};
+use crate::error::{Expected, ParseError};
+use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
-/// The value of 16 digits in four dashed groups.
+/// Returns the value of 16 digits in four groups with dashes between them.
 pub(super) const fn dashed(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
     if text.len() != TEXT_LEN {
         return None;
@@ -21,7 +22,7 @@ pub(super) const fn dashed(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
     plain(alphabet, &digits)
 }
 
-/// The value of 16 digits without dashes.
+/// Returns the value of 16 digits without dashes.
 pub(super) const fn plain(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
     if text.len() != DIGITS {
         return None;
@@ -38,15 +39,16 @@ pub(super) const fn plain(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
     Some(value)
 }
 
-/// What stands for «no text» where a reader returns a bare value: more than any ID.
+/// The result of a reader for bytes that are not a text. It is greater than every ID.
 ///
-/// An `Option<u128>` comes back through memory, written in two halves; a load of the whole waits for both.
+/// An `Option<u128>` would be returned through memory, where its halves are stored one by one and a load of the whole
+/// waits for both.
 pub(super) const NO_TEXT: u128 = u128::MAX;
 
-/// The value of a standard text, or [`NO_TEXT`]: a table for each place in a group, and one group after another.
+/// Returns the value of a standard text, or [`NO_TEXT`]. Reads one group after another, with a table for each place.
 ///
-/// A test for all groups at once takes longer, and lets compilers turn the lookups into gathers where the target has
-/// them, which takes four times as long.
+/// One test for all groups takes longer. If the target has AVX2, the compiler then also turns the lookups into gathers,
+/// which take four times as long.
 pub(super) const fn standard(text: &[u8; TEXT_LEN]) -> u128 {
     let first = group(text, 0);
     if first >= NO_GROUP || text[4] != b'-' {
@@ -68,9 +70,10 @@ pub(super) const fn standard(text: &[u8; TEXT_LEN]) -> u128 {
     (high as u128) << HALF_BITS | low as u128
 }
 
+/// Width of a group.
 const GROUP_BITS: u32 = DIGIT_BITS * GROUP_DIGITS as u32;
 
-/// The value of the group that begins at an index; [`NO_GROUP`] or more if one of its bytes is no digit.
+/// Returns the value of the group that begins at an index, and [`NO_GROUP`] or more if a byte of it is not a digit.
 const fn group(text: &[u8; TEXT_LEN], at: usize) -> u64 {
     let [first, second, third, fourth] = &IN_GROUP;
     let (high, low) = (
@@ -80,10 +83,10 @@ const fn group(text: &[u8; TEXT_LEN], at: usize) -> u64 {
     (high | low) as u64
 }
 
-/// What the tables hold for a byte that is no digit: more than any group.
+/// The entry of the tables for a byte that is not a digit. It is greater than the value of every group.
 const NO_GROUP: u64 = 1 << GROUP_BITS;
 
-/// The value of each byte at each place of a group: 4 KiB.
+/// The value of each byte at each place in a group. 4 KiB.
 static IN_GROUP: [[u32; 256]; GROUP_DIGITS] = {
     let mut values = [[NO_GROUP as u32; 256]; GROUP_DIGITS];
     let mut at = 0;
@@ -99,40 +102,49 @@ static IN_GROUP: [[u32; 256]; GROUP_DIGITS] = {
     values
 };
 
-/// The value of 16 digits in either case, each group but the first with or without a dash before it.
-pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
+/// Reads 16 digits in either case, with or without a dash before each group but the first, and white space around them.
+pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Result<u128, ParseError> {
+    let mut at = after_white_space(text, 0);
     let (mut value, mut digits, mut dashed) = (0, 0, false);
-    for byte in text {
-        if *byte == b'-' && may_dash(digits) && !dashed {
+    while digits < DIGITS {
+        let found = text.get(at).copied();
+        if found == Some(b'-') && may_dash(digits) && !dashed {
             dashed = true;
-            continue;
+        } else {
+            let digit = found.map_or(NO_DIGIT, |byte| alphabet.value_in_either_case(byte));
+            if digit == NO_DIGIT {
+                // Before white space that ends the text, the text is only too short.
+                let found = found.filter(|_| after_white_space(text, at) < text.len());
+                return Err(ParseError::new(alphabet.expected(), found, at));
+            }
+            value = value << DIGIT_BITS | u128::from(digit);
+            (digits, dashed) = (digits + 1, false);
         }
-        let digit = alphabet.value_in_either_case(*byte);
-        if digit == NO_DIGIT {
-            return None;
-        }
-        value = value << DIGIT_BITS | u128::from(digit);
-        (digits, dashed) = (digits + 1, false);
+        at += 1;
     }
-    (digits == DIGITS).then_some(value)
+    at = after_white_space(text, at);
+    match text.get(at) {
+        None => Ok(value),
+        found => Err(ParseError::new(Expected::End, found.copied(), at)),
+    }
 }
 
-/// Whether a dash may stand after so many digits: between two groups.
+/// Returns whether a dash may follow this number of digits: between two groups.
 pub(super) const fn may_dash(digits: usize) -> bool {
     digits > 0 && digits < DIGITS && digits.is_multiple_of(GROUP_DIGITS)
 }
 
-/// The value of 20 hex digits in either case.
-pub(super) fn hex(text: &[u8]) -> Option<u128> {
-    if text.len() != HEX_LEN {
-        return None;
-    }
-    text.iter().try_fold(0, |value, byte| Some(value << HEX_DIGIT_BITS | u128::from(hex_digit(*byte)?)))
+/// Returns the index of the first byte from `at` on that is not white space.
+fn after_white_space(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|byte| is_white_space(**byte)).count()
 }
 
-/// The value of a hex digit in either case.
-pub(super) fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(1 << HEX_DIGIT_BITS).map(|digit| digit as u8)
+/// Returns whether a byte is one of the six characters that FORMAT.md calls white space.
+///
+/// These are the white space of C. `str::trim` also removes characters outside ASCII, and `u8::is_ascii_whitespace` does
+/// not include the vertical tab.
+const fn is_white_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\x0B' | b'\x0C' | b'\r')
 }
 
 #[cfg(test)]
@@ -141,7 +153,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn a_table_for_each_place_reads_what_one_for_all_reads() {
+    fn a_table_for_each_place_reads_the_same_as_one_table() {
         for text in samples::texts() {
             assert_eq!(standard(&text), dashed(&STANDARD, &text).unwrap_or(NO_TEXT), "{}", text.escape_ascii());
         }

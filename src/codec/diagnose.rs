@@ -1,12 +1,14 @@
-//! What is wrong with a text that a reader refused. Called on the cold path only, so it looks again from the start;
-//! never inlined, or the readers would keep at hand what only the diagnosis wants.
+//! Finds what is wrong with a text that a strict reader refused.
+//!
+//! It reads the text again from the start, because the fast readers know only that something is wrong. It is never inlined,
+//! so that the readers need no registers for it.
 
 use super::alphabet::{Alphabet, NO_DIGIT};
-use super::decode::{hex_digit, may_dash};
+use super::decode::may_dash;
 use crate::error::{Expected, ParseError};
-use crate::layout::{DIGITS, HEX_LEN};
+use crate::layout::DIGITS;
 
-/// The first byte at which a text stops being the 16 digits of the strict form, with dashes or without.
+/// Returns the error at the first byte that does not fit the strict form: 16 digits, with dashes or without.
 #[cold]
 #[inline(never)]
 pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> ParseError {
@@ -24,33 +26,6 @@ pub(super) const fn strict(alphabet: &Alphabet, dashed: bool, text: &[u8]) -> Pa
         (at, digits) = (at + 1, digits + 1);
     }
     error(Expected::End, text, at)
-}
-
-/// The first byte at which a trimmed text stops being lenient; `offset` bytes were trimmed before it.
-#[cold]
-#[inline(never)]
-pub(super) fn lenient(alphabet: &Alphabet, text: &[u8], offset: usize) -> ParseError {
-    let (mut digits, mut dashed, mut at) = (0, false, 0);
-    while let Some(byte) = text.get(at) {
-        if *byte == b'-' && may_dash(digits) && !dashed {
-            dashed = true;
-        } else if digits < DIGITS && alphabet.value_in_either_case(*byte) != NO_DIGIT {
-            (digits, dashed) = (digits + 1, false);
-        } else {
-            break;
-        }
-        at += 1;
-    }
-    let expected = if digits == DIGITS { Expected::End } else { alphabet.expected() };
-    ParseError::new(expected, text.get(at).copied(), offset + at)
-}
-
-/// The first byte at which a text stops being 20 hex digits.
-#[cold]
-#[inline(never)]
-pub(super) fn hex(text: &[u8]) -> ParseError {
-    let digits = text.iter().take(HEX_LEN).take_while(|byte| hex_digit(**byte).is_some()).count();
-    error(if digits == HEX_LEN { Expected::End } else { Expected::HexDigit }, text, digits)
 }
 
 const fn error(expected: Expected, text: &[u8], at: usize) -> ParseError {

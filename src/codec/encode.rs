@@ -1,10 +1,15 @@
-//! From the value to its digits.
+//! Writes a value as digits.
 
 use super::alphabet::{Alphabet, RADIX, STANDARD};
-use super::text::PADDED_LEN;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
-/// The 16 digits of a value.
+/// Length of a text and a byte after it.
+///
+/// 20 bytes are copied as 16 and 4. 19 bytes are copied by two loads that overlap, and the second one waits for the two
+/// stores that it reads from.
+pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
+
+/// Returns the 16 digits of a value.
 pub(super) const fn digits(alphabet: &Alphabet, value: u128) -> [u8; DIGITS] {
     let mut digits = [0; DIGITS];
     let (mut rest, mut at) = (value, DIGITS);
@@ -16,7 +21,7 @@ pub(super) const fn digits(alphabet: &Alphabet, value: u128) -> [u8; DIGITS] {
     digits
 }
 
-/// The digits in four groups with a dash between each two.
+/// Returns the digits in four groups with dashes between them.
 pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
     let mut text = [b'-'; TEXT_LEN];
     let mut at = 0;
@@ -28,43 +33,34 @@ pub(super) const fn dashed(digits: &[u8; DIGITS]) -> [u8; TEXT_LEN] {
 }
 
 /// Writes the standard text.
-///
-/// Neither this nor [`padded`] is inlined: it is long, and a call is short beside it.
 pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
-    let (start, middle, [a, b, c, _]) = words(value);
-    let (words, rest) = text.as_chunks_mut();
-    (words[0], words[1]) = (start, middle);
-    rest.copy_from_slice(&[a, b, c]);
+    let [padded @ .., _] = padded(value);
+    *text = padded;
 }
 
-/// The standard text and a dash after it.
-pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
-    let (start, middle, end) = words(value);
-    let mut text = [0; PADDED_LEN];
-    let (words, rest) = text.as_chunks_mut();
-    (words[0], words[1]) = (start, middle);
-    rest.copy_from_slice(&end);
-    text
-}
-
-/// The standard text and a dash after it, two digits at a time.
+/// Returns the standard text and a dash after it. Looks up two digits at a time.
 ///
-/// Put together in words: a reader that loads words would wait for narrower stores.
-#[inline]
-fn words(value: u128) -> ([u8; 8], [u8; 8], [u8; 4]) {
+/// The text is stored in words. If it were stored in smaller parts, a later load of a word would wait for them.
+pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (high, low) = ((value >> HALF_BITS) as u64, value as u64);
     let (second, fourth) = (pair_and_dash(high, 0), pair(low, 1));
     let start = pair(high, 3) | pair_and_dash(high, 2) << bits(2) | pair(high, 1) << bits(5) | second << bits(7);
     let middle = second >> bits(1) | pair(low, 3) << bits(2) | pair_and_dash(low, 2) << bits(4) | fourth << bits(7);
     let end = fourth >> bits(1) | pair_and_dash(low, 0) << bits(1);
-    (start.to_le_bytes(), middle.to_le_bytes(), (end as u32).to_le_bytes())
+
+    let mut text = [0; PADDED_LEN];
+    let (words, rest) = text.as_chunks_mut();
+    (words[0], words[1]) = (start.to_le_bytes(), middle.to_le_bytes());
+    rest.copy_from_slice(&(end as u32).to_le_bytes());
+    text
 }
 
-/// Half of the digits, which a machine word holds.
+/// Width of half of the digits. A half fits a machine word.
 pub(super) const HALF_BITS: u32 = DIGIT_BITS * DIGITS as u32 / 2;
 
-/// Every two digits and a dash, the first one in the low byte: 4 KiB. 32 single digits stay in fewer cache lines and
-/// take twice as long.
+/// All pairs of digits, each with a dash after it. The first digit is in the low byte. 4 KiB.
+///
+/// A table of the 32 single digits needs fewer cache lines and takes twice as long.
 static PAIRS: [u32; RADIX * RADIX] = {
     let mut pairs = [0; RADIX * RADIX];
     let mut value = 0;
@@ -76,22 +72,22 @@ static PAIRS: [u32; RADIX * RADIX] = {
     pairs
 };
 
-/// Two digits of a half, counted in pairs from its low end, and a dash.
+/// Returns a pair of digits and a dash. Pairs are counted from the low end of the half.
 fn pair_and_dash(half: u64, index: u32) -> u64 {
     u64::from(PAIRS[(half >> (2 * DIGIT_BITS * index)) as usize % PAIRS.len()])
 }
 
-/// Two digits of a half, counted in pairs from its low end.
+/// Returns a pair of digits. Pairs are counted from the low end of the half.
 fn pair(half: u64, index: u32) -> u64 {
     u64::from(pair_and_dash(half, index) as u16)
 }
 
-/// How far a byte of a word is shifted.
+/// Returns the width of this number of bytes.
 const fn bits(bytes: u32) -> u32 {
     bytes * u8::BITS
 }
 
-/// Whether a dash stands at this index of the dashed form.
+/// Returns whether there is a dash at this index of the form with dashes.
 pub(super) const fn is_dash(at: usize) -> bool {
     at % (GROUP_DIGITS + 1) == GROUP_DIGITS
 }
@@ -102,7 +98,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn two_digits_at_a_time_are_the_digits_one_at_a_time() {
+    fn two_digits_at_a_time_give_the_same_text_as_one() {
         for id in samples::ids() {
             let (want, mut text) = (dashed(&digits(&STANDARD, id.to_u128())), [0; TEXT_LEN]);
             standard(id.to_u128(), &mut text);

@@ -1,4 +1,4 @@
-//! A text form of the 80 bits: an alphabet, with or without dashes between the groups.
+//! A text form of 80 bits: an alphabet, with or without dashes between the groups.
 
 use super::alphabet::Alphabet;
 use super::{decode, diagnose, encode};
@@ -6,7 +6,7 @@ use crate::error::ParseError;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// How 80 bits are written and read: 16 digits of an alphabet, in four dashed groups or as one word.
+/// How 80 bits are written and read: 16 digits of an alphabet, in four groups with dashes between them or in one word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) alphabet: Alphabet,
@@ -24,11 +24,11 @@ impl Form {
             buffer[..digits.len()].copy_from_slice(&digits);
             &buffer[..digits.len()]
         };
-        // PANIC: every byte is a digit or a dash, so ASCII.
+        // PANIC: every byte is a digit or a dash, which are ASCII.
         str::from_utf8(text).expect("digits and dashes are ASCII")
     }
 
-    /// Reads exactly what [`encode`](Self::encode) writes.
+    /// Reads the texts that [`encode`](Self::encode) writes, and no others.
     pub(crate) fn parse(&self, text: &[u8]) -> Result<MessageId, ParseError> {
         let value =
             if self.dashed { decode::dashed(&self.alphabet, text) } else { decode::plain(&self.alphabet, text) };
@@ -36,14 +36,9 @@ impl Form {
     }
 }
 
-/// Reads what a person types or pastes, in any form with this alphabet.
+/// Reads what a person types or pastes: a text with or without dashes, in either case, with white space around it.
 pub(crate) fn parse_lenient(alphabet: &Alphabet, text: &str) -> Result<MessageId, ParseError> {
-    let from_start = text.trim_start();
-    let offset = text.len() - from_start.len();
-    let trimmed = from_start.trim_end().as_bytes();
-    decode::lenient(alphabet, trimmed)
-        .map(MessageId::from_value)
-        .ok_or_else(|| diagnose::lenient(alphabet, trimmed, offset))
+    decode::lenient(alphabet, text.as_bytes()).map(MessageId::from_value)
 }
 
 #[cfg(test)]

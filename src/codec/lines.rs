@@ -1,16 +1,16 @@
 //! Many IDs as lines of text, for exports and imports.
 
-use super::{encode, target};
+use super::{decode, encode};
 use crate::error::{Expected, LineError, ParseError};
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// Length of a line: the 19 characters of a text, and its separator.
+/// Length of a line: the 19 characters of a text and a separator.
 pub const LINE_LEN: usize = TEXT_LEN + 1;
 
-/// Writes each ID's text and a separator after it, and tells how many: as many as both slices hold.
+/// Writes the text of each ID and a separator after it. Returns how many: the length of the shorter slice.
 ///
-/// Takes a fraction of the time of one ID after another where the processor has AVX2 or AVX-512 with VBMI.
+/// With AVX2 this is faster than writing one ID after another.
 ///
 /// ```
 /// use imid::{MessageId, codec, message_id};
@@ -20,23 +20,21 @@ pub const LINE_LEN: usize = TEXT_LEN + 1;
 /// assert_eq!(codec::encode_lines(&ids, b'\n', &mut lines), 2);
 /// assert_eq!(lines.as_flattened(), b"2222-2222-2222-2222\nF3Z9-MB7Y-WCQH-T3DD\n");
 /// ```
-#[must_use = "where one slice is shorter, not all of the other is used"]
+#[must_use = "if one slice is shorter, the end of the other is not used"]
 pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
-    let len = ids.len().min(lines.len());
-    let (ids, lines) = (&ids[..len], &mut lines[..len]);
-    let done = target::encode_lines(ids, separator, lines);
+    let done = avx2_or!(|avx2| avx2.encode_lines(ids, separator, lines), 0);
     for (id, line) in ids[done..].iter().zip(&mut lines[done..]) {
         *line = encode::padded(id.to_u128());
         line[TEXT_LEN] = separator;
     }
-    len
+    ids.len().min(lines.len())
 }
 
-/// Reads lines of 19 characters and a separator, which the last one may lack, and tells how many: all, or as many as
-/// there is room for IDs.
+/// Reads lines of 19 characters and a separator, which the last line need not have. Returns how many it read: all lines,
+/// or as many as `ids` has room for.
 ///
-/// Every line has exactly this form; blank lines, or `\r\n` at their ends, are for the caller to deal with. So a block
-/// of a file is read by calling again after each line that is otherwise:
+/// Every line must have exactly this form. A blank line or `\r\n` is an error. To skip such a line, call again with what
+/// comes after it:
 ///
 /// ```
 /// use imid::{MessageId, codec};
@@ -54,15 +52,14 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
 /// ```
 ///
 /// # Errors
-/// A line of any other form. The error tells its index, and what is wrong where in the line; all IDs before that index
-/// have been read, and those from it on are left as they were.
+/// A line has any other form. The error has the index of the line, and says what is wrong at which place in it. The IDs
+/// before this index have been read, and the others are unchanged.
 pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Result<usize, LineError> {
-    let (lines, end) = lines.as_chunks();
-    let len = lines.len().min(ids.len());
-    let mut done = target::decode_lines(&lines[..len], separator, &mut ids[..len]);
+    let (lines, end) = lines.as_chunks::<LINE_LEN>();
+    let mut done = avx2_or!(|avx2| avx2.decode_lines(lines, separator, ids), 0);
     for (line, id) in lines[done..].iter().zip(&mut ids[done..]) {
         let [text @ .., end] = line;
-        match MessageId::from_u128(target::decode(text)) {
+        match MessageId::from_u128(decode::standard(text)) {
             Ok(read) if *end == separator => *id = read,
             _ => return Err(LineError::new(done, line_error(line))),
         }
@@ -71,13 +68,13 @@ pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Resul
     if !end.is_empty()
         && let Some(id) = ids.get_mut(done)
     {
-        *id = MessageId::read(end).map_err(|error| LineError::new(done, error))?;
+        *id = MessageId::parse_bytes(end).map_err(|error| LineError::new(done, error))?;
         done += 1;
     }
     Ok(done)
 }
 
-/// What is wrong with a line that was refused: its text, or else what stands after it.
+/// Returns what is wrong with a line: its text, or else its separator.
 #[cold]
 fn line_error(line: &[u8; LINE_LEN]) -> ParseError {
     let [text @ .., end] = line;
@@ -88,10 +85,83 @@ fn line_error(line: &[u8; LINE_LEN]) -> ParseError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::levels::on_each_level;
     use crate::codec::samples;
 
+    /// Returns what every level must write.
+    fn lines_of(ids: &[MessageId], separator: u8) -> Vec<[u8; LINE_LEN]> {
+        let line = |id: &MessageId| {
+            let mut line = encode::padded(id.to_u128());
+            line[TEXT_LEN] = separator;
+            line
+        };
+        ids.iter().map(line).collect()
+    }
+
     #[test]
-    fn the_last_line_may_lack_its_separator_and_what_there_is_no_room_for_is_left() {
+    fn lines_are_written_alike_at_each_level() {
+        let ids = samples::ids();
+        on_each_level(|level| {
+            for len in (0..20).chain([ids.len()]) {
+                for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
+                    let mut lines = vec![[b'?'; LINE_LEN]; len + 1];
+                    assert_eq!(encode_lines(&ids[..len], separator, &mut lines), len);
+                    assert_eq!(lines.pop(), Some([b'?'; LINE_LEN]), "{level}: past the end");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
+                    assert_eq!(encode_lines(&ids, separator, &mut lines), len, "{level}: less room than IDs");
+                    assert_eq!(lines, lines_of(&ids[..len], separator), "{level}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn lines_are_read_alike_at_each_level() {
+        let ids = samples::ids();
+        on_each_level(|level| {
+            for len in (0..20).chain([ids.len()]) {
+                for separator in [b'\n', b',', b'-', b'A', 0, 0xFF] {
+                    let lines = lines_of(&ids[..len], separator);
+                    let mut read = vec![MessageId::MAX; len];
+                    assert_eq!(decode_lines(lines.as_flattened(), separator, &mut read), Ok(len), "{level}");
+                    assert_eq!(read, ids[..len], "{level}");
+                }
+            }
+        });
+    }
+
+    /// Reads one line after another: returns what every level must read.
+    fn read_lines(lines: &[[u8; LINE_LEN]], separator: u8) -> (Vec<MessageId>, Result<usize, LineError>) {
+        let mut ids = Vec::new();
+        for (index, [text @ .., end]) in lines.iter().enumerate() {
+            let no_separator = ParseError::new(Expected::Separator, Some(*end), TEXT_LEN);
+            match MessageId::parse_bytes(text).and_then(|id| (*end == separator).then_some(id).ok_or(no_separator)) {
+                Ok(id) => ids.push(id),
+                Err(error) => return (ids, Err(LineError::new(index, error))),
+            }
+        }
+        let len = ids.len();
+        (ids, Ok(len))
+    }
+
+    #[test]
+    fn every_wrong_byte_is_found_and_later_ids_are_unchanged() {
+        let ids = &samples::ids()[200..205];
+        on_each_level(|level| {
+            for (at, byte) in (0..ids.len() * LINE_LEN).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))) {
+                let mut lines = lines_of(ids, b'\n');
+                lines.as_flattened_mut()[at] = byte;
+                let (mut want, result) = read_lines(&lines, b'\n');
+                want.resize(ids.len(), MessageId::MAX);
+                let mut read = vec![MessageId::MAX; ids.len()];
+                assert_eq!(decode_lines(lines.as_flattened(), b'\n', &mut read), result, "{level} {byte} at {at}");
+                assert_eq!(read, want, "{level} {byte} at {at}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_last_line_needs_no_separator_and_lines_without_room_are_not_read() {
         let ids = &samples::ids()[200..205];
         let mut lines = [[0; LINE_LEN]; 5];
         assert_eq!(encode_lines(ids, b'\n', &mut lines), ids.len());

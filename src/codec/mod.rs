@@ -1,48 +1,58 @@
-//! The text forms of an ID: 19 characters in four dashed groups, and 20 hex digits.
+//! The text forms of an ID: 19 characters in four groups with dashes between them, or 20 hex digits.
 //!
 //! | form | example | written by | read by |
 //! | --- | --- | --- | --- |
-//! | text | `F3Z9-MB7Y-WCQH-T3DD` | `Display`, [`to_text`](MessageId::to_text) | [`parse`](MessageId::parse), `FromStr` |
-//! | typed or pasted | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
-//! | hex | `687e79a4bee2acfc856b` | `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
+//! | text | `F3Z9-MB7Y-WCQH-T3DD` | [`to_text`](MessageId::to_text), `{}` | [`parse`](MessageId::parse), `FromStr` |
+//! | typed or pasted text | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
+//! | hex | `687e79a4bee2acfc856b` | [`to_hex`](MessageId::to_hex), `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 //!
 //! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
 //! [`decode_column`]).
 
+/// `avx2_or!(|avx2| fast, safe)` is `fast` if the processor has AVX2, and `safe` otherwise.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+macro_rules! avx2_or {
+    (|$avx2:ident| $fast:expr, $safe:expr) => {
+        match $crate::codec::avx2::Avx2::detect() {
+            Some($avx2) => $fast,
+            None => $safe,
+        }
+    };
+}
+
+/// On other targets `avx2_or!(|avx2| fast, safe)` is always `safe`.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+macro_rules! avx2_or {
+    (|$avx2:ident| $fast:expr, $safe:expr) => {
+        $safe
+    };
+}
+
 pub(crate) mod alphabet;
-mod column;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
+mod bytes;
 mod decode;
 mod diagnose;
 mod encode;
 pub(crate) mod form;
+pub(crate) mod hex;
+#[cfg(any(test, imid_levels))]
+mod levels;
 mod lines;
-mod portable;
 #[cfg(test)]
 mod samples;
 mod str_like;
 mod text;
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod x86;
-
-// Which instructions the codec uses. No other file of it names a target. Without SSE2 there are no vectors at all.
-// NOTE: the condition is that of `mod x86`, which stands outside, since rustfmt does not follow a `mod` in here.
-cfg_select! {
-    all(target_arch = "x86_64", target_feature = "sse2") => {
-        use x86 as target;
-        #[cfg(feature = "levels")]
-        #[doc(hidden)]
-        pub use x86::Level;
-    }
-    _ => {
-        use portable as target;
-    }
-}
-
 use core::fmt;
 use core::str::FromStr;
 
-pub use column::{decode_column, encode_column};
+pub use bytes::{decode_column, encode_column};
+pub use hex::HexText;
+#[cfg(imid_levels)]
+#[doc(hidden)]
+pub use levels::allow_avx2;
 pub use lines::{LINE_LEN, decode_lines, encode_lines};
 pub use text::IdText;
 
@@ -52,27 +62,43 @@ use alphabet::STANDARD;
 
 use crate::error::ParseError;
 use crate::id::MessageId;
-use crate::layout::{HEX_LEN, TEXT_LEN};
+use crate::layout::TEXT_LEN;
 
 impl MessageId {
-    /// Reads the text form: 19 characters, upper case, dashes in place.
+    /// Reads the text form: 19 characters, upper case, three dashes.
     ///
-    /// A `const fn`, so that a literal can be checked when it is compiled: [`message_id!`](crate::message_id).
+    /// To read a literal when the program is compiled, use [`message_id!`](crate::message_id).
     ///
     /// # Errors
-    /// Anything else, such as lower case, a missing dash, the letters I and O, the digits 0 and 1, or white space.
+    /// Any other text. Examples are lower case, a missing dash, the letters I and O, the digits 0 and 1, white space.
     #[inline]
-    pub const fn parse(text: &str) -> Result<Self, ParseError> {
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
         Self::parse_bytes(text.as_bytes())
     }
 
-    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    /// Reads the text form, as [`parse`](Self::parse) does, from bytes that need not be UTF-8.
     ///
     /// # Errors
     /// Anything but the text form, as for [`parse`](Self::parse).
     #[inline]
-    pub const fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(text) = text.as_array()
+    pub fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
+        if let Ok(text) = text.try_into()
+            && let Ok(id) = Self::from_u128(avx2_or!(|avx2| avx2.decode(text), decode::standard(text)))
+        {
+            return Ok(id);
+        }
+        Err(diagnose::strict(&STANDARD, true, text))
+    }
+
+    /// Reads the text form, as [`parse`](Self::parse) does, in a constant. At run time `parse` is faster.
+    ///
+    /// # Errors
+    /// Any other text, as for [`parse`](Self::parse).
+    #[inline]
+    pub const fn parse_const(text: &str) -> Result<Self, ParseError> {
+        let text = text.as_bytes();
+        if text.len() == TEXT_LEN
+            && let Some(text) = text.first_chunk()
             && let Ok(id) = Self::from_u128(decode::standard(text))
         {
             return Ok(id);
@@ -80,54 +106,40 @@ impl MessageId {
         Err(diagnose::strict(&STANDARD, true, text))
     }
 
-    /// [`parse_bytes`](Self::parse_bytes) with the instructions of the target, which a `const fn` cannot use.
-    #[inline]
-    fn read(text: &[u8]) -> Result<Self, ParseError> {
-        if let Some(text) = text.as_array()
-            && let Ok(id) = Self::from_u128(target::decode(text))
-        {
-            return Ok(id);
-        }
-        Err(diagnose::strict(&STANDARD, true, text))
-    }
-
-    /// Reads what a person types or pastes: either case, any of the three dashes left out, white space around it.
+    /// Reads what a person types or pastes: either case, with or without each of the three dashes, white space around
+    /// it.
+    ///
+    /// White space is the space, `\t`, `\n`, `\v` (0x0B), `\f` (0x0C) and `\r`, and nothing outside ASCII. Only the
+    /// ASCII letters have another case.
     ///
     /// ```
     /// use imid::MessageId;
     ///
     /// let id = MessageId::parse_lenient(" f3z9mb7y-wcqht3dd\n")?;
-    /// assert_eq!(id.to_string(), "F3Z9-MB7Y-WCQH-T3DD");
+    /// assert_eq!(id.to_text(), "F3Z9-MB7Y-WCQH-T3DD");
     /// # Ok::<(), imid::error::ParseError>(())
     /// ```
     ///
     /// # Errors
-    /// Any other text, such as one with a dash or a space inside a group, or with 0, 1, I or O.
+    /// Any other text. Examples are a dash or a space inside a group, the letters I and O, the digits 0 and 1, a
+    /// no-break space before the ID.
     pub fn parse_lenient(text: &str) -> Result<Self, ParseError> {
         form::parse_lenient(&STANDARD, text)
     }
 
-    /// Reads the hex form: 20 hex digits in either case.
-    ///
-    /// # Errors
-    /// Any other text, such as one of 19 digits or with a leading `0x`.
-    pub fn from_hex(text: &str) -> Result<Self, ParseError> {
-        decode::hex(text.as_bytes()).map(Self::from_value).ok_or_else(|| diagnose::hex(text.as_bytes()))
-    }
-
-    /// The text form, on the stack.
+    /// Returns the text form. It is on the stack and can be used as a `&str`.
     ///
     /// ```
     /// use imid::MessageId;
     ///
-    /// assert_eq!(MessageId::MIN.to_text().as_str(), "2222-2222-2222-2222");
+    /// assert_eq!(MessageId::MIN.to_text(), "2222-2222-2222-2222");
     /// ```
     #[inline]
     pub fn to_text(self) -> IdText {
-        target::text(self.to_u128())
+        IdText::new(self)
     }
 
-    /// Writes the text form into a buffer, and shows it.
+    /// Writes the text form into a buffer. Returns the buffer as a `str`.
     ///
     /// ```
     /// use imid::MessageId;
@@ -141,18 +153,18 @@ impl MessageId {
         text::write(self, buffer)
     }
 
-    /// The ID with a value that a reader put together from digits that fill 80 bits.
+    /// Returns the ID with a value that a reader put together from the digits of 80 bits.
     #[inline]
     pub(crate) const fn from_value(value: u128) -> Self {
         match Self::from_u128(value) {
             Ok(id) => id,
             // PANIC: 16 digits of 5 bits and 20 of 4 are 80 bits each.
-            Err(_) => panic!("the digits fill 80 bits"),
+            Err(_) => panic!("the digits are 80 bits"),
         }
     }
 }
 
-/// The ID of a literal text, read when the program is compiled.
+/// Returns the ID of a literal text, read when the program is compiled.
 ///
 /// ```
 /// use imid::{MessageId, message_id};
@@ -161,7 +173,7 @@ impl MessageId {
 /// assert_eq!(WELCOME.spin(), 2219);
 /// ```
 ///
-/// Anything but the text form does not compile:
+/// A literal that is not the text form does not compile:
 ///
 /// ```compile_fail
 /// let id = imid::message_id!("F3Z9-MB7Y-WCQH-T3D0");
@@ -170,7 +182,7 @@ impl MessageId {
 macro_rules! message_id {
     ($text:expr) => {
         const {
-            match $crate::MessageId::parse($text) {
+            match $crate::MessageId::parse_const($text) {
                 Ok(id) => id,
                 Err(_) => panic!(concat!("not a message ID: ", $text)),
             }
@@ -178,7 +190,7 @@ macro_rules! message_id {
     };
 }
 
-/// The text form; width and alignment are honoured.
+/// Formats the text form. Width and alignment are as for a `str`.
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.to_text(), f)
@@ -191,57 +203,68 @@ impl fmt::Debug for MessageId {
     }
 }
 
-/// The text form, as [`MessageId::parse`] reads it, and on x86-64 sooner.
+/// Reads the text form, as [`MessageId::parse`] does.
 impl FromStr for MessageId {
     type Err = ParseError;
 
     #[inline]
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::read(text.as_bytes())
+        Self::parse(text)
     }
 }
 
-/// The text form, as [`FromStr`] reads it.
+/// Reads the text form, as [`MessageId::parse`] does.
 impl TryFrom<&str> for MessageId {
     type Error = ParseError;
 
     #[inline]
     fn try_from(text: &str) -> Result<Self, ParseError> {
-        Self::read(text.as_bytes())
+        Self::parse(text)
     }
 }
 
-/// The text form, as [`FromStr`] reads it.
-impl TryFrom<&[u8]> for MessageId {
+/// Reads the text form, as [`MessageId::parse`] does.
+#[cfg(feature = "std")]
+impl TryFrom<String> for MessageId {
     type Error = ParseError;
 
     #[inline]
-    fn try_from(text: &[u8]) -> Result<Self, ParseError> {
-        Self::read(text)
+    fn try_from(text: String) -> Result<Self, ParseError> {
+        Self::parse(&text)
     }
 }
 
-/// The text form.
+/// Returns the text form.
 #[cfg(feature = "std")]
 impl From<MessageId> for String {
     #[inline]
     fn from(id: MessageId) -> Self {
-        id.to_text().as_str().to_owned()
+        id.to_text().into()
     }
 }
 
-/// All 20 hex digits in lower case, leading zeros included; `{:#x}` puts `0x` before them.
-impl fmt::LowerHex for MessageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = if f.alternate() { "0x" } else { "" };
-        write!(f, "{prefix}{:0HEX_LEN$x}", self.to_u128())
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use levels::on_each_level;
 
-/// All 20 hex digits in upper case, leading zeros included; `{:#X}` puts `0x` before them.
-impl fmt::UpperHex for MessageId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = if f.alternate() { "0x" } else { "" };
-        write!(f, "{prefix}{:0HEX_LEN$X}", self.to_u128())
+    #[test]
+    fn one_id_is_written_and_read_alike_at_each_level() {
+        on_each_level(|level| {
+            for id in samples::ids() {
+                let want = encode::dashed(&encode::digits(&STANDARD, id.to_u128()));
+                let mut buffer = [0; TEXT_LEN];
+                assert_eq!(id.to_text().as_bytes(), want, "{level}");
+                assert_eq!(id.encode(&mut buffer).as_bytes(), want, "{level}");
+            }
+            for text in samples::texts() {
+                assert_eq!(
+                    MessageId::parse_bytes(&text).ok(),
+                    MessageId::from_u128(decode::standard(&text)).ok(),
+                    "{level} {}",
+                    text.escape_ascii()
+                );
+            }
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! IDs and texts that the tests try every reader and writer on.
+//! IDs and texts with which the tests try every reader and writer.
 
 use std::vec::Vec;
 
@@ -9,15 +9,15 @@ use super::encode::{dashed, digits};
 use crate::id::MessageId;
 use crate::layout::{ID_BITS, ID_MAX, TEXT_LEN};
 
-/// The ends, each bit alone and each bit missing, and random IDs.
+/// Returns the least and the greatest ID, each bit alone, each bit missing, and random IDs.
 pub(super) fn ids() -> Vec<MessageId> {
     let bits = (0..ID_BITS).flat_map(|bit| [1 << bit, ID_MAX ^ 1 << bit]);
     let random = (0..1_000).map(|seed| xxh3_128_with_seed(b"id", seed) & ID_MAX);
     [0, ID_MAX].into_iter().chain(bits).chain(random).map(MessageId::from_value).collect()
 }
 
-/// The texts of [`ids`], every byte at every place of three, and random bytes.
-// Of the three, the first is zeros: among other digits a wrong one could hide behind theirs.
+/// Returns the texts of [`ids`], three texts with every byte at every place, and random bytes.
+// The first of the three is all zeros, since a wrong digit could hide behind the bits of others.
 pub(super) fn texts() -> Vec<[u8; TEXT_LEN]> {
     let text = |id: &MessageId| dashed(&digits(&STANDARD, id.to_u128()));
     let mut texts: Vec<_> = ids().iter().map(text).collect();

@@ -1,6 +1,6 @@
 //! What a text on the stack has in common with `str`.
 
-/// Lets a type with an `as_str` stand where a `str` is wanted.
+/// Implements the traits of `str` for a type that has `as_str`, and whose `Hash` and `Ord` are those of the text.
 macro_rules! str_like {
     ($text:ty) => {
         impl core::ops::Deref for $text {
@@ -17,6 +17,12 @@ macro_rules! str_like {
             }
         }
 
+        impl core::borrow::Borrow<str> for $text {
+            fn borrow(&self) -> &str {
+                self.as_str()
+            }
+        }
+
         impl core::fmt::Display for $text {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.pad(self.as_str())
@@ -26,6 +32,37 @@ macro_rules! str_like {
         impl core::fmt::Debug for $text {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl PartialEq<str> for $text {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<&str> for $text {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+
+        impl PartialEq<$text> for str {
+            fn eq(&self, other: &$text) -> bool {
+                self == other.as_str()
+            }
+        }
+
+        impl PartialEq<$text> for &str {
+            fn eq(&self, other: &$text) -> bool {
+                *self == other.as_str()
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl From<$text> for String {
+            fn from(text: $text) -> Self {
+                text.as_str().to_owned()
             }
         }
     };

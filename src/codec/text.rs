@@ -1,36 +1,49 @@
-//! The text form on the stack.
-#![allow(unsafe_code, reason = "a test for UTF-8 takes longer than the text's making")]
+//! The text form on the stack. Only this file can make an [`IdText`].
+#![allow(unsafe_code, reason = "checking for UTF-8 takes longer than writing the text")]
 
-use super::target;
+use core::hash::{Hash, Hasher};
+
+use super::encode::{self, PADDED_LEN};
+use super::str_like;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// Length of the text with a byte after it, which makes it 16 and 4: a copy of 19 bytes is two loads that overlap, and
-/// the second of them waits for the stores that it straddles.
-pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
-
-/// The 19-character text of an ID, on the stack: what [`MessageId::to_text`] returns. A `str` in all but type.
-// Digits and dashes, which `as_str` relies on: who makes one sees to it. The last byte is the same in each, so that
-// comparisons are those of the texts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdText(pub(super) [u8; PADDED_LEN]);
+/// The 19-character text of an ID, on the stack: the result of [`MessageId::to_text`]. Use it as a `&str`.
+// INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always a dash, so comparing the bytes
+// compares the texts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IdText([u8; PADDED_LEN]);
 
 impl IdText {
-    /// The text.
+    /// Writes the text of an ID.
+    // Each branch makes the type itself: making it after the branches meet costs a copy.
+    #[inline]
+    pub(super) fn new(id: MessageId) -> Self {
+        avx2_or!(|avx2| Self(avx2.padded(id.to_u128())), Self(encode::padded(id.to_u128())))
+    }
+
+    /// Returns the text.
     #[inline]
     pub fn as_str(&self) -> &str {
         let [text @ .., _] = &self.0;
-        // SAFETY: the bytes are digits and dashes, which are ASCII.
+        // SAFETY: the bytes are those of `avx2.padded` or `encode::padded`, which write digits and dashes: ASCII.
         unsafe { str::from_utf8_unchecked(text) }
     }
 }
 
-/// Writes the text and shows it.
-#[inline]
-pub(super) fn write(id: MessageId, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
-    target::encode(id.to_u128(), buffer);
-    // SAFETY: the bytes are digits and dashes, which are ASCII.
-    unsafe { str::from_utf8_unchecked_mut(buffer) }
+// As `str` hashes, which `Borrow<str>` requires.
+impl Hash for IdText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
 }
 
-crate::codec::str_like!(IdText);
+str_like!(IdText);
+
+/// Writes the text of an ID into a buffer. Returns the buffer as a `str`.
+#[inline]
+pub(super) fn write(id: MessageId, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
+    avx2_or!(|avx2| avx2.encode(id.to_u128(), buffer), encode::standard(id.to_u128(), buffer));
+    // SAFETY: either branch has filled the buffer with digits and dashes, which are ASCII.
+    unsafe { str::from_utf8_unchecked_mut(buffer) }
+}

@@ -1,18 +1,27 @@
-//! What a dialect cannot be, and what it cannot do.
+//! What is wrong with a dialect, or with an ID for it.
 
 use core::ascii;
+use core::fmt;
 
 use thiserror::Error;
 
+use crate::error::OutOfBounds;
 use crate::layout::ID_BITS;
 
-/// A dialect cannot be defined so, or has no session of this kind.
+/// A dialect or a layout cannot be built, an ID has the wrong layout, or a dialect cannot make sessions.
 ///
 /// ```
+/// use imid::MessageId;
 /// use imid::dialect::Dialect;
 ///
 /// let error = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
 /// assert_eq!(error.to_string(), "expected 32 different printable ASCII digits other than '-', found '0' at 31");
+///
+/// let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G")?;
+/// let error = MessageId::try_from(id).unwrap_err();
+/// assert!(error.is_layout());
+/// assert_eq!(error.to_string(), "expected an ID of layout 42-12-4-22, found 43-0-5-32");
+/// # Ok::<(), imid::error::ParseError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
@@ -27,12 +36,26 @@ pub(crate) enum DialectKind {
     Digit { at: usize, found: u8 },
     #[error("expected fields of {ID_BITS} bits in all, found {found}")]
     Sum { found: u32 },
-    #[error("expected {what} of {min} to {max} bits, found {found}")]
-    Width { what: &'static str, min: u32, max: u32, found: u32 },
-    #[error("expected a dialect with a known session hash, found {name}")]
-    NoHash { name: &'static str },
-    #[error("expected a dialect that sessions of 26 bits fit, found {name}, which is read only")]
-    ReadOnly { name: &'static str },
+    #[error(transparent)]
+    Width(OutOfBounds),
+    #[error("expected an ID of layout {expected}, found {found}")]
+    Layout { expected: Widths, found: Widths },
+    #[error("expected a dialect of layout {expected}, found {found}, which is read only")]
+    ReadOnly { expected: Widths, found: Widths },
+    #[error("session hash of the dialect is not known")]
+    NoHash,
+}
+
+/// The widths of a layout's fields in bits, from the most significant field.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Widths(pub(super) [u8; 4]);
+
+/// Formats the widths, such as `42-12-4-22`.
+impl fmt::Display for Widths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [timestamp, spin, session_type, hash] = self.0;
+        write!(f, "{timestamp}-{spin}-{session_type}-{hash}")
+    }
 }
 
 impl DialectError {
@@ -40,13 +63,19 @@ impl DialectError {
         Self(kind)
     }
 
-    /// Whether the dialect is read only: its fields are not those of a [`MessageId`](crate::MessageId).
+    /// Returns whether the ID does not have the layout that was needed: that of the dialect, or that of a
+    /// [`MessageId`](crate::MessageId).
+    pub const fn is_layout(self) -> bool {
+        matches!(self.0, DialectKind::Layout { .. })
+    }
+
+    /// Returns whether the dialect is read only: its layout is not that of a [`MessageId`](crate::MessageId).
     pub const fn is_read_only(self) -> bool {
         matches!(self.0, DialectKind::ReadOnly { .. })
     }
 
-    /// Whether the dialect's session hash is not known here.
+    /// Returns whether the dialect's session hash is not known.
     pub const fn is_without_hash(self) -> bool {
-        matches!(self.0, DialectKind::NoHash { .. })
+        matches!(self.0, DialectKind::NoHash)
     }
 }

@@ -1,8 +1,8 @@
-//! The session hashes of others, before a layout keeps their low bits.
+//! The session hashes of the built-in dialects. A layout keeps their low bits.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The standard hash: XXH3-64 (seed 0) of the UTF-8 bytes.
+/// Returns the standard hash: XXH3-64 (seed 0) of the UTF-8 bytes.
 pub(super) fn standard(name: &str) -> u32 {
     xxh3_64(name.as_bytes()) as u32
 }

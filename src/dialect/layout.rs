@@ -1,96 +1,181 @@
-//! How a dialect divides the 80 bits.
+//! How a dialect divides the 80 bits. Arithmetic only: no text and no IDs.
 
-use super::error::{DialectError, DialectKind};
-use crate::id::MessageId;
+use core::fmt;
+
+use super::error::{DialectError, DialectKind, Widths};
+use crate::error::{Quantity, check_all};
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 
-/// Widths of the four fields, from the left: timestamp in unix milliseconds, spin, session type, session hash.
+/// The widths of the four fields, from the most significant: timestamp in unix milliseconds, spin, session type,
+/// session hash.
+///
+/// ```
+/// use imid::dialect::Layout;
+///
+/// const OURS: Layout = match Layout::builder().timestamp_bits(44).type_bits(2).build() {
+///     Ok(layout) => layout,
+///     Err(_) => panic!("44, 12, 2 and 22 bits are 80"),
+/// };
+/// assert_eq!(OURS.to_string(), "44-12-2-22");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
+    // Widths in bits, a byte each: an ID carries its layout.
+    timestamp: u8,
+    spin: u8,
+    session_type: u8,
+    hash: u8,
+}
+
+const TIMESTAMP: &Quantity = &Quantity::new("a timestamp", " bits");
+const SPIN: &Quantity = &Quantity::new("a spin", " bits");
+const TYPE: &Quantity = &Quantity::new("a session type", " bits");
+const HASH: &Quantity = &Quantity::new("a session hash", " bits");
+/// They end in the year 10889. System clocks can represent the time of any ID.
+const TIMESTAMP_BITS_MAX: u64 = 48;
+
+impl Layout {
+    /// The layout of a [`MessageId`](crate::MessageId): 42, 12, 4 and 22 bits.
+    pub const STANDARD: Self = built(Self::builder());
+
+    /// RongCloud's layout until spring 2018: 43 bits of timestamp, no spin, 5 of type and 32 of hash.
+    pub const RONGCLOUD_V1: Self = built(Self::builder().timestamp_bits(43).spin_bits(0).type_bits(5).hash_bits(32));
+
+    /// Returns a builder with the widths of [`STANDARD`](Self::STANDARD).
+    pub const fn builder() -> LayoutBuilder {
+        LayoutBuilder { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS }
+    }
+
+    /// Returns the name of a built-in layout: `standard` or `rongcloud-v1`. `None` for any other layout.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::STANDARD => Some("standard"),
+            Self::RONGCLOUD_V1 => Some("rongcloud-v1"),
+            _ => None,
+        }
+    }
+
+    /// Returns the width of the timestamp in bits: 1 to 48.
+    pub const fn timestamp_bits(self) -> u32 {
+        self.timestamp as u32
+    }
+
+    /// Returns the width of the spin in bits: 0 to 16.
+    pub const fn spin_bits(self) -> u32 {
+        self.spin as u32
+    }
+
+    /// Returns the width of the session type in bits: 0 to 8.
+    pub const fn type_bits(self) -> u32 {
+        self.session_type as u32
+    }
+
+    /// Returns the width of the session hash in bits: 0 to 32.
+    pub const fn hash_bits(self) -> u32 {
+        self.hash as u32
+    }
+
+    /// Returns whether this is the layout of a [`MessageId`](crate::MessageId).
+    pub const fn is_standard(self) -> bool {
+        matches!(self, Self::STANDARD)
+    }
+
+    /// Returns the four widths together.
+    pub(super) const fn widths(self) -> Widths {
+        Widths([self.timestamp, self.spin, self.session_type, self.hash])
+    }
+
+    /// Returns the timestamp in 80 bits.
+    pub(super) const fn timestamp_ms(self, bits: u128) -> u64 {
+        (bits >> self.hash >> self.session_type >> self.spin) as u64
+    }
+
+    /// Returns the spin in 80 bits; 0 if the layout has none.
+    pub(super) const fn spin(self, bits: u128) -> u16 {
+        low(bits >> self.hash >> self.session_type, self.spin) as u16
+    }
+
+    /// Returns the session type in 80 bits.
+    pub(super) const fn type_code(self, bits: u128) -> u8 {
+        low(bits >> self.hash, self.session_type) as u8
+    }
+
+    /// Returns the session hash in 80 bits, or the part of a longer hash that the layout keeps.
+    pub(super) const fn hash(self, bits: u128) -> u32 {
+        low(bits, self.hash) as u32
+    }
+}
+
+/// Returns the low bits of a value.
+const fn low(value: u128, bits: u8) -> u128 {
+    value & ((1 << bits) - 1)
+}
+
+/// Formats the four widths, such as `42-12-4-22`.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.widths().fmt(f)
+    }
+}
+
+/// Builds a [`Layout`]. The setters have the names of its accessors, and all of them are `const fn`.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct LayoutBuilder {
     timestamp: u32,
     spin: u32,
     session_type: u32,
     hash: u32,
 }
 
-/// What a dialect reads in an ID.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub struct Fields {
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    pub timestamp_ms: u64,
-    /// The counter; `None` where the layout has none.
-    pub spin: Option<u16>,
-    /// The code of the session type. [`Dialect::type_name`](super::Dialect::type_name) names it.
-    pub type_code: u8,
-    /// The session's hash, as wide as the layout keeps it: a hint, never proof.
-    pub hash: u32,
-}
+impl LayoutBuilder {
+    /// Width of the timestamp, 1 to 48 bits. Default: 42.
+    pub const fn timestamp_bits(self, bits: u32) -> Self {
+        Self { timestamp: bits, ..self }
+    }
 
-impl Layout {
-    /// A [`MessageId`]'s own: 42, 12, 4 and 22 bits.
-    pub const STANDARD: Self =
-        Self { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS };
+    /// Width of the spin, 0 to 16 bits. Default: 12.
+    pub const fn spin_bits(self, bits: u32) -> Self {
+        Self { spin: bits, ..self }
+    }
 
-    /// RongCloud's until spring 2018: 43 ms, no counter, 5 type, 32 hash.
-    pub const RONGCLOUD_V1: Self = Self { timestamp: 43, spin: 0, session_type: 5, hash: 32 };
+    /// Width of the session type, 0 to 8 bits. Default: 4.
+    pub const fn type_bits(self, bits: u32) -> Self {
+        Self { session_type: bits, ..self }
+    }
 
-    /// The layout with these widths, which sum to 80.
+    /// Width of the session hash, 0 to 32 bits. Default: 22.
+    pub const fn hash_bits(self, bits: u32) -> Self {
+        Self { hash: bits, ..self }
+    }
+
+    /// Returns the layout.
     ///
     /// # Errors
-    /// Widths that do not sum to 80; a timestamp of 0 or more than 63 bits; more than 16 bits of spin, 8 of type or 32 of
-    /// hash.
-    pub const fn new(timestamp: u32, spin: u32, session_type: u32, hash: u32) -> Result<Self, DialectError> {
-        let widths = [
-            ("a timestamp", timestamp, 1, u64::BITS - 1),
-            ("a spin", spin, 0, u16::BITS),
-            ("a session type", session_type, 0, u8::BITS),
-            ("a session hash", hash, 0, u32::BITS),
-        ];
-        let (mut at, mut sum) = (0, 0);
-        while at < widths.len() {
-            let (what, found, min, max) = widths[at];
-            if found < min || found > max {
-                return Err(DialectError::new(DialectKind::Width { what, min, max, found }));
-            }
-            (at, sum) = (at + 1, sum + found);
+    /// A width is outside of its range, such as a timestamp of 49 bits; the widths do not sum to 80.
+    pub const fn build(self) -> Result<Layout, DialectError> {
+        let Self { timestamp, spin, session_type, hash } = self;
+        let widths = check_all(&[
+            (TIMESTAMP, timestamp as u64, 1..=TIMESTAMP_BITS_MAX),
+            (SPIN, spin as u64, 0..=u16::BITS as u64),
+            (TYPE, session_type as u64, 0..=u8::BITS as u64),
+            (HASH, hash as u64, 0..=u32::BITS as u64),
+        ]);
+        if let Err(error) = widths {
+            return Err(DialectError::new(DialectKind::Width(error)));
         }
+        let sum = timestamp + spin + session_type + hash;
         if sum != ID_BITS {
             return Err(DialectError::new(DialectKind::Sum { found: sum }));
         }
-        Ok(Self { timestamp, spin, session_type, hash })
-    }
-
-    /// Widths of timestamp, spin, session type and session hash, in bits.
-    pub const fn widths(&self) -> [u32; 4] {
-        [self.timestamp, self.spin, self.session_type, self.hash]
-    }
-
-    /// Whether an ID's own accessors read it as this layout does.
-    pub const fn is_standard(&self) -> bool {
-        matches!(self, Self { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS })
-    }
-
-    pub(super) const fn fields(&self, id: MessageId) -> Fields {
-        let value = id.to_u128();
-        let (hash, value) = cut(value, self.hash);
-        let (type_code, value) = cut(value, self.session_type);
-        let (spin, timestamp_ms) = cut(value, self.spin);
-        Fields {
-            timestamp_ms: timestamp_ms as u64,
-            spin: if self.spin == 0 { None } else { Some(spin as u16) },
-            type_code: type_code as u8,
-            hash: hash as u32,
-        }
-    }
-
-    /// The low bits of a longer hash that the layout keeps.
-    pub(super) const fn keep(&self, hash: u32) -> u32 {
-        cut(hash as u128, self.hash).0 as u32
+        Ok(Layout { timestamp: timestamp as u8, spin: spin as u8, session_type: session_type as u8, hash: hash as u8 })
     }
 }
 
-/// The low bits, and what stands above them.
-const fn cut(value: u128, bits: u32) -> (u128, u128) {
-    (value & ((1 << bits) - 1), value >> bits)
+const fn built(builder: LayoutBuilder) -> Layout {
+    match builder.build() {
+        Ok(layout) => layout,
+        // PANIC: when it is compiled, if ever.
+        Err(_) => panic!("the widths sum to 80"),
+    }
 }

@@ -1,8 +1,8 @@
 //! Other text forms and layouts of this family, as data: RongCloud's, JuggleIM's and your own.
 //!
-//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. All of them go
-//! through one reader and one writer. What they read is a [`MessageId`]: the same 80 bits, so an ID can be written again in
-//! any other dialect ([`recode`](Dialect::recode)) and nothing is lost.
+//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a
+//! [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a [`MessageId`](crate::MessageId)
+//! and back, so each of them can be written in any dialect of that layout.
 //!
 //! | dialect | digits | session hash | text order is time order |
 //! | --- | --- | --- | --- |
@@ -12,116 +12,85 @@
 //! | [`JUGGLEIM`](Dialect::JUGGLEIM) | `a-z` without i and o, then `2-9` | CRC-32 | no |
 //!
 //! ```
+//! use imid::MessageId;
 //! use imid::dialect::Dialect;
 //!
 //! let id = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?;
-//! assert_eq!(id.timestamp_ms(), 1_642_750_828_920);
-//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.session_hash().value()));
-//! assert_eq!(id.to_string(), "DYHG-C84Y-54E6-23L4");
-//! # Ok::<(), imid::error::ParseError>(())
+//! assert_eq!((id.timestamp_ms(), id.type_code()), (1_642_750_828_920, 1));
+//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.hash()));
+//! assert_eq!(Dialect::JUGGLEIM.to_text(id)?.as_str(), "m8rqlgc8dcneabuc");
+//! assert_eq!(MessageId::try_from(id)?.to_string(), "DYHG-C84Y-54E6-23L4");
+//! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! [`identify`](crate::identify()) goes the other way: which dialects could have written a text.
 
+mod built_in;
 mod error;
 mod hash;
+mod id;
 mod layout;
 mod text;
 
 use core::fmt;
 
 pub use error::DialectError;
-pub use layout::{Fields, Layout};
+pub use id::DialectId;
+pub use layout::{Layout, LayoutBuilder};
 pub use text::DialectText;
 
-use crate::codec::alphabet::{self, Alphabet, RADIX};
+use crate::codec::alphabet::{Alphabet, RADIX};
 use crate::codec::form::{self, Form};
 use crate::error::{Expected, ParseError};
-use crate::id::MessageId;
-use error::DialectKind;
-
 use crate::session::{Session, SessionHash, SessionType};
+use error::DialectKind;
 
 /// A way to write and to divide the 80 bits.
 ///
-/// The constants are made by the same constructors that are open to everyone:
+/// The built-in dialects are constants. One of your own can be a constant too, or a value whose names are borrowed for
+/// `'a`:
 ///
 /// ```
-/// use imid::dialect::{Dialect, Layout};
+/// use imid::dialect::Dialect;
 ///
 /// const OURS: Dialect = match Dialect::new("ours", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ") {
 ///     Ok(dialect) => dialect.without_dashes().with_types(&[(1, "DIRECT"), (2, "ROOM")]),
 ///     Err(_) => panic!("32 different ASCII characters"),
 /// };
 ///
-/// let text = Dialect::RONGCLOUD.recode("BUFE-A62U-32C4-01I2", &OURS)?;
+/// let text = OURS.to_text(Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?)?;
 /// assert_eq!(text.as_str(), "BYFEA62Y32C401J2");
 /// assert!(OURS.sorts_by_time());
-/// # Ok::<(), imid::error::ParseError>(())
+/// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Dialect {
-    name: &'static str,
+pub struct Dialect<'a> {
+    name: &'a str,
     layout: Layout,
     form: Form,
     hash: Option<fn(&str) -> u32>,
-    types: &'static [(u8, &'static str)],
-    channels: &'static [(u8, &'static str)],
+    types: &'a [(u8, &'a str)],
+    channels: &'a [(u8, &'a str)],
 }
 
-impl Dialect {
-    /// This library's own: what [`MessageId`]'s `Display` and `FromStr` write and read.
-    pub const STANDARD: Self =
-        Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
-
-    /// RongCloud's since spring 2018: the standard layout, base32hex, the low 22 bits of Java's `hashCode` of the addressed
-    /// target (the receiver, the group, the chat room), so the two directions of a private conversation differ.
-    pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
-        .with_hash(hash::java)
-        .with_types(&RONGCLOUD_TYPES)
-        .with_channels(&RONGCLOUD_CHANNELS);
-
-    /// RongCloud's until spring 2018: 43-bit time, no counter, 5-bit type, all 32 bits of Java's `hashCode`. Read only:
-    /// no generator mints them.
-    ///
-    /// **The accessors of [`MessageId`] do not read this layout**; [`fields`](Self::fields) does. Text, bytes and order
-    /// are right in any case: all of these IDs sort before all of RongCloud's current ones.
-    pub const RONGCLOUD_V1: Self = Self { name: "rongcloud-v1", ..Self::RONGCLOUD.with_layout(Layout::RONGCLOUD_V1) };
-
-    /// JuggleIM's (`commons/tools/msgid.go` of its server): the standard layout without dashes, letters before digits, so
-    /// that the order of texts is **not** the order of time. Store the bytes, or [recode](Self::recode).
-    ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE), known here with the feature `juggleim`. The name of a private chat
-    /// is, on most of its paths, the two user IDs in order, joined by a colon.
-    pub const JUGGLEIM: Self = {
-        let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
-            .without_dashes()
-            .with_types(&JUGGLEIM_TYPES);
-        #[cfg(feature = "juggleim")]
-        let dialect = dialect.with_hash(hash::crc32);
-        dialect
-    };
-
-    /// The built-in dialects, in the order in which [`identify`](crate::identify::identify_at) prefers them.
-    pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
-
-    /// A dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without a session
-    /// hash and type names. The setters below change that.
+impl<'a> Dialect<'a> {
+    /// Returns a dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without
+    /// a session hash and without names of session types. The methods below change that.
     ///
     /// # Errors
-    /// A digit that stands twice, is not printable ASCII, or is the dash.
-    pub const fn new(name: &'static str, digits: &[u8; 32]) -> Result<Self, DialectError> {
+    /// A digit occurs twice, is not printable ASCII, or is the dash.
+    pub const fn new(name: &'a str, digits: &[u8; 32]) -> Result<Self, DialectError> {
         Self::checked(name, digits, Expected::DialectDigit)
     }
 
-    const fn checked(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Result<Self, DialectError> {
+    const fn checked(name: &'a str, digits: &[u8; RADIX], expected: Expected) -> Result<Self, DialectError> {
         match Alphabet::new(*digits, expected) {
             Ok(alphabet) => Ok(Self::dashed(name, &alphabet)),
             Err(at) => Err(DialectError::new(DialectKind::Digit { at, found: digits[at] })),
         }
     }
 
-    const fn dashed(name: &'static str, alphabet: &Alphabet) -> Self {
+    const fn dashed(name: &'a str, alphabet: &Alphabet) -> Self {
         let form = Form { alphabet: *alphabet, dashed: true };
         Self { name, layout: Layout::STANDARD, form, hash: None, types: &[], channels: &[] }
     }
@@ -133,13 +102,13 @@ impl Dialect {
         self
     }
 
-    /// Divides the 80 bits in this way.
+    /// Divides the 80 bits by this layout.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
-    /// Hashes session names with this function, of which the layout keeps the low bits.
+    /// Hashes session names with this function. The layout keeps the low bits of the hash.
     #[must_use]
     pub const fn with_hash(self, hash: fn(&str) -> u32) -> Self {
         Self { hash: Some(hash), ..self }
@@ -147,41 +116,36 @@ impl Dialect {
 
     /// Names the session types, by code.
     #[must_use]
-    pub const fn with_types(self, types: &'static [(u8, &'static str)]) -> Self {
+    pub const fn with_types(self, types: &'a [(u8, &'a str)]) -> Self {
         Self { types, ..self }
     }
 
     /// Gives the session types second names, by code: what RongCloud's callbacks say in `channelType`.
     #[must_use]
-    pub const fn with_channels(self, channels: &'static [(u8, &'static str)]) -> Self {
+    pub const fn with_channels(self, channels: &'a [(u8, &'a str)]) -> Self {
         Self { channels, ..self }
     }
 
-    /// The built-in dialect of this name, such as `rongcloud-v1`.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL.iter().find(|dialect| dialect.name == name)
-    }
-
-    /// The name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
-    pub const fn name(&self) -> &'static str {
+    /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
+    pub const fn name(&self) -> &'a str {
         self.name
     }
 
-    /// How the 80 bits are divided.
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
+    /// Returns how the 80 bits are divided.
+    pub const fn layout(&self) -> Layout {
+        self.layout
     }
 
-    /// Whether the order of texts (as bytes) is the order of the values, and so of time: the digits ascend in ASCII.
+    /// Returns whether the texts, compared as bytes, sort like the IDs and so by time: the digits ascend in ASCII.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
 
-    /// Reads a text: this dialect's digits in this dialect's case, dashes where it has them and nowhere else.
+    /// Reads a text in the form that the dialect writes: its digits in its case, with all dashes or with none.
     ///
     /// # Errors
-    /// Anything else, such as W to Z in RongCloud's, or a dash in JuggleIM's.
-    pub fn parse(&self, text: &str) -> Result<MessageId, ParseError> {
+    /// The text has another form: for example it contains W to Z for RongCloud, or a dash for JuggleIM.
+    pub fn parse(&self, text: &str) -> Result<DialectId, ParseError> {
         self.parse_bytes(text.as_bytes())
     }
 
@@ -189,43 +153,34 @@ impl Dialect {
     ///
     /// # Errors
     /// As for [`parse`](Self::parse).
-    pub fn parse_bytes(&self, text: &[u8]) -> Result<MessageId, ParseError> {
-        self.form.parse(text)
+    pub fn parse_bytes(&self, text: &[u8]) -> Result<DialectId, ParseError> {
+        Ok(DialectId::new(self.form.parse(text)?, self.layout))
     }
 
-    /// Reads what a person types or pastes: either case unless both are digits, any of the three dashes put in or left out,
-    /// white space around it.
+    /// Reads what a person types or pastes: with or without any of the three dashes, with ASCII white space around it,
+    /// and in either case (unless both cases of a letter are digits of this dialect).
     ///
     /// # Errors
-    /// Any other text, such as one with a character that is no digit of this dialect in either case.
-    pub fn parse_lenient(&self, text: &str) -> Result<MessageId, ParseError> {
-        form::parse_lenient(&self.form.alphabet, text)
+    /// The text has another form: for example it contains a character that is not a digit of this dialect in either
+    /// case.
+    pub fn parse_lenient(&self, text: &str) -> Result<DialectId, ParseError> {
+        Ok(DialectId::new(form::parse_lenient(&self.form.alphabet, text)?, self.layout))
     }
 
-    /// The text of an ID, on the stack.
-    pub fn to_text(&self, id: MessageId) -> DialectText {
-        DialectText::new(&self.form, id)
-    }
-
-    /// The text of the same 80 bits in another dialect.
+    /// Returns the text of an ID, on the stack. Takes a [`DialectId`] or a [`MessageId`](crate::MessageId).
     ///
     /// # Errors
-    /// A text that this dialect does not [`parse`](Self::parse).
-    pub fn recode(&self, text: &str, to: &Self) -> Result<DialectText, ParseError> {
-        Ok(to.to_text(self.parse(text)?))
+    /// The ID has another layout, such as a [`MessageId`](crate::MessageId) for RongCloud's older dialect.
+    pub fn to_text(&self, id: impl Into<DialectId>) -> Result<DialectText, DialectError> {
+        Ok(DialectText::new(&self.form, id.into().in_layout(self.layout)?))
     }
 
-    /// What this dialect's layout reads in an ID.
-    pub const fn fields(&self, id: MessageId) -> Fields {
-        self.layout.fields(id)
-    }
-
-    /// The hash of a session's name, as wide as the layout keeps it; `None` where the hash is not known.
+    /// Returns the hash of a session's name, as wide as the layout keeps it; `None` if the hash is not known.
     pub fn hash(&self, name: &str) -> Option<u32> {
-        self.hash.map(|hash| self.layout.keep(hash(name)))
+        self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// The session to mint IDs for, hashed as this dialect does.
+    /// Returns the session to mint IDs for, hashed as this dialect does.
     ///
     /// ```
     /// use imid::dialect::Dialect;
@@ -235,87 +190,48 @@ impl Dialect {
     ///
     /// let session = Dialect::RONGCLOUD.session(SessionType::PRIVATE, "user9")?;
     /// let id = IDS.generate(session)?;
-    /// println!("{}", Dialect::RONGCLOUD.to_text(id));
+    /// println!("{}", Dialect::RONGCLOUD.to_text(id)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// A dialect with another layout than the standard one, which is read only; one whose hash is not known, such as
-    /// JuggleIM's without the feature `juggleim`.
+    /// The dialect is read only, because its layout is not the standard one; its hash is not known, such as JuggleIM's
+    /// without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
-        let read_only = DialectError::new(DialectKind::ReadOnly { name: self.name });
+        let read_only = DialectError::new(DialectKind::ReadOnly {
+            expected: Layout::STANDARD.widths(),
+            found: self.layout.widths(),
+        });
         if !self.layout.is_standard() {
             return Err(read_only);
         }
-        let hash = self.hash(name).ok_or(DialectError::new(DialectKind::NoHash { name: self.name }))?;
-        SessionHash::new(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
+        let hash = self.hash(name).ok_or(DialectError::new(DialectKind::NoHash))?;
+        SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
-    /// The name of a session type; `None` for a code without one.
-    pub fn type_name(&self, code: u8) -> Option<&'static str> {
+    /// Returns the name of a session type; `None` for a code without one.
+    pub fn type_name(&self, code: u8) -> Option<&'a str> {
         name_of(self.types, code)
     }
 
-    /// The `channelType` of RongCloud's callbacks for a session type; `None` for a code without one.
-    pub fn channel_type(&self, code: u8) -> Option<&'static str> {
+    /// Returns the `channelType` of RongCloud's callbacks for a session type; `None` for a code without one.
+    pub fn channel_type(&self, code: u8) -> Option<&'a str> {
         name_of(self.channels, code)
     }
 
-    /// The code with this name or `channelType`, in any case.
+    /// Returns the code with this name or `channelType`, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
         let mut named = self.types.iter().chain(self.channels);
         named.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| *code)
     }
 }
 
-fn name_of(names: &[(u8, &'static str)], code: u8) -> Option<&'static str> {
+fn name_of<'a>(names: &[(u8, &'a str)], code: u8) -> Option<&'a str> {
     names.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
 
-impl fmt::Debug for Dialect {
+impl fmt::Debug for Dialect<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Dialect({})", self.name)
     }
 }
-
-const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Dialect {
-    match Dialect::checked(name, digits, expected) {
-        Ok(dialect) => dialect,
-        // PANIC: when it is compiled, if ever.
-        Err(_) => panic!("the digits are different printable ASCII characters"),
-    }
-}
-
-/// RFC 4648, section 7.
-const BASE32_HEX: &[u8; RADIX] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
-
-/// RongCloud's `ConversationType`, under the names of [`SessionType`].
-const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
-    let mut types = [(0, ""); SessionType::NAMED.len()];
-    let mut at = 0;
-    while at < types.len() {
-        let named = SessionType::NAMED[at];
-        if let Some(name) = named.name() {
-            types[at] = (named.code(), name);
-        }
-        at += 1;
-    }
-    types
-};
-
-/// RongCloud's `channelType`.
-const RONGCLOUD_CHANNELS: [(u8, &str); 9] = [
-    (1, "PERSON"),
-    (2, "PERSONS"),
-    (3, "GROUP"),
-    (4, "TEMPGROUP"),
-    (5, "CUSTOMERSERVICE"),
-    (6, "NOTIFY"),
-    (7, "MC"),
-    (8, "MP"),
-    (10, "ULTRAGROUP"),
-];
-
-/// JuggleIM's channel types.
-const JUGGLEIM_TYPES: [(u8, &str); 6] =
-    [(1, "PRIVATE"), (2, "GROUP"), (3, "CHATROOM"), (4, "SYSTEM"), (5, "GROUP_CAST"), (6, "BROADCAST")];

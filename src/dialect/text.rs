@@ -7,8 +7,8 @@ use crate::codec::str_like;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// The text of an ID in some dialect, 16 or 19 characters on the stack: what [`Dialect::to_text`](super::Dialect::to_text)
-/// returns. A `str` in all but type.
+/// The text of an ID in a dialect, 16 or 19 characters on the stack: what [`Dialect::to_text`](super::Dialect::to_text)
+/// returns. It can be used as a `str`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DialectText(ArrayString<TEXT_LEN>);
 
@@ -19,7 +19,7 @@ impl DialectText {
         Self(ArrayString::from(form.encode(id, &mut text)).expect("a text is at most 19 characters"))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Text that is not what it should be.
+//! Texts that cannot be read.
 
 use core::ascii;
 use core::fmt;
@@ -23,7 +23,7 @@ pub struct ParseError {
     expected: Expected,
 }
 
-/// What the reader was waiting for.
+/// What the reader expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum Expected {
     #[error("a digit 2-9 or A-Z without I and O")]
@@ -57,12 +57,12 @@ impl ParseError {
         Self { position, found, expected }
     }
 
-    /// The index of the first byte that does not fit, from 0; the text's length where it ends too early.
+    /// Returns the index of the first byte that does not fit, from 0. If the text is too short, this is where it ends.
     pub const fn position(self) -> usize {
         self.position
     }
 
-    /// The byte at that index; `None` where the text ends too early.
+    /// Returns the byte at [`position`](Self::position), and `None` if the text is too short.
     pub const fn found(self) -> Option<u8> {
         self.found
     }
@@ -92,18 +92,18 @@ impl LineError {
         Self { index, error }
     }
 
-    /// The index of the text, from 0: so many IDs were read before it.
+    /// Returns the index of the text, from 0. This is also how many IDs were read before it.
     pub const fn index(self) -> usize {
         self.index
     }
 
-    /// What is wrong with the text; positions count from its beginning.
+    /// Returns what is wrong with the text. Positions count from its beginning.
     pub const fn error(self) -> ParseError {
         self.error
     }
 }
 
-/// A byte as an error shows it: quoted, escaped where it is not printable ASCII.
+/// A byte as an error shows it: in quotation marks, and escaped if it is not printable ASCII.
 struct Found(Option<u8>);
 
 impl fmt::Display for Found {

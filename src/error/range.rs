@@ -1,10 +1,10 @@
-//! Numbers and ranges that do not fit.
+//! Numbers, and ranges of times, that are out of range.
 
 use thiserror::Error;
 
 use crate::layout::{HASH_MAX, ID_MAX, SESSION_MAX, SPIN_MAX, TIMESTAMP_MAX, TYPE_MAX};
 
-/// A number does not fit the field that it is meant for.
+/// A number is too large for its field.
 ///
 /// ```
 /// use imid::MessageId;
@@ -19,7 +19,7 @@ pub struct RangeError {
     found: u128,
 }
 
-/// The fields that a number can be too large for.
+/// The field that a number is too large for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Field {
     Timestamp,
@@ -35,12 +35,12 @@ impl RangeError {
         Self { field, found }
     }
 
-    /// The greatest value that the field takes; the least is always 0.
+    /// Returns the greatest value of the field. The least is always 0.
     pub const fn max(self) -> u128 {
         self.field.max()
     }
 
-    /// The value that was given.
+    /// Returns the value that was given.
     pub const fn found(self) -> u128 {
         self.found
     }
@@ -77,7 +77,7 @@ impl Field {
     }
 }
 
-/// A range of times has no first and last ID.
+/// A range of times has no IDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct TimeRangeError(TimeRangeKind);
@@ -96,7 +96,7 @@ impl TimeRangeError {
         Self(TimeRangeKind::Empty { from, to })
     }
 
-    /// Whether the range holds no millisecond: it ends where it starts, or before.
+    /// Returns whether the range holds no millisecond: it ends where it starts, or before.
     pub const fn is_empty(self) -> bool {
         matches!(self.0, TimeRangeKind::Empty { .. })
     }

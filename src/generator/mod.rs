@@ -134,7 +134,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// [`retry_after`](GenerateError::retry_after) says how long to wait.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
-        let compact = self.core.take(session.hash().value(), 1, &self.clock)?;
+        let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
@@ -172,7 +172,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
             return Ok(Batch::new(0, 0, shape, session));
         }
         self.core.policy().check_run(run)?;
-        let first = self.core.take(session.hash().value(), run, &self.clock)?;
+        let first = self.core.take(session.hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
     }
 

@@ -103,12 +103,7 @@ impl Timeline {
     ///
     /// `unissued` is the first tick after every stamp that was taken; it is asked for only if it matters.
     #[inline]
-    pub(super) fn after(
-        self,
-        now: u64,
-        policy: &Policy,
-        unissued: impl FnOnce() -> u64,
-    ) -> Result<Self, TooFarBehind> {
+    pub(super) fn after(self, now: u64, policy: &Policy, unissued: impl FnOnce() -> u64) -> Result<Self, TooFarBehind> {
         let mut next = self;
         let known = self.latest.max(self.floor.saturating_sub(1));
         if known.saturating_sub(now) > policy.max_rollback {

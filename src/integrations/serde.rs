@@ -1,40 +1,41 @@
-//! IDs in formats of serde: text where people read it, bits where they do not.
+//! serde: text in formats that people read, bits in binary ones.
 //!
-//! A number would lose bits past 2⁵³ in JavaScript, so JSON has strings.
+//! JSON has strings, because a number above 2⁵³ loses bits in JavaScript.
 
 use core::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::id::MessageId;
+use crate::session::{Session, SessionHash, SessionType};
 use crate::snowflake::Snowflake;
 
-/// The 19-character text; in binary formats the 10 bytes as an array.
+/// The 19-character text; in binary formats the 10 bytes.
 impl Serialize for MessageId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
             serializer.serialize_str(&self.to_text())
         } else {
-            self.to_bytes().serialize(serializer)
+            serializer.serialize_bytes(&self.to_bytes())
         }
     }
 }
 
-/// The 19-character text, strictly; in binary formats the 10 bytes as an array.
+/// The 19-character text, strictly; in binary formats the 10 bytes, or a sequence of 10 bytes.
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_str(TextVisitor)
+            deserializer.deserialize_str(IdText)
         } else {
-            <[u8; Self::BYTES]>::deserialize(deserializer).map(Self::from_bytes)
+            deserializer.deserialize_bytes(IdBytes)
         }
     }
 }
 
-struct TextVisitor;
+struct IdText;
 
-impl Visitor<'_> for TextVisitor {
+impl Visitor<'_> for IdText {
     type Value = MessageId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,13 +43,39 @@ impl Visitor<'_> for TextVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
-        MessageId::parse(text).map_err(E::custom)
+        text.parse().map_err(E::custom)
     }
 }
 
-/// The text, as its layout's owners write it; in binary formats the 64 bits.
+struct IdBytes;
+
+impl<'de> Visitor<'de> for IdBytes {
+    type Value = MessageId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the 10 bytes of a message ID")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
+        let bytes = bytes.try_into().map_err(|_| E::invalid_length(bytes.len(), &self))?;
+        Ok(MessageId::from_bytes(bytes))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<MessageId, A::Error> {
+        let mut id = [0; MessageId::BYTES];
+        for (at, byte) in id.iter_mut().enumerate() {
+            *byte = bytes.next_element()?.ok_or_else(|| A::Error::invalid_length(at, &self))?;
+        }
+        if bytes.next_element::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::invalid_length(MessageId::BYTES + 1, &self));
+        }
+        Ok(MessageId::from_bytes(id))
+    }
+}
+
+/// The text in the form of its layout's owners; in binary formats the 64 bits.
 ///
-/// There is no `Deserialize`: the text does not say the layout. Read a string, and
+/// There is no `Deserialize`, because the text does not name the layout. Read a string and
 /// [parse](crate::snowflake::Layout::parse) it.
 impl Serialize for Snowflake {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -56,6 +83,154 @@ impl Serialize for Snowflake {
             serializer.collect_str(self)
         } else {
             serializer.serialize_u64(self.to_u64())
+        }
+    }
+}
+
+/// The name, or the code as a string where the type has no name; in binary formats the code.
+impl Serialize for SessionType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_u8(self.to_u8())
+        }
+    }
+}
+
+/// A name in any case, or a code as a string or a number; in binary formats the code.
+impl<'de> Deserialize<'de> for SessionType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(NameOrCode)
+        } else {
+            Self::from_u8(u8::deserialize(deserializer)?).map_err(D::Error::custom)
+        }
+    }
+}
+
+struct NameOrCode;
+
+impl Visitor<'_> for NameOrCode {
+    type Value = SessionType;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name or the code of a session type")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<SessionType, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, code: u64) -> Result<SessionType, E> {
+        let known = u8::try_from(code).ok().and_then(|code| SessionType::from_u8(code).ok());
+        known.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(code), &"a code 0 to 15"))
+    }
+
+    /// TOML and YAML have signed numbers only.
+    fn visit_i64<E: Error>(self, code: i64) -> Result<SessionType, E> {
+        match u64::try_from(code) {
+            Ok(code) => self.visit_u64(code),
+            Err(_) => Err(E::invalid_value(Unexpected::Signed(code), &"a code 0 to 15")),
+        }
+    }
+}
+
+/// The value, as a number.
+impl Serialize for SessionHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self.to_u32())
+    }
+}
+
+/// The value, as a number of at most 22 bits.
+impl<'de> Deserialize<'de> for SessionHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_u32(u32::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+const NAMES: &[&str] = &["type", "hash"];
+
+/// `{"type": "GROUP", "hash": 3966315}`; in binary formats the 26 bits.
+impl Serialize for Session {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_u32(self.to_u32());
+        }
+        let mut fields = serializer.serialize_struct("Session", NAMES.len())?;
+        fields.serialize_field(NAMES[0], &self.session_type())?;
+        fields.serialize_field(NAMES[1], &self.hash())?;
+        fields.end()
+    }
+}
+
+/// An object with the members `type` and `hash`, and no others; in binary formats the 26 bits.
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_struct("Session", NAMES, TypeAndHash)
+        } else {
+            Self::from_u32(u32::deserialize(deserializer)?).map_err(D::Error::custom)
+        }
+    }
+}
+
+struct TypeAndHash;
+
+impl<'de> Visitor<'de> for TypeAndHash {
+    type Value = Session;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a session with its type and its hash")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Session, A::Error> {
+        let (mut session_type, mut hash) = (None, None);
+        while let Some(name) = members.next_key::<Name>()? {
+            let is_new = match name {
+                Name::Type => session_type.replace(members.next_value()?).is_none(),
+                Name::Hash => hash.replace(members.next_value()?).is_none(),
+            };
+            if !is_new {
+                return Err(A::Error::duplicate_field(NAMES[name as usize]));
+            }
+        }
+        match (session_type, hash) {
+            (Some(session_type), Some(hash)) => Ok(Session::from_parts(session_type, hash)),
+            (None, _) => Err(A::Error::missing_field(NAMES[0])),
+            (_, None) => Err(A::Error::missing_field(NAMES[1])),
+        }
+    }
+}
+
+/// The name of a member of a session, by its index in [`NAMES`].
+#[derive(Clone, Copy)]
+enum Name {
+    Type,
+    Hash,
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl Visitor<'_> for NameVisitor {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`type` or `hash`")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+        match name {
+            "type" => Ok(Name::Type),
+            "hash" => Ok(Name::Hash),
+            _ => Err(E::unknown_field(name, NAMES)),
         }
     }
 }

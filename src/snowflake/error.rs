@@ -2,16 +2,18 @@
 
 use thiserror::Error;
 
-/// A layout cannot be defined so, or a number does not fit one.
+use crate::error::OutOfBounds;
+
+/// A layout cannot be built, or a number does not fit it.
 ///
 /// ```
-/// use core::time::Duration;
 /// use imid::snowflake::Layout;
 ///
-/// let error = Layout::new("ours", 41, 10, 11, 0, Duration::from_millis(1)).unwrap_err();
+/// let error = Layout::builder().sequence_bits(11).build().unwrap_err();
 /// assert_eq!(error.to_string(), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
 /// let error = Layout::TWITTER.first_at(1_288_834_974_656).unwrap_err();
 /// assert_eq!(error.to_string(), "expected a time of 1288834974657 to 3487858230208 ms, found 1288834974656");
+/// assert!(error.is_time());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
@@ -21,8 +23,14 @@ pub struct LayoutError(LayoutKind);
 pub(crate) enum LayoutKind {
     #[error("expected fields of 64 bits, or of 63 below a sign bit, found {found}")]
     Sum { found: u32 },
-    #[error("expected {what} of {min} to {max}{unit}, found {found}")]
-    Range { what: &'static str, unit: &'static str, min: u64, max: u64, found: u64 },
+    #[error(transparent)]
+    Field(OutOfBounds),
+    #[error(transparent)]
+    Time(OutOfBounds),
+    #[error("expected a range of times in which a tick begins, found {from}..{to} ms")]
+    Empty { from: u64, to: u64 },
+    #[error("expected a node of 0 to {max}, found none")]
+    NoNode { max: u32 },
 }
 
 impl LayoutError {
@@ -30,17 +38,13 @@ impl LayoutError {
         Self(kind)
     }
 
-    /// `found` unless it is outside `min..=max`.
-    pub(crate) const fn check(
-        what: &'static str,
-        unit: &'static str,
-        found: u64,
-        min: u64,
-        max: u64,
-    ) -> Result<u64, Self> {
-        if found < min || found > max {
-            return Err(Self(LayoutKind::Range { what, unit, min, max, found }));
-        }
-        Ok(found)
+    /// Returns whether a time is before the layout's first tick or after its last one.
+    pub const fn is_time(self) -> bool {
+        matches!(self.0, LayoutKind::Time(_))
+    }
+
+    /// Returns whether a range of times is empty, or so short that no tick begins in it.
+    pub const fn is_empty(self) -> bool {
+        matches!(self.0, LayoutKind::Empty { .. })
     }
 }

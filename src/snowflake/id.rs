@@ -1,74 +1,135 @@
-//! The value: 64 bits and the layout that divides them.
+//! The value: 64 bits and their layout. The methods of [`Layout`] that return IDs are here too.
 
+use core::cmp::Ordering;
 use core::fmt;
+use core::ops::{RangeBounds, RangeInclusive};
+use core::time::Duration;
 
-use super::layout::Layout;
-use super::text::HexText;
+use super::error::{LayoutError, LayoutKind};
+use super::layout::{Layout, TextForm};
+use super::text::parse_decimal;
+use crate::codec::HexText;
+use crate::codec::hex;
+use crate::error::{Expected, ParseError};
+use crate::times::first_and_last;
 
-/// A 64-bit ID of the Snowflake family.
+/// A 64-bit ID of the Snowflake family, together with its layout.
 ///
-/// IDs of one layout are ordered as they were made: by tick, then node, then sequence number. The order of IDs of
-/// different layouts means nothing.
+/// IDs of one layout are ordered by tick, then node, then sequence number. The order of IDs of different layouts is
+/// that of their bits. It allows them in one sorted map and says nothing about time.
 ///
 /// ```
 /// use imid::snowflake::Layout;
 ///
 /// let id = Layout::TWITTER.parse("204697221847986177")?;
 /// assert_eq!(id.timestamp_ms(), 1_337_638_595_436);
-/// assert_eq!((id.datacenter(), id.worker(), id.seq()), (Some(1), 3, 1));
+/// assert_eq!((id.datacenter(), id.worker(), id.sequence()), (Some(1), 3, 1));
 /// # Ok::<(), imid::error::ParseError>(())
 /// ```
 ///
-/// Past 2⁵³ a JavaScript number is not exact, so JSON should carry the text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// JavaScript's numbers are exact up to 2⁵³ only, so JSON should carry the text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Snowflake {
     bits: u64,
-    layout: &'static Layout,
+    layout: Layout,
+}
+
+/// The parts of a [`Snowflake`], from which [`Layout::try_from_parts`] makes one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Parts {
+    /// Unix milliseconds.
+    pub timestamp_ms: u64,
+    /// The node, 0 to [`Layout::node_max`].
+    pub node: u32,
+    /// The sequence number within the tick, 0 to [`Layout::sequence_max`].
+    pub sequence: u32,
 }
 
 impl Snowflake {
-    /// The ID with these bits. Every value is an ID.
-    pub const fn from_u64(bits: u64, layout: &'static Layout) -> Self {
+    /// Length of the byte form: 8.
+    pub const BYTES: usize = 8;
+
+    /// Length of the hex form: 16.
+    pub const HEX_LEN: usize = 2 * Self::BYTES;
+
+    /// Returns the ID with these bits. Every value is an ID.
+    pub const fn from_u64(bits: u64, layout: Layout) -> Self {
         Self { bits, layout }
     }
 
-    /// The ID as a `bigint` column or a Java `long` holds it. Every value is an ID.
-    pub const fn from_i64(bits: i64, layout: &'static Layout) -> Self {
-        Self::from_u64(bits.cast_unsigned(), layout)
-    }
-
-    /// The bits.
+    /// Returns the bits.
     pub const fn to_u64(self) -> u64 {
         self.bits
     }
 
-    /// The bits for a `bigint` column. Negative, and then sorted first there, once the top bit is set.
+    /// Returns the ID with these bits, as a `bigint` column or a Java `long` holds them. Every value is an ID.
+    pub const fn from_i64(bits: i64, layout: Layout) -> Self {
+        Self::from_u64(bits.cast_unsigned(), layout)
+    }
+
+    /// Returns the bits for a `bigint` column. If the top bit is set, the number is negative and sorts first there.
     pub const fn to_i64(self) -> i64 {
         self.bits.cast_signed()
     }
 
-    /// The layout.
-    pub const fn layout(self) -> &'static Layout {
+    /// Returns the ID with these bytes, most significant first. Every value is an ID.
+    pub const fn from_bytes(bytes: [u8; Self::BYTES], layout: Layout) -> Self {
+        Self::from_u64(u64::from_be_bytes(bytes), layout)
+    }
+
+    /// Returns the 8 bytes, most significant first, so that byte order is ID order.
+    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
+        self.bits.to_be_bytes()
+    }
+
+    /// Reads 16 hex digits in either case, under any layout.
+    ///
+    /// # Errors
+    /// The text is not 16 hex digits: for example it has 15, or it begins with `0x`.
+    pub fn from_hex(text: &str, layout: Layout) -> Result<Self, ParseError> {
+        Ok(Self::from_u64(parse_hex(text.as_bytes(), Expected::HexDigit)?, layout))
+    }
+
+    /// Returns the 16 hex digits in lower case, under any layout.
+    pub fn to_hex(self) -> HexText {
+        HexText::new::<{ Self::HEX_LEN }>(self.bits.into())
+    }
+
+    /// Returns the layout.
+    pub const fn layout(self) -> Layout {
         self.layout
     }
 
-    /// The time: unix milliseconds at which the tick began, rounded down.
+    /// Returns the time at which the tick begins, in unix milliseconds, rounded down.
     pub const fn timestamp_ms(self) -> u64 {
         self.layout.ms_of(self.tick())
     }
 
-    /// The tick, counted from the layout's first. One bit wider than the layout says where the ID is
-    /// [overflowed](Self::is_overflowed).
+    /// Returns the time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It is exact, also if it is
+    /// not a whole number of milliseconds.
+    pub const fn since_epoch(self) -> Duration {
+        self.layout.time_of(self.tick())
+    }
+
+    /// Returns the time at which the tick begins, as a time of the system's clock.
+    #[cfg(feature = "std")]
+    pub fn time(self) -> std::time::SystemTime {
+        // No overflow: a layout's last tick is before the year 10000.
+        std::time::UNIX_EPOCH + self.since_epoch()
+    }
+
+    /// Returns the tick, counted from the layout's first. If the ID is [overflowed](Self::is_overflowed), it is one bit
+    /// wider than [`Layout::tick_bits`].
     pub const fn tick(self) -> u64 {
-        self.bits >> self.layout.seq_bits() >> self.layout.node_bits()
+        self.bits >> self.layout.sequence_bits() >> self.layout.node_bits()
     }
 
-    /// The node.
+    /// Returns the node, 0 to [`Layout::node_max`].
     pub const fn node(self) -> u32 {
-        (self.bits >> self.layout.seq_bits()) as u32 & self.layout.node_max()
+        (self.bits >> self.layout.sequence_bits()) as u32 & self.layout.node_max()
     }
 
-    /// The high part of the node; `None` where the layout does not divide it.
+    /// Returns the high part of the node; `None` if the layout does not divide it.
     pub const fn datacenter(self) -> Option<u32> {
         match self.layout.node_bits() - self.layout.worker_bits() {
             0 => None,
@@ -76,7 +137,7 @@ impl Snowflake {
         }
     }
 
-    /// The low part of the node, or all of it where the layout does not divide it.
+    /// Returns the low part of the node, or all of it if the layout does not divide it.
     pub const fn worker(self) -> u32 {
         match self.datacenter() {
             None => self.node(),
@@ -84,40 +145,174 @@ impl Snowflake {
         }
     }
 
-    /// The sequence number within the tick.
-    pub const fn seq(self) -> u32 {
-        self.bits as u32 & self.layout.seq_max()
+    /// Returns the sequence number within the tick, 0 to [`Layout::sequence_max`].
+    pub const fn sequence(self) -> u32 {
+        self.bits as u32 & self.layout.sequence_max()
     }
 
-    /// Whether the sign bit is set under a layout that has one: the time ran over its field (Leaf's after 2080), and the
-    /// number is negative in Java and SQL.
+    /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID of them, unless a tick is
+    /// shorter than a millisecond or the ID is [overflowed](Self::is_overflowed).
+    pub const fn parts(self) -> Parts {
+        Parts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
+    }
+
+    /// Returns whether the layout has a sign bit and the bit is set. The time is then past the last tick (Leaf's ends
+    /// in 2080), and the number is negative in Java and SQL.
     pub const fn is_overflowed(self) -> bool {
         self.layout.has_sign() && self.to_i64() < 0
     }
+}
 
-    /// The 16 hex digits, under any layout.
-    pub fn to_hex(self) -> HexText {
-        HexText::new(self.bits)
+impl Layout {
+    /// Reads a text as this layout's owners write it: decimal without leading zeros, or 16 hex digits in lower case.
+    ///
+    /// Under a layout with a sign bit a negative number and the unsigned number of the same bits are the same ID.
+    ///
+    /// # Errors
+    /// The text has another form, such as `007`, `+5` or one with white space; the number has more than 64 bits; the
+    /// number is negative and the layout has no sign bit.
+    pub fn parse(self, text: &str) -> Result<Snowflake, ParseError> {
+        self.parse_bytes(text.as_bytes())
+    }
+
+    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn parse_bytes(self, text: &[u8]) -> Result<Snowflake, ParseError> {
+        let bits = match self.text_form() {
+            TextForm::Decimal => parse_decimal(text, self.has_sign())?,
+            TextForm::Hex => parse_hex(text, Expected::LowerHexDigit)?,
+        };
+        Ok(Snowflake::from_u64(bits, self))
+    }
+
+    /// Puts an ID together from its parts. Its tick is the first one that begins in the millisecond, or the running one
+    /// if none begins.
+    ///
+    /// For tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
+    ///
+    /// ```
+    /// use imid::snowflake::{Layout, Parts};
+    ///
+    /// let id = Layout::LEAF.try_from_parts(Parts { timestamp_ms: 1_567_733_700_834, node: 39, sequence: 3_448 })?;
+    /// assert_eq!(id.to_string(), "1169786042799259000");
+    /// # Ok::<(), imid::snowflake::LayoutError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The time is before the first tick or after the last one; the node or the sequence number does not fit its field,
+    /// such as node 1,024 in 10 bits.
+    pub const fn try_from_parts(self, parts: Parts) -> Result<Snowflake, LayoutError> {
+        let Parts { timestamp_ms, node, sequence } = parts;
+        let ticks = (self.first_tick_from(timestamp_ms), self.last_tick_in(timestamp_ms));
+        match (ticks, self.check_node(node), self.check_sequence(sequence)) {
+            ((Ok(from), Ok(until)), Ok(()), Ok(())) => {
+                let tick = if from < until { from } else { until };
+                Ok(Snowflake::from_u64(self.compose(tick, node, sequence), self))
+            }
+            ((Err(error), _) | (_, Err(error)), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error),
+        }
+    }
+
+    /// Returns the least ID of a unix millisecond. Every ID of that millisecond or a later one is at least this one.
+    ///
+    /// # Errors
+    /// The time is before the first tick or after the last one.
+    pub const fn first_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
+        match self.first_tick_from(ms) {
+            Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, 0, 0), self)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the greatest ID of a unix millisecond. Every ID of that millisecond or an earlier one is at most this
+    /// one.
+    ///
+    /// It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
+    ///
+    /// # Errors
+    /// The time is before the first tick or after the last one.
+    pub const fn last_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
+        match self.last_tick_in(ms) {
+            Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, self.node_max(), self.sequence_max()), self)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`). An
+    /// open end of the range is the end of the layout's time.
+    ///
+    /// ```
+    /// use imid::snowflake::Layout;
+    ///
+    /// let day = Layout::DISCORD.range(1_462_060_800_000..1_462_147_200_000)?;
+    /// assert_eq!((day.start().to_u64(), day.end().to_u64()), (176_120_502_681_600_000, 176_482_890_547_199_999));
+    /// # Ok::<(), imid::snowflake::LayoutError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A bound is before the first tick or after the last one ([`last_ms`](Self::last_ms) + 1 is valid as an excluded
+    /// end); no tick begins in the range, such as `5..5`.
+    pub fn range(self, times: impl RangeBounds<u64>) -> Result<RangeInclusive<Snowflake>, LayoutError> {
+        let (from, last) = first_and_last(times, self.first_ms()..=self.last_ms());
+        let first = self.first_at(from)?;
+        let empty = LayoutError::new(LayoutKind::Empty { from, to: last.map_or(0, |last| last.saturating_add(1)) });
+        let last = last.filter(|last| from <= *last).ok_or(empty)?;
+        let last = self.last_at(last)?;
+        if first <= last { Ok(first..=last) } else { Err(empty) }
     }
 }
 
-/// As the layout's owners write it: decimal (signed where there is a sign bit), or 16 hex digits. Width and alignment are
-/// honoured.
+/// Reads 16 hex digits. `expected` is what an error calls one of them.
+fn parse_hex(text: &[u8], expected: Expected) -> Result<u64, ParseError> {
+    // 16 digits of 4 bits are 64 bits.
+    hex::parse::<{ Snowflake::HEX_LEN }>(text, expected).map(|bits| bits as u64)
+}
+
+/// Compares the bits, and the layouts if the bits are equal.
+impl Ord for Snowflake {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits.cmp(&other.bits).then_with(|| self.layout.rank().cmp(&other.layout.rank()))
+    }
+}
+
+impl PartialOrd for Snowflake {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Formats the ID as the layout's owners write it: in decimal, signed if there is a sign bit, or as 16 hex digits.
+/// Width and alignment apply.
 impl fmt::Display for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.layout.is_hex() {
-            fmt::Display::fmt(&self.to_hex(), f)
-        } else if self.layout.has_sign() {
-            fmt::Display::fmt(&self.to_i64(), f)
-        } else {
-            fmt::Display::fmt(&self.bits, f)
+        match self.layout.text_form() {
+            TextForm::Hex => fmt::Display::fmt(&self.to_hex(), f),
+            TextForm::Decimal if self.layout.has_sign() => fmt::Display::fmt(&self.to_i64(), f),
+            TextForm::Decimal => fmt::Display::fmt(&self.bits, f),
         }
     }
 }
 
+/// Formats the name of the layout, or `custom`, and the text.
 impl fmt::Debug for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Snowflake({}, {self})", self.layout.name())
+        write!(f, "Snowflake({}, {self})", self.layout.name().unwrap_or("custom"))
+    }
+}
+
+/// Formats the 16 hex digits in lower case, leading zeros included. `{:#x}` puts `0x` before them.
+impl fmt::LowerHex for Snowflake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_hex().fmt_lower(f)
+    }
+}
+
+/// Formats the 16 hex digits in upper case, leading zeros included. `{:#X}` puts `0x` before them.
+impl fmt::UpperHex for Snowflake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_hex().fmt_upper(f)
     }
 }
 
@@ -130,5 +325,25 @@ impl From<Snowflake> for u64 {
 impl From<Snowflake> for i64 {
     fn from(id: Snowflake) -> Self {
         id.to_i64()
+    }
+}
+
+impl From<Snowflake> for [u8; Snowflake::BYTES] {
+    fn from(id: Snowflake) -> Self {
+        id.to_bytes()
+    }
+}
+
+impl From<Snowflake> for Parts {
+    fn from(id: Snowflake) -> Self {
+        id.parts()
+    }
+}
+
+/// The text that `Display` writes.
+#[cfg(feature = "std")]
+impl From<Snowflake> for String {
+    fn from(id: Snowflake) -> Self {
+        id.to_string()
     }
 }

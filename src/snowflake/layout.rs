@@ -1,9 +1,9 @@
-//! How a Snowflake divides its 64 bits, and what its time counts.
+//! How a Snowflake divides its 64 bits, and which time its tick counts. Arithmetic only: no text and no IDs.
 //!
 //! ```text
 //!  63    62                    22 21          12 11            0
 //! +------+------------------------+-------------+--------------+
-//! | sign |        tick: 41        |  node: 10   |   seq: 12    |     Twitter; others move the borders
+//! | sign |        tick: 41        |  node: 10   | sequence: 12 |     Twitter; others move the borders
 //! +------+------------------------+-------------+--------------+
 //!                                  datacenter | worker
 //! ```
@@ -11,331 +11,416 @@
 use core::time::Duration;
 
 use super::error::{LayoutError, LayoutKind};
-use super::id::Snowflake;
-use super::text;
-use crate::error::ParseError;
+use crate::error::{Quantity, check_all};
 
-/// Where the fields of a [`Snowflake`] are, how long a tick is, and when it began to count.
+/// The fields of a [`Snowflake`](super::Snowflake), the length of a tick, the time of the first tick, and the form of
+/// the text.
 ///
-/// | constant | sign, tick, node, seq | first tick | last tick | written as |
+/// | constant | sign, tick, node, sequence | first tick | last tick | text |
 /// | --- | --- | --- | --- | --- |
 /// | [`TWITTER`](Self::TWITTER), [`LEAF`](Self::LEAF) | 1, 41, 10, 12 | 2010-11-04T01:42:54.657Z | 2080-07-10 | decimal |
 /// | [`TWITTER_JAVA`](Self::TWITTER_JAVA) | 1, 41, 10, 12 | 2014-12-31T16:00:00Z | 2084-09-06 | decimal |
 /// | [`DISCORD`](Self::DISCORD) | 0, 42, 10, 12 | 2015-01-01T00:00:00Z | 2154-05-15 | decimal |
-/// | [`NSQ`](Self::NSQ) (a tick is 2²⁰ ns) | 0, 42, 10, 12 | 2012-10-28T16:23:41.999Z | 2158-12-18 | 16 hex digits |
-/// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | 16 hex digits |
+/// | [`NSQ`](Self::NSQ) (a tick is 2²⁰ ns) | 0, 42, 10, 12 | 2012-10-28T16:23:41.999Z | 2158-12-18 | hex |
+/// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
-/// A set sign bit is read as one more bit of time: that is what the arithmetic of those libraries makes of a clock past
-/// the last tick, and such an ID is [flagged](Snowflake::is_overflowed).
+/// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
+/// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
 ///
 /// ```
 /// use core::time::Duration;
 /// use imid::snowflake::Layout;
 ///
-/// const OURS: Layout = match Layout::new("ours", 39, 8, 16, 17_000_000_000, Duration::from_millis(100)) {
+/// const OURS: Layout = match Layout::builder()
+///     .tick_bits(39)
+///     .node_bits(8)
+///     .sequence_bits(16)
+///     .epoch(Duration::from_secs(1_700_000_000))
+///     .tick(Duration::from_millis(100))
+///     .build()
+/// {
 ///     Ok(layout) => layout,
-///     Err(_) => panic!("fields that fit"),
+///     Err(_) => panic!("the fields fill 63 bits"),
 /// };
 /// assert_eq!(OURS.parse("33554432")?.timestamp_ms(), 1_700_000_000_200);
 /// # Ok::<(), imid::error::ParseError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
-    name: &'static str,
-    /// The first tick, counted from 1970.
-    epoch: u64,
+    epoch_ns: u64,
     tick_ns: u64,
-    tick_bits: u32,
-    node_bits: u32,
-    /// The low part of the node that is a worker; the rest is a datacenter.
-    worker_bits: u32,
-    seq_bits: u32,
-    is_hex: bool,
+    // A byte each: an ID carries its layout.
+    tick_bits: u8,
+    node_bits: u8,
+    worker_bits: u8,
+    sequence_bits: u8,
+    text_form: TextForm,
 }
 
-const MILLISECOND: Duration = Duration::from_millis(1);
-/// NSQ counts nanoseconds and drops 20 bits.
-const NSQ_TICK: Duration = Duration::from_nanos(1 << NSQ_DROPPED_BITS);
-const NSQ_DROPPED_BITS: u32 = 20;
-const NS_PER_MS: u64 = 1_000_000;
-/// A tick of more bits would leave its sums with an epoch no room.
-const TICK_BITS_MAX: u32 = 48;
-/// An hour.
-const TICK_NS_MAX: u64 = 3_600_000 * NS_PER_MS;
-const TWITTER_EPOCH: u64 = 1_288_834_974_657;
+/// How the IDs of a [`Layout`] are written as text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum TextForm {
+    /// A decimal number without leading zeros. It is signed where the layout has a sign bit.
+    #[default]
+    Decimal,
+    /// 16 hex digits in lower case, as NSQ writes them.
+    Hex,
+}
+
+const NS_PER_MS: u128 = 1_000_000;
+const NS_PER_S: u128 = 1_000 * NS_PER_MS;
+/// The stamp transition adds ticks. With this width its sums stay far below 64 bits.
+const TICK_BITS_MAX: u64 = 48;
+const TICK_MAX: Duration = Duration::from_hours(1);
+/// 9999-12-31T23:59:59.999Z, so that calendars and system clocks can represent the time of any ID.
+const LAST_MS_MAX: u64 = 253_402_300_799_999;
+
+const TICK_BITS: &Quantity = &Quantity::new("a tick", " bits");
+const NODE_BITS: &Quantity = &Quantity::new("a node", " bits");
+const WORKER_BITS: &Quantity = &Quantity::new("a worker", " bits");
+const SEQUENCE_BITS: &Quantity = &Quantity::new("a sequence", " bits");
+const TICK: &Quantity = &Quantity::new("a tick", " ns");
+const EPOCH: &Quantity = &Quantity::new("an epoch", " ns");
+const LAST_TIME: &Quantity = &Quantity::new("a last time", " ms");
+const TIME: &Quantity = &Quantity::new("a time", " ms");
+const NODE: &Quantity = &Quantity::new("a node", "");
+const SEQUENCE: &Quantity = &Quantity::new("a sequence number", "");
 
 impl Layout {
-    /// Twitter's of 2010: 5 bits of datacenter and 5 of worker.
-    pub const TWITTER: Self = built_in("twitter", [41, 10, 12], TWITTER_EPOCH, MILLISECOND).with_worker_bits(5);
-
-    /// The Java port that counts from 2015-01-01 in China.
-    pub const TWITTER_JAVA: Self =
-        built_in("twitter-java", [41, 10, 12], 1_420_041_600_000, MILLISECOND).with_worker_bits(5);
-
-    /// Discord's: 5 bits that it calls worker (here the datacenter) and 5 that it calls process (here the worker).
-    pub const DISCORD: Self = built_in("discord", [42, 10, 12], 1_420_070_400_000, MILLISECOND).with_worker_bits(5);
-
-    /// NSQ's since 2015, when its tick became 2²⁰ ns: its new IDs sort before its old ones.
-    pub const NSQ: Self = built_in("nsq", [42, 10, 12], 1_288_834_974_288, NSQ_TICK).in_hex();
-
-    /// NSQ's until 2015.
-    pub const NSQ_BEFORE_2015: Self = built_in("nsq-before-2015", [42, 10, 12], TWITTER_EPOCH, MILLISECOND).in_hex();
-
-    /// Meituan Leaf's: Twitter's bits, the node undivided.
-    pub const LEAF: Self = built_in("leaf", [41, 10, 12], TWITTER_EPOCH, MILLISECOND);
-
-    /// The layout of the article on clock rollback: 15 bits of node, so that there are nodes to swap.
-    pub const ROLLBACK_38_15_10: Self = built_in("rollback-38-15-10", [38, 15, 10], 1_513_814_400_000, MILLISECOND);
-
-    /// The built-in layouts, in the order in which [`identify`](crate::identify::identify_at) prefers them.
-    pub const ALL: &'static [Self] = &[
-        Self::TWITTER,
-        Self::LEAF,
-        Self::DISCORD,
-        Self::TWITTER_JAVA,
-        Self::ROLLBACK_38_15_10,
-        Self::NSQ,
-        Self::NSQ_BEFORE_2015,
-    ];
-
-    /// The layout of these widths, with a sign bit above them if they sum to 63. The node is one number and the text is
-    /// decimal, unless a setter below changes that.
-    ///
-    /// `epoch` is the first tick, counted in ticks from 1970-01-01T00:00:00Z: with ticks of a millisecond, unix
-    /// milliseconds.
-    ///
-    /// # Errors
-    /// Widths that sum to neither 63 nor 64; a tick of 0 or more than 48 bits, a node of 0 or more than 32, a
-    /// sequence of more than 32; a tick of no time or of more than an hour; an epoch of 2⁴⁸ ticks or more; times of
-    /// more than 64 bits.
-    pub const fn new(
-        name: &'static str,
-        tick_bits: u32,
-        node_bits: u32,
-        seq_bits: u32,
-        epoch: u64,
-        tick: Duration,
-    ) -> Result<Self, LayoutError> {
-        // Saturates where it is refused anyway.
-        let tick_ns = tick.as_secs().saturating_mul(1_000 * NS_PER_MS).saturating_add(tick.subsec_nanos() as u64);
-        let ranges = [
-            ("a tick", " bits", tick_bits as u64, 1, TICK_BITS_MAX as u64),
-            ("a node", " bits", node_bits as u64, 1, u32::BITS as u64),
-            ("a sequence", " bits", seq_bits as u64, 0, u32::BITS as u64),
-            ("a tick", " ns", tick_ns, 1, TICK_NS_MAX),
-            ("an epoch", " ticks", epoch, 0, max_of(TICK_BITS_MAX)),
-        ];
-        let mut at = 0;
-        while at < ranges.len() {
-            let (what, unit, found, min, max) = ranges[at];
-            if let Err(error) = LayoutError::check(what, unit, found, min, max) {
-                return Err(error);
-            }
-            at += 1;
-        }
-        let sum = tick_bits + node_bits + seq_bits;
-        if sum != u64::BITS && sum != u64::BITS - 1 {
-            return Err(LayoutError::new(LayoutKind::Sum { found: sum }));
-        }
-        let layout =
-            Self { name, epoch, tick_ns, tick_bits, node_bits, worker_bits: node_bits, seq_bits, is_hex: false };
-        // With the sign bit for time, too.
-        match LayoutError::check("a last time", " ms", layout.ms_of(max_of(tick_bits + 1)), 0, u64::MAX - 1) {
-            Ok(_) => Ok(layout),
-            Err(error) => Err(error),
+    /// Returns a builder with Twitter's widths, an undivided node, ticks of a millisecond since 1970, and decimal text.
+    pub const fn builder() -> LayoutBuilder {
+        LayoutBuilder {
+            tick_bits: 41,
+            node_bits: 10,
+            worker_bits: None,
+            sequence_bits: 12,
+            epoch: Duration::ZERO,
+            tick: Duration::from_millis(1),
+            text_form: TextForm::Decimal,
         }
     }
 
-    /// Splits the node: the low bits are a worker, those above it a datacenter. More bits than the node has are all of it.
-    #[must_use]
-    pub const fn with_worker_bits(self, bits: u32) -> Self {
-        let worker_bits = if bits < self.node_bits { bits } else { self.node_bits };
-        Self { worker_bits, ..self }
+    /// Returns the width of the tick in bits, without the sign bit: 1 to 48.
+    pub const fn tick_bits(self) -> u32 {
+        self.tick_bits as u32
     }
 
-    /// Writes and reads 16 hex digits in lower case, as NSQ does.
-    #[must_use]
-    pub const fn in_hex(self) -> Self {
-        Self { is_hex: true, ..self }
+    /// Returns the width of the node in bits: 1 to 32.
+    pub const fn node_bits(self) -> u32 {
+        self.node_bits as u32
     }
 
-    /// The built-in layout of this name, such as `twitter-java`.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        Self::ALL.iter().find(|layout| layout.name == name)
+    /// Returns the width of the low part of the node in bits. The low part is the worker, and the rest is the
+    /// datacenter. If the layout does not divide the node, it is the whole width.
+    pub const fn worker_bits(self) -> u32 {
+        self.worker_bits as u32
     }
 
-    /// The name: `twitter`, `twitter-java`, `discord`, `nsq`, `nsq-before-2015`, `leaf`, `rollback-38-15-10`, or what the
-    /// caller chose.
-    pub const fn name(&self) -> &'static str {
-        self.name
+    /// Returns the width of the sequence number in bits: 0 to 32.
+    pub const fn sequence_bits(self) -> u32 {
+        self.sequence_bits as u32
     }
 
-    /// Widths of tick (without a sign bit above it), node and sequence number, in bits.
-    pub const fn widths(&self) -> [u32; 3] {
-        [self.tick_bits, self.node_bits, self.seq_bits]
+    /// Returns the time at which the first tick begins, as a duration since 1970-01-01T00:00:00Z.
+    pub const fn epoch(self) -> Duration {
+        Duration::from_nanos(self.epoch_ns)
     }
 
-    /// The greatest node.
-    pub const fn node_max(&self) -> u32 {
-        max_of(self.node_bits) as u32
-    }
-
-    /// The greatest sequence number.
-    pub const fn seq_max(&self) -> u32 {
-        max_of(self.seq_bits) as u32
-    }
-
-    /// The length of a tick.
-    pub const fn tick(&self) -> Duration {
+    /// Returns the length of a tick.
+    pub const fn tick(self) -> Duration {
         Duration::from_nanos(self.tick_ns)
     }
 
-    /// The time of the first tick, in unix milliseconds, rounded down.
-    pub const fn first_ms(&self) -> u64 {
-        self.ms_of(0)
+    /// Returns how the IDs are written as text.
+    pub const fn text_form(self) -> TextForm {
+        self.text_form
     }
 
-    /// The time of the last tick below the sign bit, in unix milliseconds, rounded down.
-    pub const fn last_ms(&self) -> u64 {
+    /// Returns whether the top bit is a sign bit: the fields fill 63 bits.
+    pub const fn has_sign(self) -> bool {
+        self.tick_bits() + self.node_bits() + self.sequence_bits() < u64::BITS
+    }
+
+    /// Returns the greatest node.
+    pub const fn node_max(self) -> u32 {
+        max_of(self.node_bits()) as u32
+    }
+
+    /// Returns the greatest sequence number.
+    pub const fn sequence_max(self) -> u32 {
+        max_of(self.sequence_bits()) as u32
+    }
+
+    /// Returns the time at which the first tick begins, in unix milliseconds, rounded down.
+    pub const fn first_ms(self) -> u64 {
+        self.epoch_ns / NS_PER_MS as u64
+    }
+
+    /// Returns the time at which the last tick begins, in unix milliseconds, rounded down. Ticks with the sign bit set
+    /// do not count.
+    pub const fn last_ms(self) -> u64 {
         self.ms_of(self.last_tick())
     }
 
-    /// Reads a text as this layout's owners write it: decimal without leading zeros, or 16 hex digits in lower case.
-    ///
-    /// Under a layout with a sign bit a negative number and the unsigned one of the same bits are the same ID.
-    ///
-    /// # Errors
-    /// Any other text; more than 64 bits; a negative number where there is no sign bit.
-    pub fn parse(&'static self, text: &str) -> Result<Snowflake, ParseError> {
-        self.parse_bytes(text.as_bytes())
+    /// Returns the last tick: the greatest without the sign bit.
+    pub(super) const fn last_tick(self) -> u64 {
+        max_of(self.tick_bits())
     }
 
-    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
-    ///
-    /// # Errors
-    /// As for [`parse`](Self::parse).
-    pub fn parse_bytes(&'static self, text: &[u8]) -> Result<Snowflake, ParseError> {
-        let bits = if self.is_hex { text::parse_hex(text) } else { text::parse_decimal(text, self.has_sign()) };
-        Ok(Snowflake::from_u64(bits?, self))
+    /// Returns the time at which a tick begins.
+    pub(super) const fn time_of(self, tick: u64) -> Duration {
+        let ns = self.ns_of(tick);
+        Duration::new((ns / NS_PER_S) as u64, (ns % NS_PER_S) as u32)
     }
 
-    /// The ID with these parts; the time is rounded down to a tick.
-    ///
-    /// Made for tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one; a node or a sequence number past its greatest.
-    pub const fn try_from_parts(&'static self, ms: u64, node: u32, seq: u32) -> Result<Snowflake, LayoutError> {
-        let seq_ok = LayoutError::check("a sequence number", "", seq as u64, 0, self.seq_max() as u64);
-        match (self.tick_at(ms), self.check_node(node), seq_ok) {
-            (Ok(tick), Ok(node), Ok(seq)) => Ok(self.compose(tick, node, seq)),
-            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error),
-        }
+    /// Returns the time at which a tick begins, in unix milliseconds, rounded down.
+    pub(super) const fn ms_of(self, tick: u64) -> u64 {
+        (self.ns_of(tick) / NS_PER_MS) as u64
     }
 
-    /// The least ID of a time: every ID of `ms` unix milliseconds or later is at least this one.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one.
-    pub const fn first_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
-        match self.tick_begun(ms, self.tick_ns - 1) {
-            Ok(tick) => Ok(self.compose(tick, 0, 0)),
+    const fn ns_of(self, tick: u64) -> u128 {
+        self.epoch_ns as u128 + tick as u128 * self.tick_ns as u128
+    }
+
+    /// Returns the bits of these parts, which fit their fields.
+    pub(super) const fn compose(self, tick: u64, node: u32, sequence: u32) -> u64 {
+        (tick << self.node_bits | node as u64) << self.sequence_bits | sequence as u64
+    }
+
+    /// Returns the first tick that begins in a millisecond or after it.
+    pub(super) const fn first_tick_from(self, ms: u64) -> Result<u64, LayoutError> {
+        match self.ns_since_epoch(ms, 0) {
+            Ok(ns) => Ok(ns.div_ceil(self.tick_ns as u128) as u64),
             Err(error) => Err(error),
         }
     }
 
-    /// The greatest ID of a time: every ID of `ms` unix milliseconds or earlier is at most this one.
-    ///
-    /// With [`first_at`](Self::first_at) it bounds a scan (`BETWEEN`). Where a tick is longer than a millisecond, a
-    /// millisecond in which none begins gives an empty range.
-    ///
-    /// # Errors
-    /// A time before the first tick or past the last one.
-    pub const fn last_at(&'static self, ms: u64) -> Result<Snowflake, LayoutError> {
-        match self.tick_begun(ms, NS_PER_MS - 1) {
-            Ok(tick) => Ok(self.compose(tick, self.node_max() as u64, self.seq_max() as u64)),
+    /// Returns the last tick that begins before the end of a millisecond.
+    pub(super) const fn last_tick_in(self, ms: u64) -> Result<u64, LayoutError> {
+        match self.ns_since_epoch(ms, NS_PER_MS - 1) {
+            Ok(ns) => {
+                let tick = (ns / self.tick_ns as u128) as u64;
+                Ok(if tick < self.last_tick() { tick } else { self.last_tick() })
+            }
             Err(error) => Err(error),
         }
     }
 
-    /// The tick that has begun at the start of a millisecond, counted from the epoch.
-    pub(super) const fn tick_at(&self, ms: u64) -> Result<u64, LayoutError> {
-        self.tick_begun(ms, 0)
-    }
-
-    /// The tick that has begun so many nanoseconds into a millisecond.
-    const fn tick_begun(&self, ms: u64, ns: u64) -> Result<u64, LayoutError> {
-        if let Err(error) = LayoutError::check("a time", " ms", ms, self.first_ms(), self.last_ms()) {
-            return Err(error);
+    /// Returns the nanoseconds from the epoch to `ns` nanoseconds after the start of a millisecond. The epoch can be
+    /// inside of the first millisecond. A time before it counts as zero.
+    const fn ns_since_epoch(self, ms: u64, ns: u128) -> Result<u128, LayoutError> {
+        match TIME.check(ms, self.first_ms()..=self.last_ms()) {
+            Ok(()) => Ok((ms as u128 * NS_PER_MS + ns).saturating_sub(self.epoch_ns as u128)),
+            Err(error) => Err(LayoutError::new(LayoutKind::Time(error))),
         }
-        let ticks = (ms as u128 * NS_PER_MS as u128 + ns as u128) / self.tick_ns as u128;
-        let tick = (ticks as u64).saturating_sub(self.epoch);
-        Ok(if tick < self.last_tick() { tick } else { self.last_tick() })
     }
 
-    /// The time of a tick in unix milliseconds, rounded down.
-    pub(super) const fn ms_of(&self, tick: u64) -> u64 {
-        let ns = (self.epoch + tick) as u128 * self.tick_ns as u128;
-        let ms = ns / NS_PER_MS as u128;
-        // `new` refuses what saturates.
-        if ms < u64::MAX as u128 { ms as u64 } else { u64::MAX }
+    /// Returns a key that sorts layouts in an order without a meaning. Only equal layouts have equal keys.
+    pub(super) const fn rank(self) -> (u64, u64, [u8; 5]) {
+        let Self { epoch_ns, tick_ns, tick_bits, node_bits, worker_bits, sequence_bits, text_form } = self;
+        (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
-    /// The unix millisecond from which on a tick has begun.
-    pub(super) const fn reached_at(&self, tick: u64) -> u64 {
-        let ns = (self.epoch + tick) as u128 * self.tick_ns as u128;
-        ns.div_ceil(NS_PER_MS as u128) as u64
+    /// Returns the node that a builder was given, unless it has none.
+    pub(super) const fn required_node(self, node: Option<u32>) -> Result<u32, LayoutError> {
+        match node {
+            Some(node) => match self.check_node(node) {
+                Ok(()) => Ok(node),
+                Err(error) => Err(error),
+            },
+            None => Err(LayoutError::new(LayoutKind::NoNode { max: self.node_max() })),
+        }
     }
 
-    pub(super) const fn check_node(&self, node: u32) -> Result<u64, LayoutError> {
-        LayoutError::check("a node", "", node as u64, 0, self.node_max() as u64)
+    /// Refuses a node that the layout has no room for.
+    pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
+        match NODE.check(node as u64, 0..=self.node_max() as u64) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
+        }
     }
 
-    /// The greatest tick below the sign bit.
-    pub(super) const fn last_tick(&self) -> u64 {
-        max_of(self.tick_bits)
-    }
-
-    pub(super) const fn node_bits(&self) -> u32 {
-        self.node_bits
-    }
-
-    pub(super) const fn seq_bits(&self) -> u32 {
-        self.seq_bits
-    }
-
-    /// The width of tick and sequence number, without the node.
-    pub(super) const fn stamp_bits(&self) -> u32 {
-        self.tick_bits + self.seq_bits
-    }
-
-    pub(super) const fn worker_bits(&self) -> u32 {
-        self.worker_bits
-    }
-
-    pub(super) const fn is_hex(&self) -> bool {
-        self.is_hex
-    }
-
-    pub(super) const fn has_sign(&self) -> bool {
-        self.tick_bits + self.node_bits + self.seq_bits < u64::BITS
-    }
-
-    const fn compose(&'static self, tick: u64, node: u64, seq: u64) -> Snowflake {
-        Snowflake::from_u64((tick << self.node_bits | node) << self.seq_bits | seq, self)
+    /// Refuses a sequence number that the layout has no room for.
+    pub(super) const fn check_sequence(self, sequence: u32) -> Result<(), LayoutError> {
+        match SEQUENCE.check(sequence as u64, 0..=self.sequence_max() as u64) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
+        }
     }
 }
 
-/// The greatest value of so many bits, fewer than 64.
+// Only generators use these.
+cfg_minting! {
+    impl Layout {
+        /// Returns the tick that is running at the start of a millisecond; `None` before the first tick and after the
+        /// last one.
+        ///
+        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the
+        /// start of it.
+        pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
+            if ms < self.first_ms() {
+                return None;
+            }
+            // Most layouts have ticks of a millisecond, which need no division by a variable.
+            let tick = if self.tick_ns as u128 == NS_PER_MS {
+                ms.saturating_sub(self.epoch_ns.div_ceil(NS_PER_MS as u64))
+            } else {
+                let ns = (ms as u128 * NS_PER_MS).saturating_sub(self.epoch_ns as u128);
+                saturating(ns / self.tick_ns as u128)
+            };
+            if tick <= self.last_tick() { Some(tick) } else { None }
+        }
+
+        /// Returns the first unix millisecond that does not start before a tick.
+        pub(super) const fn reached_at(self, tick: u64) -> u64 {
+            self.ns_of(tick).div_ceil(NS_PER_MS) as u64
+        }
+
+        /// Returns the width of tick and sequence number together, in bits.
+        pub(super) const fn stamp_bits(self) -> u32 {
+            self.tick_bits() + self.sequence_bits()
+        }
+    }
+}
+
+/// Returns the greatest value of so many bits, fewer than 64.
 const fn max_of(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-const fn built_in(name: &'static str, [tick, node, seq]: [u32; 3], epoch: u64, length: Duration) -> Layout {
-    match Layout::new(name, tick, node, seq, epoch, length) {
-        Ok(layout) => layout,
-        // PANIC: when it is compiled, if ever.
-        Err(_) => panic!("the fields fit"),
+/// Builds a [`Layout`]. The setters have the names of its accessors, and all of them are `const fn`.
+///
+/// ```
+/// use imid::snowflake::Layout;
+///
+/// let layout = Layout::builder().tick_bits(42).worker_bits(5).build()?;
+/// assert_eq!((layout.node_bits(), layout.worker_bits(), layout.has_sign()), (10, 5, false));
+/// # Ok::<(), imid::snowflake::LayoutError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct LayoutBuilder {
+    tick_bits: u32,
+    node_bits: u32,
+    worker_bits: Option<u32>,
+    sequence_bits: u32,
+    epoch: Duration,
+    tick: Duration,
+    text_form: TextForm,
+}
+
+impl LayoutBuilder {
+    /// Width of the tick, 1 to 48 bits. Default: 41.
+    pub const fn tick_bits(self, bits: u32) -> Self {
+        Self { tick_bits: bits, ..self }
+    }
+
+    /// Width of the node, 1 to 32 bits. Default: 10.
+    pub const fn node_bits(self, bits: u32) -> Self {
+        Self { node_bits: bits, ..self }
+    }
+
+    /// Width of the low part of the node, 1 bit to all of them. The low part is the worker, and the rest is the
+    /// datacenter. Default: all bits.
+    pub const fn worker_bits(self, bits: u32) -> Self {
+        Self { worker_bits: Some(bits), ..self }
+    }
+
+    /// Width of the sequence number, 0 to 32 bits. Default: 12.
+    pub const fn sequence_bits(self, bits: u32) -> Self {
+        Self { sequence_bits: bits, ..self }
+    }
+
+    /// The time at which the first tick begins, since 1970-01-01T00:00:00Z and before the year 2554. Default: zero.
+    pub const fn epoch(self, epoch: Duration) -> Self {
+        Self { epoch, ..self }
+    }
+
+    /// The length of a tick, 1 ns to 1 h. Default: 1 ms.
+    pub const fn tick(self, tick: Duration) -> Self {
+        Self { tick, ..self }
+    }
+
+    /// How the IDs are written as text. Default: [`TextForm::Decimal`].
+    pub const fn text_form(self, text_form: TextForm) -> Self {
+        Self { text_form, ..self }
+    }
+
+    /// Returns the layout. There is a sign bit if the widths sum to 63.
+    ///
+    /// # Errors
+    /// A setting is outside of its range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41,
+    /// 10 and 11; the last tick is after the year 9999 (with the sign bit set, if there is one).
+    pub const fn build(self) -> Result<Layout, LayoutError> {
+        let Self { tick_bits, node_bits, sequence_bits, text_form, .. } = self;
+        let worker_bits = match self.worker_bits {
+            Some(bits) => bits,
+            None => node_bits,
+        };
+        let (epoch_ns, tick_ns) = (saturating(self.epoch.as_nanos()), saturating(self.tick.as_nanos()));
+        let settings = check_all(&[
+            (TICK_BITS, tick_bits as u64, 1..=TICK_BITS_MAX),
+            (NODE_BITS, node_bits as u64, 1..=u32::BITS as u64),
+            (WORKER_BITS, worker_bits as u64, 1..=node_bits as u64),
+            (SEQUENCE_BITS, sequence_bits as u64, 0..=u32::BITS as u64),
+            (EPOCH, epoch_ns, 0..=u64::MAX - 1),
+            (TICK, tick_ns, 1..=TICK_MAX.as_nanos() as u64),
+        ]);
+        if let Err(error) = settings {
+            return Err(LayoutError::new(LayoutKind::Field(error)));
+        }
+        let sum = tick_bits + node_bits + sequence_bits;
+        if sum != u64::BITS && sum != u64::BITS - 1 {
+            return Err(LayoutError::new(LayoutKind::Sum { found: sum }));
+        }
+        let layout = Layout {
+            epoch_ns,
+            tick_ns,
+            tick_bits: tick_bits as u8,
+            node_bits: node_bits as u8,
+            worker_bits: worker_bits as u8,
+            sequence_bits: sequence_bits as u8,
+            text_form,
+        };
+        // With the sign bit, which is read as a bit of the tick.
+        let last_ms = saturating(layout.ns_of(u64::MAX >> node_bits >> sequence_bits) / NS_PER_MS);
+        match LAST_TIME.check(last_ms, 0..=LAST_MS_MAX) {
+            Ok(()) => Ok(layout),
+            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
+        }
+    }
+}
+
+/// Returns the number, or `u64::MAX` if it is greater. No range in this file contains `u64::MAX`.
+const fn saturating(number: u128) -> u64 {
+    if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_runs_from_its_time_until_the_next() {
+        let layout = |tick, epoch_ns| {
+            let builder = Layout::builder().tick(tick).epoch(Duration::from_nanos(epoch_ns));
+            builder.tick_bits(20).node_bits(11).sequence_bits(32).build().unwrap()
+        };
+        let ticks = [1_000_000, 999_999, 1_000_001, 300, 1 << 20, 100_000_000].map(Duration::from_nanos);
+        let epochs = [0, 1, 999_999, 1_000_000, 1_500_000_000_123_456_789];
+        for layout in ticks.iter().flat_map(|tick| epochs.map(|epoch| layout(*tick, epoch))) {
+            assert_eq!(layout.tick_at(layout.first_ms()), Some(0), "{layout:?}");
+            assert_eq!(layout.first_ms().checked_sub(1).and_then(|before| layout.tick_at(before)), None);
+            let end_ms = layout.ns_of(layout.last_tick() + 1).div_ceil(NS_PER_MS) as u64;
+            assert_eq!((layout.tick_at(end_ms), layout.tick_at(u64::MAX)), (None, None), "{layout:?}");
+            for ms in (1..1_000).chain(layout.last_ms() - layout.first_ms() - 50..).map(|ms| layout.first_ms() + ms) {
+                let Some(tick) = layout.tick_at(ms) else { break };
+                let now = u128::from(ms) * NS_PER_MS;
+                assert!(layout.ns_of(tick) <= now && now < layout.ns_of(tick + 1), "{layout:?} {ms}");
+                assert!(layout.reached_at(tick) <= ms && ms < layout.reached_at(tick + 1), "{layout:?} {ms}");
+            }
+        }
     }
 }

@@ -1,51 +1,11 @@
-//! The two text forms: decimal, and the 16 hex digits of NSQ.
+//! The decimal form.
 
-use core::fmt::Write;
-
-use arrayvec::ArrayString;
-
-use crate::codec::str_like;
 use crate::error::{Expected, ParseError};
 
 const DECIMAL: u32 = 10;
-const HEX: u32 = 16;
-const HEX_LEN: usize = (u64::BITS / HEX.ilog2()) as usize;
 
-/// The 16 hex digits of a Snowflake in lower case, on the stack: NSQ's text form. A `str` in all but type.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HexText(ArrayString<HEX_LEN>);
-
-impl HexText {
-    pub(super) fn new(bits: u64) -> Self {
-        let mut text = ArrayString::new();
-        // PANIC: 16 digits of 4 bits are 64 bits.
-        write!(text, "{bits:0HEX_LEN$x}").expect("64 bits are 16 hex digits");
-        Self(text)
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-str_like!(HexText);
-
-/// The bits of 16 hex digits in lower case.
-pub(super) fn parse_hex(text: &[u8]) -> Result<u64, ParseError> {
-    let mut bits = 0;
-    for at in 0..HEX_LEN {
-        let found = text.get(at).copied();
-        let digit = found.filter(|byte| !byte.is_ascii_uppercase()).and_then(|byte| char::from(byte).to_digit(HEX));
-        let digit = digit.ok_or(ParseError::new(Expected::LowerHexDigit, found, at))?;
-        bits = bits * u64::from(HEX) + u64::from(digit);
-    }
-    end(text, HEX_LEN)?;
-    Ok(bits)
-}
-
-/// The bits of a decimal number without leading zeros, of at most 64 bits. With `signed` it may be negative, in two's
-/// complement.
+/// Reads a decimal number of at most 64 bits without leading zeros. With `signed` it may be negative, and the bits are
+/// its two's complement.
 pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError> {
     let negative = signed && text.first() == Some(&b'-');
     let start = usize::from(negative);
@@ -70,14 +30,8 @@ pub(super) fn parse_decimal(text: &[u8], signed: bool) -> Result<u64, ParseError
     if at == start {
         return Err(ParseError::new(Expected::DecimalDigit, None, at));
     }
-    end(text, at)?;
-    Ok(if negative { magnitude.wrapping_neg() } else { magnitude })
-}
-
-/// Refuses what comes after an ID.
-fn end(text: &[u8], at: usize) -> Result<(), ParseError> {
-    match text.get(at) {
-        None => Ok(()),
-        found => Err(ParseError::new(Expected::End, found.copied(), at)),
+    if let Some(&byte) = text.get(at) {
+        return Err(ParseError::new(Expected::End, Some(byte), at));
     }
+    Ok(if negative { magnitude.wrapping_neg() } else { magnitude })
 }

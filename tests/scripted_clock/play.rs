@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::{Batch, GenerateError, Lane};
-use imid::{Generator, MessageId, Session, Start};
+use imid::{Generator, MessageId, Parts, Session, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Starts, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
@@ -179,7 +179,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     /// A `run` of `None` is a call of `generate`.
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
-        let stripe = session.hash().value() as usize % STRIPES;
+        let stripe = session.hash().to_u32() as usize % STRIPES;
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);
@@ -285,7 +285,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn observe(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
+        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
             (reaches @ Observation::Reaches(..), Ok(())) => {
@@ -300,7 +300,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn raise_floor(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(time, spin, sessions()[0]).unwrap();
+        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         self.ids.raise_floor(id);
         let reaches = self.model.raise_floor(self.reading(), time);
         self.follow(id, reaches, self.reading());
@@ -325,7 +325,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn close(&mut self) {
         let end = self.ids.close();
         assert_eq!(end.map(|end| self.place(end)), self.model.close());
-        assert!(end.is_none_or(|end| end.session() == Session::from_bits((1 << 26) - 1).unwrap()));
+        assert!(end.is_none_or(|end| end.session() == Session::from_u32((1 << 26) - 1).unwrap()));
         assert!(self.last.values().all(|last| *last <= end.unwrap()));
         assert_eq!(self.ids.close(), end, "the second time");
     }

@@ -74,8 +74,9 @@ pub(super) enum Step {
 
 /// Sessions of different stripes, of one stripe, and of one hash.
 pub(super) fn sessions() -> [Session; 5] {
-    [(3, 0), (3, 1), (4, 1), (1, 4_194_303), (15, 64)]
-        .map(|(code, hash)| Session::from_parts(SessionType::new(code).unwrap(), SessionHash::new(hash).unwrap()))
+    [(3, 0), (3, 1), (4, 1), (1, 4_194_303), (15, 64)].map(|(code, hash)| {
+        Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
+    })
 }
 
 fn limit() -> impl Strategy<Value = Option<u64>> {

@@ -1,5 +1,5 @@
-//! A program without std and without an allocator. It does not link if the core needs either of them, and it ends with
-//! another status than 0 if the core does not work.
+//! A program without std and without an allocator. It does not link if the library needs one of them. It ends with a
+//! status other than 0 if the library does not work.
 #![no_std]
 #![no_main]
 
@@ -10,7 +10,7 @@ use core::panic::PanicInfo;
 use imid::clock::ManualClock;
 use imid::{Generator, MessageId, Session, SessionType};
 
-// The C library, for `main` to be called and `abort` to exist; std would have asked for it.
+// The C library calls `main` and has `abort`. A program with std links it by itself.
 #[link(name = "c")]
 unsafe extern "C" {
     safe fn abort() -> !;
@@ -21,7 +21,8 @@ fn panic(_: &PanicInfo) -> ! {
     abort()
 }
 
-// The shipped core was compiled to unwind and names this. Here nothing unwinds, so it is never called.
+// The precompiled `core` was compiled to unwind and refers to this function. This program does not unwind, so it is not
+// called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -1,4 +1,4 @@
-//! Input in blocks of whole lines, so that a line costs no copy and the size of the input no memory.
+//! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,18 +10,18 @@ use indicatif::ProgressBar;
 use crate::Out;
 use crate::report::{Stop, quote};
 
-/// How much is read at once. Fits the second-level cache with room for what is made of it.
+/// How much is read at once. The second-level cache holds it together with the output made from it.
 const BLOCK: usize = 1 << 18;
 
-/// The longest line that is read, in bytes with its end. A bound on memory, far above any message.
-const LINE_MAX: usize = 1 << 26;
+/// The longest line that is read, in bytes with its line feed. It bounds the memory, and no message is nearly as long.
+const MAX_LINE: usize = 1 << 26;
 
 /// Lines of a file or of standard input.
 pub(crate) struct Input {
     source: Box<dyn Read>,
     name: String,
     buffer: Vec<u8>,
-    /// What is left of the last reading: `start..end` of the buffer. No line feed stands before `searched`.
+    /// What was read but not returned yet is `start..end` of the buffer. There is no line feed before `searched`.
     start: usize,
     searched: usize,
     end: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Input {
 
 /// A piece of the input.
 pub(crate) enum Block<'a> {
-    /// One or more whole lines, each with its line feed but perhaps the last of the input.
+    /// One or more whole lines, each with its line feed. The last line of the input may have none.
     Lines(&'a [u8]),
-    /// A line of more than [`LINE_MAX`] bytes, which was passed over.
+    /// A line of more than [`MAX_LINE`] bytes. It was skipped.
     TooLong,
 }
 
@@ -41,7 +41,7 @@ impl Input {
         Self::new(Box::new(io::stdin().lock()), "standard input".into())
     }
 
-    /// The lines of a file; of standard input where there is none or it is called `-`.
+    /// The lines of a file, or of standard input if there is no path or the path is `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdin()) };
         let name = quote(&path.to_string_lossy());
@@ -53,14 +53,14 @@ impl Input {
         Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
     }
 
-    /// Shows on this bar how much has been read.
+    /// Shows on this bar how much was read.
     pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
         Self { source: Box::new(bar.wrap_read(self.source)), ..self }
     }
 
-    /// Hands over every line with its number, from 1; for a line that is too long, what is wrong with it.
+    /// Calls `each` with every line and its number, from 1. For a line that is too long, it passes the error.
     ///
-    /// What has come of the lines at hand is written out before more are waited for: a slow line is answered at once.
+    /// Flushes the output before it waits for more input, so each line of a slow writer is answered at once.
     pub(crate) fn each_line(
         mut self,
         out: &mut Out,
@@ -81,9 +81,9 @@ impl Input {
         Ok(())
     }
 
-    /// All whole lines that one reading gives; `None` at the end of the input.
+    /// Returns all whole lines that were read, or `None` at the end of the input.
     ///
-    /// Waits only where no whole line is at hand, so that lines written slowly are answered one by one.
+    /// Waits only if the buffer has no whole line, so the lines of a slow writer are returned one by one.
     pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
         loop {
             if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
@@ -92,8 +92,8 @@ impl Input {
                 return Ok(Some(Block::Lines(&self.buffer[lines])));
             }
             self.searched = self.end;
-            if self.end - self.start >= LINE_MAX {
-                self.pass_over()?;
+            if self.end - self.start >= MAX_LINE {
+                self.skip_line()?;
                 return Ok(Some(Block::TooLong));
             }
             if self.read()? == 0 {
@@ -104,8 +104,8 @@ impl Input {
         }
     }
 
-    /// Drops what is at hand and reads on to the next line feed, or to the end.
-    fn pass_over(&mut self) -> Result<(), Stop> {
+    /// Drops the buffer and reads up to the next line feed or the end of the input.
+    fn skip_line(&mut self) -> Result<(), Stop> {
         loop {
             self.start = self.end;
             let n = self.read()?;
@@ -118,7 +118,7 @@ impl Input {
         }
     }
 
-    /// Reads on behind what is left, into a larger buffer where that fills it. 0 at the end of the input.
+    /// Reads more into the buffer, which grows if it is full. Returns 0 at the end of the input.
     fn read(&mut self) -> Result<usize, Stop> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -139,8 +139,8 @@ impl Input {
     }
 }
 
-/// What stands in a line besides its end: `\n` or `\r\n`, or neither at the end of the input.
-pub(crate) fn without_end(line: &[u8]) -> &[u8] {
+/// A line without its `\n` or `\r\n`. The last line of the input may have neither.
+pub(crate) fn trim_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -153,16 +153,16 @@ pub(crate) fn utf8(line: &[u8]) -> Result<&str, String> {
     })
 }
 
-/// What is wrong with a line that is too long.
+/// The error for a line that is too long.
 pub(crate) fn too_long() -> String {
-    format!("expected a line of at most {LINE_MAX} bytes, found a longer one")
+    format!("expected a line of at most {MAX_LINE} bytes, found a longer one")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Gives one piece a reading, as a slow pipe does.
+    /// Returns one piece per read, as a slow pipe does.
     struct Pieces(Vec<Vec<u8>>);
 
     impl Read for Pieces {
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Reads the pieces, and expects these blocks; a line that is too long is `None`.
+    /// Reads the pieces and expects these blocks. `None` is a line that is too long.
     fn assert_blocks(pieces: &[&[u8]], expected: &[Option<&[u8]>]) {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
         let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_hold_whole_lines_however_the_pieces_fall() {
+    fn blocks_hold_whole_lines_wherever_the_input_is_cut() {
         assert_blocks(&[], &[]);
         assert_blocks(&[b"a\nb\nc"], &[Some(b"a\nb\n"), Some(b"c")]);
         assert_blocks(&[b"a", b"b", b"\n", b"c\nd", b"\n"], &[Some(b"ab\n"), Some(b"c\n"), Some(b"d\n")]);
@@ -208,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_past_the_limit_is_passed_over_and_the_next_ones_are_read() {
-        let fits = [vec![b'x'; LINE_MAX - 1], b"\n".to_vec()].concat();
-        let long = [vec![b'x'; LINE_MAX], b"\n".to_vec()].concat();
-        let unfinished = &long[..LINE_MAX];
+    fn a_line_past_the_limit_is_skipped_and_the_next_ones_are_read() {
+        let fits = [vec![b'x'; MAX_LINE - 1], b"\n".to_vec()].concat();
+        let long = [vec![b'x'; MAX_LINE], b"\n".to_vec()].concat();
+        let unfinished = &long[..MAX_LINE];
         assert_blocks(&[&fits, &long, b"y\nz\n", unfinished], &[Some(&fits), None, Some(b"y\nz\n"), None]);
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, and where it is told: one line on standard error for each.
+//! Errors and notes on standard error, one line each.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -8,26 +8,26 @@ use indicatif::ProgressBar;
 
 /// Why a command ends early.
 pub(crate) enum Stop {
-    /// Something is wrong in the input, or it cannot be read.
+    /// The input is wrong or cannot be read.
     Error(String),
-    /// Arguments that are fine one by one do not go together.
+    /// Each argument is valid, but they do not go together.
     Usage(String),
-    /// Standard output takes no more.
+    /// Standard output cannot be written.
     Output(io::Error),
 }
 
-/// Commands write to nothing but standard output; errors of reading are [`Stop::Error`], with the name of the file.
+/// Commands write only to standard output. Read errors are [`Stop::Error`], with the name of the file.
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
 }
 
-/// Tells errors, and remembers whether there were any.
+/// Prints errors, and remembers whether there were any.
 pub(crate) struct Report {
     keep_going: bool,
-    errors: bool,
-    /// Stands on standard error too, so that whatever is told has to be told above it.
+    has_errors: bool,
+    /// The bar is on standard error too. It must be hidden while a message is printed.
     bar: ProgressBar,
 }
 
@@ -35,17 +35,17 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 impl Report {
     pub(crate) fn new(keep_going: bool) -> Self {
-        Self { keep_going, errors: false, bar: ProgressBar::hidden() }
+        Self { keep_going, has_errors: false, bar: ProgressBar::hidden() }
     }
 
-    /// Tells everything above this bar from now on.
+    /// Prints all further messages above this bar.
     pub(crate) fn set_bar(&mut self, bar: ProgressBar) {
         self.bar = bar;
     }
 
-    /// What is wrong with one line or ID: ends the command, or is told and passed over.
-    pub(crate) fn bad(&mut self, place: impl Display, what: impl Display) -> Result<(), Stop> {
-        let message = format!("{place}: {what}");
+    /// Reports one bad line or ID. Without `--keep-going` this ends the command.
+    pub(crate) fn bad_input(&mut self, place: impl Display, problem: impl Display) -> Result<(), Stop> {
+        let message = format!("{place}: {problem}");
         if !self.keep_going {
             return Err(Stop::Error(message));
         }
@@ -53,45 +53,45 @@ impl Report {
         Ok(())
     }
 
-    /// Tells an error; the exit status will say so too.
+    /// Prints an error, and makes the exit status 1.
     pub(crate) fn error(&mut self, message: impl Display) {
-        self.errors = true;
+        self.set_failed();
         self.note(format_args!("{ERROR}error:{ERROR:#} {message}"));
     }
 
-    /// Lets the exit status say that something is wrong, which the output has told.
-    pub(crate) fn fail(&mut self) {
-        self.errors = true;
+    /// Makes the exit status 1.
+    pub(crate) fn set_failed(&mut self) {
+        self.has_errors = true;
     }
 
-    /// Tells what is no error.
+    /// Prints a message that is not an error.
     pub(crate) fn note(&self, message: impl Display) {
-        // Where standard error takes nothing, the exit status still tells. `eprintln` would panic.
+        // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
         let _ = self.bar.suspend(|| writeln!(anstream::stderr(), "{message}"));
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.errors
+        self.has_errors
     }
 }
 
 /// The longest piece of input that an error shows, in characters.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
-/// A piece of input as an error shows it: in quotes, control characters escaped, a long one cut.
+/// Formats a piece of input for an error: in quotes, with control characters escaped, shortened if it is long.
 pub(crate) fn quote(text: &str) -> String {
-    let (shown, rest) = cut(text);
-    format!("{shown:?}{rest}")
+    let (shown, ellipsis) = shorten(text);
+    format!("{shown:?}{ellipsis}")
 }
 
-/// A JSON value as an error shows it: as it stands there, but control characters escaped and a long one cut.
-pub(crate) fn plain(value: &str) -> String {
-    let (shown, rest) = cut(value);
+/// Formats a JSON value for an error: as it is in the line, but with control characters escaped, shortened if it is long.
+pub(crate) fn quote_json(value: &str) -> String {
+    let (shown, ellipsis) = shorten(value);
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    shown.chars().map(escaped).chain([rest.to_owned()]).collect()
+    shown.chars().map(escaped).chain([ellipsis.to_owned()]).collect()
 }
 
 /// The part of a text that is shown, and what stands for the rest.
-fn cut(text: &str) -> (&str, &str) {
-    text.char_indices().nth(SHOWN).map_or((text, ""), |(end, _)| (&text[..end], "..."))
+fn shorten(text: &str) -> (&str, &str) {
+    text.char_indices().nth(MAX_SHOWN).map_or((text, ""), |(end, _)| (&text[..end], "..."))
 }

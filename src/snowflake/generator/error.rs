@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::super::error::LayoutError;
 use crate::clock::ClockError;
+use crate::snowflake::error::LayoutError;
 
 /// No Snowflake was minted, and the generator is as it was.
 ///
@@ -15,11 +15,12 @@ use crate::clock::ClockError;
 /// use imid::snowflake::{Generator, Preset};
 ///
 /// let clock = ManualClock::new(1_763_665_800_000);
-/// let ids = Generator::new(Preset::LEAF, 39)?.with_clock(&clock);
+/// let ids = Generator::builder(Preset::LEAF).node(39).clock(&clock).build()?;
 /// ids.generate()?;
 /// clock.set(1_763_665_800_000 - 5);
 /// let error = ids.generate().unwrap_err();
-/// assert_eq!(error.to_string(), "expected a clock that has reached the last ID's time, found it 5 ms behind");
+/// assert!(error.is_rollback());
+/// assert_eq!(error.to_string(), "clock is 5 ms behind the last ID's time");
 /// assert_eq!(error.retry_after(), Some(Duration::from_millis(10)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -31,47 +32,65 @@ pub struct GenerateError(GenerateKind);
 pub(crate) enum GenerateKind {
     #[error(transparent)]
     Clock(#[from] ClockError),
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
-    #[error("expected a clock that has reached the last ID's time, found it {behind} ms behind")]
+    #[error("expected a clock at {first} ms or later, the layout's first tick, found {found} ms")]
+    BeforeFirstTick { first: u64, found: u64 },
+    #[error("clock is {behind} ms behind the last ID's time")]
     Rollback { behind: u64, retry_after: Option<u64> },
-    #[error("expected a sequence number that is left in this tick, found none")]
-    Full { retry_after: Option<u64> },
-    #[error("expected a node of this process's own, found that of the process it was forked from")]
+    #[error("all sequence numbers of this tick are used")]
+    Overload { retry_after: Option<u64> },
+    #[error("clock is past the layout's last tick, which begins at {last} ms: it shows {found} ms")]
+    PastLastTick { last: u64, found: u64 },
+    #[error("all sequence numbers of the layout's last tick are used")]
+    LastTickFull,
+    #[error("this process is a fork of the one that has the node")]
     Forked,
+    #[error("spare node does not fit the layout: {0}")]
+    Node(LayoutError),
 }
 
 impl GenerateError {
-    /// How long the original waits here before it tries again. Whole milliseconds, counted by the clock.
+    /// Returns how long the original waits here before it tries again, in whole milliseconds of the clock.
     ///
-    /// `None` where the original fails instead, and where waiting does not help.
+    /// `None` if the original fails instead, or if waiting does not help.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
-            GenerateKind::Rollback { retry_after: Some(ms), .. } | GenerateKind::Full { retry_after: Some(ms) } => {
+            GenerateKind::Rollback { retry_after: Some(ms), .. } | GenerateKind::Overload { retry_after: Some(ms) } => {
                 Some(Duration::from_millis(ms))
             }
             _ => None,
         }
     }
 
-    /// Whether the clock gave no usable time: it cannot be read, or the layout has no tick for what it shows.
+    /// Returns whether the clock gave no usable time: it cannot be read, or it shows a time before the layout's first
+    /// tick.
     pub const fn is_clock(self) -> bool {
-        matches!(self.0, GenerateKind::Clock(_) | GenerateKind::Layout(_))
+        matches!(self.0, GenerateKind::Clock(_) | GenerateKind::BeforeFirstTick { .. })
     }
 
-    /// Whether the clock stepped back behind the last ID, and no other node was to be had.
+    /// Returns whether the clock stepped back behind the last ID, and there was no spare node to take.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether the tick's sequence numbers are spent.
-    pub const fn is_full(self) -> bool {
-        matches!(self.0, GenerateKind::Full { .. })
+    /// Returns whether all sequence numbers of the tick are used.
+    pub const fn is_overload(self) -> bool {
+        matches!(self.0, GenerateKind::Overload { .. })
     }
 
-    /// Whether this process was forked from the one that the node belongs to.
+    /// Returns whether the layout has no IDs left: the clock is past its last tick, or all numbers of the last tick are
+    /// used.
+    pub const fn is_exhausted(self) -> bool {
+        matches!(self.0, GenerateKind::PastLastTick { .. } | GenerateKind::LastTickFull)
+    }
+
+    /// Returns whether this process was forked from the one that has the node.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
+    }
+
+    /// Returns whether the [source of spare nodes](super::NodeSource) gave a node that the layout has no room for.
+    pub const fn is_node(self) -> bool {
+        matches!(self.0, GenerateKind::Node(_))
     }
 }
 

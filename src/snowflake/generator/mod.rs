@@ -1,9 +1,10 @@
 //! Minting Snowflakes: load, advance, exchange.
 
+mod builder;
 mod error;
+mod nodes;
 mod preset;
 mod state;
-mod workers;
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -11,15 +12,17 @@ use core::time::Duration;
 #[cfg(feature = "std")]
 use std::time::Instant;
 
+pub use builder::Builder;
 pub use error::GenerateError;
-pub use preset::Preset;
 #[cfg(feature = "std")]
-pub use workers::WorkerQueue;
-pub use workers::{NoWorkerIds, WorkerIds};
+pub use nodes::NodeQueue;
+pub use nodes::{NoSpareNodes, NodeSource, SpareNode};
+pub use preset::Preset;
 
-use super::{LayoutError, Snowflake};
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
+use crate::snowflake::error::LayoutError;
+use crate::snowflake::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
@@ -27,19 +30,19 @@ use error::GenerateKind;
 use state::State;
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
+/// - **Lock-free**, and **never blocks**, except in a source of spare nodes that does. Only
+///   [`generate_within`](Self::generate_within) sleeps.
+/// - **Unique** while no other generator has the node.
+/// - **Monotonic**, except where a node is swapped: the new node begins at the time that the clock was set back to.
 ///
-/// **Lock-free**, but for what a source of spare nodes does. **Never blocks**: only
-/// [`generate_within`](Self::generate_within) sleeps. **Unique** while no other generator holds the node. **Monotonic**,
-/// but where a node is swapped: the new node begins at the time that the clock was set back to.
-///
-/// In a forked child a generator that was in use before is an error, for its node is still the parent's. One that was not
-/// in use is no different in the children of a prefork server than in their parent: **give each process its own node**, and
-/// make the generator after the fork.
+/// In a forked child a generator that was used before the fork returns an error, because its node is still the
+/// parent's. One that was not used before cannot see the fork: every child of a prefork server would mint under the
+/// same node. So **make the generator after the fork and give each process a node of its own**.
 ///
 /// ```
 /// use imid::snowflake::{Generator, Preset};
 ///
-/// static IDS: Generator = match Generator::new(Preset::TWITTER, 35) {
+/// static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
 ///     Ok(ids) => ids,
 ///     Err(_) => panic!("a node of 0 to 1023"),
 /// };
@@ -49,10 +52,10 @@ use state::State;
 /// assert_eq!((first.datacenter(), first.worker()), (Some(1), 3));
 /// # Ok::<(), imid::snowflake::GenerateError>(())
 /// ```
-pub struct Generator<C = SystemClock, W = NoWorkerIds> {
+pub struct Generator<C = SystemClock, S = NoSpareNodes> {
     preset: Preset,
     clock: C,
-    workers: W,
+    spares: S,
     /// A packed [`State`].
     word: AtomicU64,
     /// The value of [`fork::epoch`] at first use; 0 before.
@@ -60,61 +63,59 @@ pub struct Generator<C = SystemClock, W = NoWorkerIds> {
 }
 
 impl Generator {
-    /// A generator by the system clock, without spare nodes.
+    /// Returns a generator by the system clock, without spare nodes.
     ///
     /// # Errors
-    /// A node that the layout has no room for, such as 1,024 in 10 bits.
-    pub const fn new(preset: Preset, node: u32) -> Result<Self, LayoutError> {
-        if let Err(error) = preset.layout.check_node(node) {
-            return Err(error);
-        }
-        let word = AtomicU64::new(State { node, last: 0 }.pack(&preset));
-        Ok(Self { preset, clock: SystemClock, workers: NoWorkerIds, word, epoch: AtomicU64::new(0) })
+    /// The node does not fit the layout, such as 1,024 in 10 bits.
+    pub const fn try_new(preset: Preset, node: u32) -> Result<Self, LayoutError> {
+        Self::builder(preset).node(node).build_static()
+    }
+
+    /// Returns a builder. The node must be set.
+    pub const fn builder(preset: Preset) -> Builder<SystemClock, NoSpareNodes> {
+        Builder::new(preset)
     }
 }
 
-impl<C, W> Generator<C, W> {
-    /// Mints by this clock.
-    #[must_use]
-    pub fn with_clock<D>(self, clock: D) -> Generator<D, W> {
-        let Self { preset, workers, word, epoch, .. } = self;
-        Generator { preset, clock, workers, word, epoch }
+impl<C, S> Generator<C, S> {
+    const fn from_parts(preset: Preset, node: u32, clock: C, spares: S) -> Self {
+        let word = AtomicU64::new(State::new(node).pack(preset.layout()));
+        Self { preset, clock, spares, word, epoch: AtomicU64::new(0) }
     }
 
-    /// Takes spare nodes from this source.
-    #[must_use]
-    pub fn with_workers<V>(self, workers: V) -> Generator<C, V> {
-        let Self { preset, clock, word, epoch, .. } = self;
-        Generator { preset, clock, workers, word, epoch }
+    /// Returns the preset that it follows.
+    pub const fn preset(&self) -> Preset {
+        self.preset
     }
 
-    /// The node that it mints under at present.
+    /// Returns the node that it mints under now.
     pub fn node(&self) -> u32 {
         self.state().node
     }
 
-    /// The clock that it mints by.
+    /// Returns the clock that it mints by.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
 
     fn state(&self) -> State {
-        // ORDERING: pairs with `exchange`: the clock that is read next is no older than the stamp seen here.
-        State::unpack(self.word.load(Ordering::Acquire), &self.preset)
+        // ORDERING: pairs with `exchange`: the clock reading that follows is not older than the stamp seen here.
+        State::unpack(self.word.load(Ordering::Acquire), self.preset.layout())
     }
 
-    /// The ID of the next state, unless another thread came first.
+    /// Stores the next state and returns its ID; `None` if another thread was faster.
     fn exchange(&self, seen: State, next: State) -> Option<Snowflake> {
-        let (seen, word) = (seen.pack(&self.preset), next.pack(&self.preset));
-        // ORDERING: releases the reading of the clock that `next` was made from.
+        let layout = self.preset.layout();
+        let (seen, word) = (seen.pack(layout), next.pack(layout));
+        // ORDERING: releases the clock reading that `next` was made from.
         let exchanged = self.word.compare_exchange(seen, word, Ordering::Release, Ordering::Relaxed);
-        exchanged.ok().map(|_| next.id(&self.preset))
+        exchanged.ok().map(|_| next.id(layout))
     }
 
-    /// Refuses a node that the parent process mints under.
+    /// Refuses to mint under a node of the parent process.
     fn check_fork(&self) -> Result<(), GenerateKind> {
         let epoch = fork::watch();
-        // ORDERING: none: a forked child has one thread, which sees what it inherited.
+        // ORDERING: none is needed: a forked child has one thread, which sees what it inherited.
         match self.epoch.compare_exchange(0, epoch, Ordering::Relaxed, Ordering::Relaxed) {
             Err(known) if known != epoch => Err(GenerateKind::Forked),
             _ => Ok(()),
@@ -122,13 +123,17 @@ impl<C, W> Generator<C, W> {
     }
 }
 
-impl<C: Clock, W: WorkerIds> Generator<C, W> {
-    /// Mints the next ID. **Never blocks.**
+impl<C: Clock, S: NodeSource> Generator<C, S> {
+    /// Mints the next ID. It does not wait; a source of spare nodes can.
     ///
     /// # Errors
-    /// The clock cannot be read, or the layout has no tick for its time; it stands behind the last ID, and there is no
-    /// spare node where the preset would take one; the tick is full; the process is a forked child. The clock is read once
-    /// more before any refusal, and [`retry_after`](GenerateError::retry_after) says how long the original would wait.
+    /// - The clock cannot be read, or the layout has no tick for its time.
+    /// - The clock is behind the last ID, and there is no spare node to take.
+    /// - The tick is full.
+    /// - The process is a forked child.
+    ///
+    /// Before the first three of these errors the clock is read a second time.
+    /// [`retry_after`](GenerateError::retry_after) says how long the original would wait.
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
             self.check_fork()?;
@@ -139,14 +144,14 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
         }
     }
 
-    /// Mints the next ID; where the original waits, sleeps for at most `timeout` in all. It never spins.
+    /// Mints the next ID. Where the original waits, this call sleeps, for at most `timeout` in total. It does not spin.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate), where the original would fail; at once where the wait would be longer than what
-    /// is left of `timeout`.
+    /// Those of [`generate`](Self::generate), where the original fails. The call also fails, at once, if the wait would
+    /// be longer than what is left of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        // The originals wait once for the clock, and as often as it takes for the next tick.
+        // The originals wait for the clock once, and for the next tick as often as necessary.
         let mut clock_due = None;
         let retry_after = |error: GenerateError| {
             let wait = error.retry_after()?;
@@ -160,10 +165,10 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
         retry_within(timeout, || self.generate(), retry_after)
     }
 
-    /// Load, advance, exchange.
+    /// Loads the state, advances it and stores it. Starts again if another thread was faster.
     ///
-    /// The word is loaded before the clock is read, so a refusal was true at that reading, however long the thread has been
-    /// paused since.
+    /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was
+    /// paused in between.
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         loop {
             let seen = self.state();
@@ -171,8 +176,9 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
                 Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
-                    // Its own node is not spare: under it the time that was set back to has been minted before.
-                    let node = self.workers.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
+                    // Its own node is not spare: IDs of the time that the clock was set back to were minted under it
+                    // before.
+                    let node = self.spares.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
                 }
                 Err(refusal) => return Err(refusal),
@@ -183,28 +189,30 @@ impl<C: Clock, W: WorkerIds> Generator<C, W> {
         }
     }
 
-    /// Goes on from the time that the clock was set back to, under another node.
+    /// Continues under another node from the time that the clock was set back to.
     #[cold]
     fn swap(&self, seen: State, node: u32, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
-        let next = self.preset.layout.check_node(node).map_err(GenerateKind::from);
-        let next = next.and_then(|_| State { node, last: 0 }.advance(now_ms, &self.preset));
+        let layout = self.preset.layout();
+        let next = layout.check_node(node).map_err(GenerateKind::Node);
+        let next = next.and_then(|()| State::new(node).advance(now_ms, &self.preset));
         let swapped = next.map(|next| self.exchange(seen, next));
-        match swapped {
-            Ok(Some(_)) => self.workers.put(seen.node, seen.used_until_ms(&self.preset)),
-            // Not used after all. It was free at `now_ms`, so in every millisecond before that its last holder was done.
-            _ => self.workers.put(node, now_ms.saturating_sub(1)),
-        }
+        let (node, used_until_ms) = match swapped {
+            Ok(Some(_)) => (seen.node, seen.used_until_ms(layout)),
+            // The new node was not used. It was free at `now_ms`, so its last use was before that.
+            _ => (node, now_ms.saturating_sub(1)),
+        };
+        self.spares.put(SpareNode { node, used_until_ms });
         swapped
     }
 }
 
-impl<C: fmt::Debug, W: fmt::Debug> fmt::Debug for Generator<C, W> {
+impl<C: fmt::Debug, S: fmt::Debug> fmt::Debug for Generator<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Generator")
-            .field("layout", &self.preset.layout.name())
+            .field("layout", &self.preset.layout())
             .field("node", &self.node())
             .field("clock", &self.clock)
-            .field("workers", &self.workers)
+            .field("spares", &self.spares)
             .finish_non_exhaustive()
     }
 }

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::super::layout::Layout;
 use super::error::GenerateKind;
+use crate::snowflake::layout::Layout;
 
 /// A layout, and what its original does when the clock steps back and when a tick is full.
 ///
@@ -15,46 +15,46 @@ use super::error::GenerateKind;
 /// | [`LEAF`](Self::LEAF) | up to 5 ms: wait twice as long, then error; more: error | wait for the next | 0 to 99, by tick and node |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | up to 15 ms: wait; more: swap the node | wait for the next | 0 |
 ///
-/// «Wait» is [`Generator::generate_within`](super::Generator::generate_within)'s to do; for
-/// [`generate`](super::Generator::generate) it is an error that says for how long. Nodes are swapped where the generator
-/// has a [source](super::WorkerIds) of them; without one it is an error.
+/// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
+/// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node where the original would fail at once.
 ///
 /// ```
 /// use core::time::Duration;
 /// use imid::snowflake::{Layout, Preset};
 ///
-/// const PATIENT_TWITTER: Preset = Preset::new(&Layout::TWITTER).wait_when_behind(Duration::from_millis(50), 1);
+/// const PATIENT_TWITTER: Preset = Preset::new(Layout::TWITTER).wait_when_behind(Duration::from_millis(50), 1);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preset {
-    pub(super) layout: &'static Layout,
+    layout: Layout,
     /// The longest step back that is waited for.
     max_wait_ms: u64,
-    /// How many times the step back the wait is.
+    /// The wait is this many times the step back.
     wait_factor: u32,
     waits_when_full: bool,
     /// Sequence numbers start below this.
-    pub(super) start_bound: u64,
+    start_bound: u64,
 }
 
 impl Preset {
     /// The Scala service of 2010.
-    pub const TWITTER: Self = Self::new(&Layout::TWITTER);
+    pub const TWITTER: Self = Self::new(Layout::TWITTER);
     /// The Java port.
-    pub const TWITTER_JAVA: Self = Self::new(&Layout::TWITTER_JAVA);
+    pub const TWITTER_JAVA: Self = Self::new(Layout::TWITTER_JAVA);
     /// Discord's layout with Twitter's behaviour.
-    pub const DISCORD: Self = Self::new(&Layout::DISCORD);
+    pub const DISCORD: Self = Self::new(Layout::DISCORD);
     /// NSQ since 2015.
-    pub const NSQ: Self = Self::new(&Layout::NSQ).fail_when_full();
+    pub const NSQ: Self = Self::new(Layout::NSQ).fail_when_full();
     /// NSQ until 2015.
-    pub const NSQ_BEFORE_2015: Self = Self::new(&Layout::NSQ_BEFORE_2015).fail_when_full();
+    pub const NSQ_BEFORE_2015: Self = Self::new(Layout::NSQ_BEFORE_2015).fail_when_full();
     /// Meituan Leaf.
-    pub const LEAF: Self = Self::new(&Layout::LEAF).wait_when_behind(Duration::from_millis(5), 2).start_below(100);
-    /// The article on clock rollback. Its 38 bits of time ended on 2026-09-06; with a clock past that it is an error.
+    pub const LEAF: Self = Self::new(Layout::LEAF).wait_when_behind(Duration::from_millis(5), 2).start_below(100);
+    /// The article on clock rollback. Its 38 bits of time ended on 2026-09-06. A clock past that is an error.
     pub const ROLLBACK_38_15_10: Self =
-        Self::new(&Layout::ROLLBACK_38_15_10).wait_when_behind(Duration::from_millis(15), 1);
+        Self::new(Layout::ROLLBACK_38_15_10).wait_when_behind(Duration::from_millis(15), 1);
 
-    /// The built-in presets.
+    /// The built-in presets, one for each built-in layout.
     pub const ALL: &'static [Self] = &[
         Self::TWITTER,
         Self::TWITTER_JAVA,
@@ -65,13 +65,14 @@ impl Preset {
         Self::ROLLBACK_38_15_10,
     ];
 
-    /// Any layout with Twitter's behaviour: an error when the clock steps back, a wait when a tick is full, 0 first.
-    pub const fn new(layout: &'static Layout) -> Self {
+    /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick
+    /// is full, 0 first.
+    pub const fn new(layout: Layout) -> Self {
         Self { layout, max_wait_ms: 0, wait_factor: 1, waits_when_full: true, start_bound: 1 }
     }
 
-    /// Waits when the clock has stepped back by at most `max` (whole milliseconds), for `factor` times the step. If it is
-    /// still behind after that, it is an error.
+    /// Waits when the clock has stepped back by at most `max` (whole milliseconds), for `factor` times the step. If the
+    /// clock is still behind after that, it is an error.
     #[must_use]
     pub const fn wait_when_behind(self, max: Duration, factor: u32) -> Self {
         let max_ms = max.as_millis();
@@ -85,11 +86,11 @@ impl Preset {
         Self { waits_when_full: false, ..self }
     }
 
-    /// Starts the sequence of each tick at a mix of tick and node, evenly below `bound` (1 to all numbers of a tick), so
-    /// that the IDs of a quiet node are not all even.
+    /// Starts the sequence of each tick at a mix of tick and node, spread evenly below `bound`, so that the IDs of a
+    /// quiet node are not all even. A bound of 0 counts as 1, and one past the numbers of a tick as all of them.
     #[must_use]
     pub const fn start_below(self, bound: u32) -> Self {
-        let numbers = self.layout.seq_max() as u64 + 1;
+        let numbers = self.layout.sequence_max() as u64 + 1;
         let start_bound = match bound as u64 {
             0 => 1,
             bound if bound > numbers => numbers,
@@ -98,7 +99,16 @@ impl Preset {
         Self { start_bound, ..self }
     }
 
-    /// What a clock that stands so many milliseconds behind the last ID leads to.
+    /// Returns the layout.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    pub(super) const fn start_bound(&self) -> u64 {
+        self.start_bound
+    }
+
+    /// Returns the error when the clock is so many milliseconds behind the last ID.
     pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
         let waits = behind <= self.max_wait_ms;
         GenerateKind::Rollback {
@@ -107,13 +117,8 @@ impl Preset {
         }
     }
 
-    /// What a full tick leads to, when the next one begins after so many milliseconds.
+    /// Returns the error when a tick is full and the next one begins after so many milliseconds.
     pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
-        GenerateKind::Full { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
-    }
-
-    /// The layout.
-    pub const fn layout(&self) -> &'static Layout {
-        self.layout
+        GenerateKind::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }
 }

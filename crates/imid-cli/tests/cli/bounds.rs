@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, Parts, Session, SessionType};
 
 use crate::imid;
 
 #[test]
-fn a_range_is_half_open_in_either_form_of_time() {
+fn a_range_is_half_open_in_both_forms_of_time() {
     let expected = "EMA8-W2J2-2222-2222\nEMAV-H89Z-ZZZZ-ZZZZ\n";
     assert_eq!(imid("range --from 2024-11-19T00:00:00Z --to 2024-11-20T01:00:00+01:00", "").ok(), expected);
     assert_eq!(imid("range --from 1731974400000 --to 1732060800000", "").ok(), expected);
@@ -29,8 +29,8 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     assert_eq!(error("5", "5"), "expected a range of at least 1 ms, found 5..5");
     assert_eq!(error("6", "5"), "expected a range of at least 1 ms, found 6..5");
     assert!(error("0", "4398046511105").starts_with("expected a timestamp of at most 4398046511103 ms"));
-    assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time since 1970"));
-    assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second of 00 to 59"));
+    assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time in 1970 or later"));
+    assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second from 00 to 59"));
     for wrong in
         ["-5", "yesterday", "1e3", "2024-11-19T00:00:00", "2024-11-19T17Z", "20241119T000000Z", "99999999999999999999"]
     {
@@ -43,7 +43,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
 #[test]
 fn a_shard_is_the_same_from_the_name_and_from_an_id() {
     let room = Session::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(5, 6, room).unwrap();
+    let id = MessageId::try_from_parts(Parts { timestamp_ms: 5, spin: 6, session: room }).unwrap();
     for n in [1, 2, 8, 1_000, u32::MAX] {
         let shard = format!("{}\n", room.shard(NonZeroU32::new(n).unwrap()));
         assert_eq!(imid(&format!("shard -n {n} --type group --session room-42"), "").ok(), shard);
@@ -53,13 +53,16 @@ fn a_shard_is_the_same_from_the_name_and_from_an_id() {
 
 #[test]
 fn a_shard_needs_a_session_and_shards() {
-    assert_eq!(imid("shard -n 3", "").error(2), "expected IDs, or a session by --session");
-    assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs, or a session by --session");
+    assert_eq!(imid("shard -n 3", "").error(2), "expected IDs or --session");
+    assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs or --session");
     for wrong in ["0", "-1", "1.5", "4294967296"] {
         let error = imid(&format!("shard -n {wrong} --session x"), "").error(2);
-        assert!(error.ends_with(&format!("expected a number of shards, 1 to 4294967295, found {wrong:?}")), "{error}");
+        assert!(
+            error.ends_with(&format!("expected a number of shards from 1 to 4294967295, found {wrong:?}")),
+            "{error}"
+        );
     }
     assert_eq!(imid("shard --session x", "").status, 2);
     assert_eq!(imid("shard -n 3 --session x 2222-2222-2222-2222", "").status, 2);
-    assert!(imid("shard -n 3 2222", "").error(1).starts_with("argument 1: \"2222\" is no ID"));
+    assert!(imid("shard -n 3 2222", "").error(1).starts_with("argument 1: \"2222\" is not an ID"));
 }

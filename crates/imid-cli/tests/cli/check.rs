@@ -14,7 +14,7 @@ fn summary(run: &Ran) -> serde_json::Value {
 }
 
 #[test]
-fn sorted_distinct_ids_are_fine() {
+fn sorted_distinct_ids_have_no_problem() {
     let run = imid("check", format!("{}\n{}\n{}", id(1), id(2), id(3)));
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     let expected = "\
@@ -31,7 +31,7 @@ last time   1970-01-01T00:00:00.003Z
 }
 
 #[test]
-fn crlf_blank_lines_and_json_lines_are_welcome() {
+fn crlf_blank_lines_and_json_lines_are_accepted() {
     let input =
         format!("\r\n{}\r\n\n{{\"a\":1,\"id\":\"{}\"}}\r\n  \n {{\"\\u0069d\" : \"{}\"}}\n\n", id(1), id(2), id(3));
     let expected = concat!(
@@ -43,7 +43,7 @@ fn crlf_blank_lines_and_json_lines_are_welcome() {
 }
 
 #[test]
-fn no_ids_are_no_error() {
+fn empty_input_is_not_an_error() {
     let expected = concat!(
         r#"{"lines":0,"valid":0,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
         r#""first_time":null,"last_time":null}"#
@@ -52,26 +52,26 @@ fn no_ids_are_no_error() {
 }
 
 #[test]
-fn each_trouble_is_counted_and_told_with_its_line() {
+fn each_problem_is_counted_and_printed_with_its_line() {
     let input = [id(5), id(5), id(4), String::new(), id(6).to_lowercase(), "{}".into(), r#"{"id":7}"#.into(), id(9)];
     let run = imid("check", input.join("\n"));
     assert_eq!(run.status, 1);
     let (five, four) = (id(5), id(4));
-    let told = format!(
+    let errors = format!(
         "error: line 2: {five} is equal to the ID before it, {five}\n\
          error: line 3: {four} is lower than the ID before it, {five}\n\
-         error: line 5: \"2222-2223-j222-2222\" is no ID: expected a digit 2-9 or A-Z without I and O, found 'j' at 10\n\
+         error: line 5: \"2222-2223-j222-2222\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'j' at 10\n\
          error: line 6: field \"id\" is missing\n\
          error: line 7: field \"id\": expected a string, found 7\n"
     );
-    assert_eq!(run.err, told);
+    assert_eq!(run.err, errors);
     let counts = "\
 lines       8
 valid       4
 invalid     3
 equal       1
 lower       1
-duplicates  not ruled out: the input is not sorted (--unsorted finds them)
+duplicates  unknown: the input is not sorted (use --unsorted)
 first time  1970-01-01T00:00:00.004Z
 last time   1970-01-01T00:00:00.009Z
 ";
@@ -79,12 +79,12 @@ last time   1970-01-01T00:00:00.009Z
 }
 
 #[test]
-fn any_single_trouble_is_exit_status_1() {
+fn any_single_problem_is_exit_status_1() {
     for input in [format!("{}\n{}", id(1), id(1)), format!("{}\n{}", id(2), id(1)), "x".into(), " ".to_owned() + &id(1)]
     {
         assert_eq!(imid("check", input.as_str()).status, 1, "{input}");
     }
-    // With --unsorted the order is no trouble, and duplicates need not be neighbours.
+    // With --unsorted, the order is not a problem, and duplicates need not be neighbours.
     assert_eq!(imid("check --unsorted", format!("{}\n{}", id(2), id(1))).ok().lines().nth(4), Some("lower       1"));
     let run = imid("check --unsorted --json", format!("{0}\n{1}\n{0}\n{0}", id(2), id(1)));
     assert_eq!((run.status, &summary(&run)["duplicates"]), (1, &2.into()));
@@ -93,13 +93,13 @@ fn any_single_trouble_is_exit_status_1() {
 }
 
 #[test]
-fn only_the_first_troubles_are_told() {
+fn only_the_first_problems_are_printed() {
     let run = imid("check --json", "x\n".repeat(1_000));
     assert_eq!(run.status, 1);
     assert_eq!(summary(&run)["invalid"], 1_000);
     assert_eq!(run.err.lines().count(), 11);
-    assert!(run.err.contains("line 10: \"x\" is no ID") && !run.err.contains("line 11:"), "{}", run.err);
-    assert!(run.err.ends_with("\nfurther ones are only counted\n"));
+    assert!(run.err.contains("line 10: \"x\" is not an ID") && !run.err.contains("line 11:"), "{}", run.err);
+    assert!(run.err.ends_with("\nonly the first 10 problems are shown; the summary counts all of them\n"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn files_are_read_and_unreadable_ones_named() {
 
 #[test]
 fn lines_across_block_ends_are_whole() {
-    // Lines of 20 and of 21 bytes, so that block ends fall everywhere in a line.
+    // Lines of 20 and of 21 bytes, so that blocks end everywhere in a line.
     let mut input = String::new();
     for ms in 0..100_000 {
         input.push_str(&id(ms));
@@ -127,9 +127,9 @@ fn lines_across_block_ends_are_whole() {
 }
 
 #[test]
-fn a_place_for_the_sort_that_is_missing_is_named() {
+fn a_missing_folder_for_the_sort_is_named() {
     let mut input = String::new();
-    // One more than is sorted in memory.
+    // One more than fits in memory.
     for ms in (0..=1 << 22).rev() {
         writeln!(input, "{}", id(ms)).unwrap();
     }
@@ -138,6 +138,6 @@ fn a_place_for_the_sort_that_is_missing_is_named() {
     let err = String::from_utf8(run.stderr).unwrap();
     if cfg!(unix) {
         assert_eq!(run.status.code(), Some(1));
-        assert!(err.starts_with("error: cannot sort in \"/no/such/folder\": "), "{err}");
+        assert!(err.starts_with("error: cannot sort with temporary files in \"/no/such/folder\": "), "{err}");
     }
 }

@@ -43,7 +43,7 @@ fn a_session_is_matched_by_its_hash() {
 }
 
 #[test]
-fn a_person_sees_the_bits_by_their_fields() {
+fn the_drawing_shows_the_bits_of_each_field() {
     let mut command = command();
     let run = command.env("TZ", "Asia/Tokyo").args(["inspect", ID]).output().unwrap();
     let out = String::from_utf8(run.stdout).unwrap();
@@ -63,7 +63,7 @@ age     ";
 }
 
 #[test]
-fn colours_are_for_those_who_want_them() {
+fn colours_follow_the_environment() {
     let out = |name: &str| {
         String::from_utf8(command().env(name, "1").args(["inspect", ID]).output().unwrap().stdout).unwrap()
     };
@@ -75,19 +75,20 @@ fn colours_are_for_those_who_want_them() {
 #[test]
 fn a_bad_id_is_named_with_its_place_after_all_before_it() {
     let run = imid(&format!("inspect --json {ID} EMAQ-2948-WCRV-T3D0 {ID}"), "");
-    let expected = "error: argument 2: \"EMAQ-2948-WCRV-T3D0\" is no ID: \
+    let expected = "error: argument 2: \"EMAQ-2948-WCRV-T3D0\" is not an ID: \
                     expected a digit 2-9 or A-Z without I and O, found '0' at 18\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
 
     let run = imid("inspect --json", format!("{ID}\n\nx\n{ID}\n"));
-    let expected = "error: line 3: \"x\" is no ID: expected a digit 2-9 or A-Z without I and O, found the end at 1\n";
+    let expected =
+        "error: line 3: \"x\" is not an ID: expected a digit 2-9 or A-Z without I and O, found the end at 1\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
 }
 
 #[test]
 fn keep_going_reports_each_bad_id_and_reads_the_others() {
     let run = imid("inspect --json --keep-going", [b"1\n\xff\n", ID.as_bytes(), b"\n"].concat());
-    let expected = "error: line 1: \"1\" is no ID: expected a digit 2-9 or A-Z without I and O, found '1' at 0\n\
+    let expected = "error: line 1: \"1\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '1' at 0\n\
                     error: line 2: expected UTF-8, found byte 0xff at 0\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
 }

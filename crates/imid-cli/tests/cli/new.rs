@@ -18,13 +18,13 @@ fn a_type_is_a_code_or_a_name_in_any_case() {
 }
 
 #[test]
-fn a_peer_makes_a_private_pair_whichever_comes_first() {
+fn a_peer_makes_a_private_pair_in_either_order() {
     let pair = Session::pair("alice", "bob");
     for args in ["--session alice --peer bob", "--session bob --peer alice --type private"] {
         assert!(ids(&imid(&format!("new {args}"), "").ok())[0].is_in(pair), "{args}");
     }
     let error = imid("new --type group --session alice --peer bob", "").error(2);
-    assert_eq!(error, "a session with a peer is of type PRIVATE, found GROUP");
+    assert_eq!(error, "expected type PRIVATE for a session with a peer, found GROUP");
     assert_eq!(imid("new --peer bob", "").status, 2);
 }
 
@@ -37,7 +37,7 @@ fn many_ids_increase_strictly() {
 }
 
 #[test]
-fn json_says_what_inspect_says() {
+fn json_is_the_same_as_of_inspect() {
     let json = imid("new --json -n 3 --type rtc", "").ok();
     let texts: Vec<_> = json.lines().map(|line| line[7..26].to_owned()).collect();
     assert_eq!(imid(&format!("inspect --json {}", texts.join(" ")), "").ok(), json);
@@ -47,7 +47,20 @@ fn json_says_what_inspect_says() {
 fn a_wrong_type_is_an_error_that_lists_the_right_ones() {
     for wrong in ["16", "-1", "+3", "grup", ""] {
         let error = imid_args(&["new", "--type", wrong], "").error(2);
-        assert!(error.contains("expected a code 0 to 15 or one of PRIVATE, DISCUSSION, GROUP,"), "{error}");
+        assert!(error.contains("expected a code from 0 to 15 or one of PRIVATE, DISCUSSION, GROUP,"), "{error}");
         assert!(error.ends_with(&format!("found {wrong:?}")), "{error}");
+    }
+}
+
+#[test]
+fn a_count_is_a_whole_number() {
+    for (wrong, expected) in [
+        ("-1", "a whole number"),
+        ("1.5", "a whole number"),
+        ("x", "a whole number"),
+        ("18446744073709551616", "a smaller number"),
+    ] {
+        let error = imid_args(&["new", "-n", wrong], "").error(2);
+        assert_eq!(error, format!("invalid value '{wrong}' for '-n <N>': expected {expected}, found {wrong:?}"));
     }
 }

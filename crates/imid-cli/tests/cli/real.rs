@@ -9,23 +9,28 @@ use flate2::read::GzDecoder;
 use imid::{MessageId, Session, SessionType};
 use serde_json::Value;
 
-use crate::imid;
+use crate::{imid, skip};
 
 #[test]
 fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chat.jsonl.gz");
-    let Ok(file) = File::open(&log) else {
-        println!("skipped: there is no {}", log.display());
-        return;
+    let file = match File::open(&log) {
+        Ok(file) => file,
+        Err(error) => {
+            return skip(
+                "a_real_chat_log_is_tagged_in_order_and_reads_back",
+                format_args!("../shared/data/chat.jsonl.gz: {error}"),
+            );
+        }
     };
     let mut lines = String::new();
     GzDecoder::new(file).read_to_string(&mut lines).unwrap();
 
     let run = imid("tag --type group --session-field topic --time-field time_ms", lines.as_str());
     assert_eq!(run.status, 0, "{}", run.err);
-    // «tagged N lines; M moved forward, by at most K ms», or «none was moved forward».
+    // Either "tagged N lines; M IDs moved forward, by at most K ms" or "tagged N lines; no ID moved forward".
     let numbers: Vec<u64> = run.err.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect();
-    let (told, largest_shift) = match numbers[..] {
+    let (reported, largest_shift) = match numbers[..] {
         [tagged, moved, largest] => ((tagged, moved), largest),
         [tagged] => ((tagged, 0), 0),
         _ => panic!("{}", run.err),
@@ -45,7 +50,7 @@ fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
         (moved, largest) = (moved + u64::from(shift > 0), largest.max(shift));
         texts.push(text);
     }
-    assert_eq!((texts.len(), told, largest), (49_774, (49_774, moved), largest_shift));
+    assert_eq!((texts.len(), reported, largest), (49_774, (49_774, moved), largest_shift));
     assert!(texts.is_sorted_by(|a, b| a.as_bytes() < b.as_bytes()));
     assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len());
 

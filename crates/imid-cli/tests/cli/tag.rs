@@ -2,7 +2,7 @@ use imid::{MessageId, Session, SessionType};
 
 use crate::{Ran, ids, imid, imid_args};
 
-/// Lines of a made-up chat, with what JSON allows: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
+/// An invented chat with unusual but valid JSON: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
 const SAMPLE: &str = include_str!("../../../../examples/chat.jsonl");
 
 /// The IDs in the last members of tagged lines.
@@ -23,7 +23,7 @@ fn untagged(tagged: &str) -> String {
 #[test]
 fn the_sample_keeps_every_byte_and_each_id_reads_back() {
     let run = imid("tag --type group --session-field room --time-field at --seed 1", SAMPLE);
-    assert_eq!((run.status, run.err.as_str()), (0, "tagged 11 lines; 1 moved forward, by at most 3125 ms\n"));
+    assert_eq!((run.status, run.err.as_str()), (0, "tagged 11 lines; 1 ID moved forward, by at most 3125 ms\n"));
     assert_eq!(untagged(&run.out), SAMPLE);
 
     let ids = tagged_ids(&run.out);
@@ -53,7 +53,7 @@ fn a_seed_makes_a_run_repeatable() {
 }
 
 #[test]
-fn without_a_time_field_lines_are_tagged_with_now() {
+fn without_a_time_field_ids_have_the_present_time() {
     let before: MessageId = ids(&imid("new", "").ok())[0];
     let tagged = imid("tag --session-field room", SAMPLE).ok();
     assert_eq!(untagged(&tagged), SAMPLE);
@@ -64,13 +64,13 @@ fn without_a_time_field_lines_are_tagged_with_now() {
 }
 
 #[test]
-fn a_later_run_goes_on_after_the_one_before() {
+fn a_later_run_continues_after_the_one_before() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let last = *tagged_ids(&tag("").out).last().unwrap();
     let run = tag(&format!("--after {last}"));
     let next = tagged_ids(&run.out);
     assert!(last < next[0] && next.is_sorted_by(|a, b| a < b));
-    assert_eq!(run.err, "tagged 11 lines; 10 moved forward, by at most 6004 ms\n");
+    assert_eq!(run.err, "tagged 11 lines; 11 IDs moved forward, by at most 6566 ms\n");
 }
 
 #[test]
@@ -90,11 +90,11 @@ fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
 }
 
 #[test]
-fn a_shift_past_the_limit_is_a_bad_line_that_pushes_no_other() {
+fn a_shift_past_the_limit_is_a_bad_line_that_moves_no_other() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let strict = tag("--max-shift 3124 --keep-going");
-    let expected = "error: line 6: expected to move the ID forward by at most 3124 ms, found 3125 ms, to the time of line 5\n\
-                    tagged 10 lines; none was moved forward\n";
+    let expected = "error: line 6: the ID would move forward by 3125 ms, to the time of line 5 (limit 3124 ms)\n\
+                    tagged 10 lines; no ID moved forward\n";
     assert_eq!((strict.status, strict.err.as_str()), (1, expected));
     // The other lines have the IDs that they have without the bad one.
     let without_line_6: String = SAMPLE.split_inclusive('\n').filter(|line| !line.contains("\"seq\":6")).collect();
@@ -118,14 +118,14 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
     let tagged = imid("tag --session-field to --peer-field from", lines.lines().next().unwrap()).ok();
     assert!(tagged_ids(&tagged)[0].is_in(pair));
     let error = imid("tag --session-field to --peer-field from --type group", "").error(2);
-    assert_eq!(error, "a session with a peer is of type PRIVATE, found GROUP");
+    assert_eq!(error, "expected type PRIVATE for a session with a peer, found GROUP");
 }
 
 #[test]
-fn an_id_that_is_there_is_an_error_unless_it_may_be_replaced() {
+fn an_existing_id_is_an_error_unless_it_may_be_replaced() {
     let lines = "{\"id\":{\"old\":[1]} , \"room\":1 }\n{\"room\":1,\"\\u0069d\":null}\n";
     let error = imid("tag --session-field room", lines).error(1);
-    assert_eq!(error, "line 1: field \"id\" is there already (--overwrite replaces it)");
+    assert_eq!(error, "line 1: field \"id\" already exists (--overwrite replaces it)");
     let tagged = imid("tag --session-field room --overwrite", lines).ok();
     let ids = tagged_ids(&tagged);
     assert_eq!(tagged, format!("{{\"room\":1,\"id\":\"{}\" }}\n{{\"room\":1,\"id\":\"{}\"}}\n", ids[0], ids[1]));
@@ -139,7 +139,7 @@ fn an_id_field_of_any_name_is_written_as_json() {
     assert!(out.starts_with(r#"{"a":1,"the \"id\"\n":""#), "{out}");
 }
 
-/// What one line is refused for.
+/// The error for one line.
 fn refusal(args: &str, line: &str) -> String {
     let error = imid(&format!("tag --session-field s {args}"), line).error(1);
     error.strip_prefix("line 1: ").unwrap().to_owned()
@@ -151,13 +151,13 @@ fn a_session_is_a_string_or_an_integer() {
         let expected = format!("field \"s\": expected a string or an integer, found {value}");
         assert_eq!(refusal("", &format!("{{\"s\":{value}}}")), expected);
     }
-    assert_eq!(refusal("", r#"{"s":"\ud800"}"#), r#"field "s": expected Unicode text, found "\ud800""#);
+    assert_eq!(refusal("", r#"{"s":"\ud800"}"#), r#"field "s": expected valid Unicode, found "\ud800""#);
     let tagged = imid("tag --session-field s", "{\"s\":-18446744073709551617}").ok();
     assert!(tagged_ids(&tagged)[0].is_in(Session::new(SessionType::default(), "-18446744073709551617")));
 }
 
 #[test]
-fn a_value_in_an_error_is_one_line_of_plain_text_and_cut_where_it_is_long() {
+fn a_value_in_an_error_is_one_line_of_plain_text_and_shortened() {
     let refused = |value: &str| refusal("", &format!("{{\"s\":{value}}}"));
     let expected = "field \"s\": expected a string or an integer, found ";
     assert_eq!(refused("[1,\r2,\"\u{9b}31m\u{7f}\"]"), format!(r#"{expected}[1,\r2,"\u{{9b}}31m\u{{7f}}"]"#));
@@ -166,10 +166,10 @@ fn a_value_in_an_error_is_one_line_of_plain_text_and_cut_where_it_is_long() {
 }
 
 #[test]
-fn a_field_is_there_once_and_in_the_outermost_object() {
+fn a_field_occurs_once_and_in_the_outermost_object() {
     assert_eq!(refusal("", "{}"), "field \"s\" is missing");
     assert_eq!(refusal("", r#"{"a":{"s":1}}"#), "field \"s\" is missing");
-    assert_eq!(refusal("", r#"{"s":1,"\u0073":1}"#), "field \"s\" stands there more than once");
+    assert_eq!(refusal("", r#"{"s":1,"\u0073":1}"#), "field \"s\" occurs more than once");
     assert_eq!(refusal("--peer-field p", r#"{"s":1}"#), "field \"p\" is missing");
     assert_eq!(refusal("--type-field t", r#"{"s":1}"#), "field \"t\" is missing");
     assert_eq!(refusal("--time-field t", r#"{"s":1}"#), "field \"t\" is missing");
@@ -179,7 +179,7 @@ fn a_field_is_there_once_and_in_the_outermost_object() {
 fn a_type_is_a_code_or_a_name() {
     for value in ["16", "-1", "3.0", "null", "\"grup\"", "\"\""] {
         let error = refusal("--type-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
-        assert!(error.starts_with("field \"t\": expected a code 0 to 15 or one of PRIVATE, "), "{error}");
+        assert!(error.starts_with("field \"t\": expected a code from 0 to 15 or one of PRIVATE, "), "{error}");
     }
 }
 
@@ -203,10 +203,10 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
         assert_eq!(error, format!("{expected} 2024-11-19T17:37:45.755Z, found \"{text}\""));
     }
     let error = refusal("--time-field t", r#"{"s":1,"t":"2016-12-31T23:59:60Z"}"#);
-    let expected = "expected a second of 00 to 59, for unix time has no leap seconds, found \"2016-12-31T23:59:60Z\"";
+    let expected = "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
     assert_eq!(error, format!("field \"t\": {expected}"));
     let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
-    assert_eq!(error, "field \"t\": expected a time since 1970, found \"1969-12-31T23:59:59.9999Z\"");
+    assert_eq!(error, "field \"t\": expected a time in 1970 or later, found \"1969-12-31T23:59:59.9999Z\"");
     let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);
     assert_eq!(error, "field \"t\": expected a timestamp of at most 4398046511103 ms, found 4398046511104");
 }
@@ -220,17 +220,17 @@ fn a_time_field_takes_every_form_of_rfc_3339() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused() {
+fn a_line_that_is_not_a_json_object_is_an_error() {
     assert_eq!(refusal("", "[]"), "expected a JSON object, found \"[]\"");
     assert_eq!(refusal("", "\u{feff}{\"s\":1}"), "expected a JSON object, found \"\\u{feff}{\\\"s\\\":1}\"");
     assert_eq!(refusal("", "\u{a0}{}"), "expected a JSON object, found \"\\u{a0}{}\"");
     assert_eq!(refusal("", "\x0c{}"), "expected a JSON object, found \"\\u{c}{}\"");
-    assert_eq!(refusal("", "{\"s\":1\n"), "EOF while parsing an object at column 6");
-    assert_eq!(refusal("", "{\"s\":1}{}"), "trailing characters at column 8");
-    assert_eq!(refusal("", "{\"s\":01}"), "invalid number at column 7");
+    assert_eq!(refusal("", "{\"s\":1\n"), "invalid JSON: EOF while parsing an object at column 6");
+    assert_eq!(refusal("", "{\"s\":1}{}"), "invalid JSON: trailing characters at column 8");
+    assert_eq!(refusal("", "{\"s\":01}"), "invalid JSON: invalid number at column 7");
     assert_eq!(
         refusal("", "{\"s\":\"\t\"}"),
-        "control character (\\u0000-\\u001F) found while parsing a string at column 6"
+        "invalid JSON: control character (\\u0000-\\u001F) found while parsing a string at column 6"
     );
     let run = imid("tag --session-field s", b"{\"s\":\"\xff\"}".as_slice());
     assert_eq!(run.error(1), "line 1: expected UTF-8, found byte 0xff at 6");
@@ -258,7 +258,7 @@ fn keep_going_leaves_bad_lines_out() {
 }
 
 #[test]
-fn arguments_that_do_not_go_together_are_usage_errors() {
+fn wrong_arguments_are_usage_errors() {
     for args in [
         "",
         "--session-field s --max-shift 5",

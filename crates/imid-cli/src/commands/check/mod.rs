@@ -1,0 +1,262 @@
+//! `imid check`: whether many IDs are valid, in order and distinct.
+
+mod duplicates;
+mod summary;
+
+use std::path::PathBuf;
+
+use bstr::ByteSlice;
+use imid::error::LineError;
+use imid::{MessageId, codec};
+
+use self::duplicates::Duplicates;
+use self::summary::{Counts, Summary};
+use crate::Out;
+use crate::input::{Block, Input, too_long, trim_line_end};
+use crate::json;
+use crate::json_line::{self, JsonLine};
+use crate::report::{Report, Stop, quote, quote_json};
+use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::time::rfc3339;
+
+/// Check that the IDs of a file are valid, strictly increasing and distinct
+///
+/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. The
+/// first 10 problems are printed on standard error with their line numbers; the summary counts all of them. In the
+/// summary, equal and lower are the IDs that are equal to or lower than the one before them.
+///
+/// If the input is not sorted, equal IDs need not be neighbours, and the number of duplicates is unknown. --unsorted finds
+/// them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that is lower
+/// than the one before it is not a problem.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  imid check ids.txt
+  imid check --json tagged.jsonl
+  imid check --unsorted --id-field message_id export.jsonl
+  imid new -n 1000 | imid check
+
+Exit status:
+  0  no problem was found
+  1  a line is invalid, a duplicate, or equal to or lower than the line before it")]
+pub(crate) struct Args {
+    /// File to read; standard input if it is missing or -
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Field with the ID, for lines that are JSON objects
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: String,
+    /// Find duplicates in input of any order
+    #[arg(long)]
+    unsorted: bool,
+    #[command(flatten)]
+    scheme: SchemeArg,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        let mut input = Input::open(self.file.as_deref())?;
+        let mut check = Check {
+            id_field: &self.id_field,
+            scheme: self.scheme.scheme,
+            duplicates: self.unsorted.then(Duplicates::new),
+            problems: Problems { report, found: 0 },
+            counts: Counts::default(),
+            previous: None,
+            least: None,
+            greatest: None,
+            ids: vec![MessageId::MIN; AT_ONCE],
+        };
+        while let Some(block) = input.next()? {
+            match block {
+                Block::Lines(lines) => check.check_lines(lines)?,
+                Block::TooLong => {
+                    check.counts.lines += 1;
+                    check.count_invalid(&too_long());
+                }
+            }
+        }
+        let summary = check.finish()?;
+        if self.json { json::write_line(out, &summary) } else { summary.write(out) }
+    }
+}
+
+/// Prints the first problems, and remembers that there were some.
+struct Problems<'a> {
+    report: &'a mut Report,
+    found: u64,
+}
+
+impl Problems<'_> {
+    const MAX_PRINTED: u64 = 10;
+
+    fn add(&mut self, message: impl FnOnce() -> String) {
+        self.report.set_failed();
+        self.found += 1;
+        if self.found <= Self::MAX_PRINTED {
+            self.report.error(message());
+        } else if self.found == Self::MAX_PRINTED + 1 {
+            self.report.note("only the first 10 problems are shown; the summary counts all of them");
+        }
+    }
+}
+
+/// How many IDs are read at once. The IDs and their lines take 36 KiB.
+const AT_ONCE: usize = 1 << 10;
+
+struct Check<'a> {
+    id_field: &'a str,
+    scheme: Scheme,
+    duplicates: Option<Duplicates>,
+    problems: Problems<'a>,
+    counts: Counts,
+    previous: Option<MessageId>,
+    least: Option<MessageId>,
+    greatest: Option<MessageId>,
+    /// The IDs that are read at once.
+    ids: Vec<MessageId>,
+}
+
+impl Check<'_> {
+    fn check_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
+        while !rest.is_empty() {
+            // Most lines are an ID and a line feed. Many are read at once, without a search for their ends.
+            if self.scheme.is_standard() {
+                let read = codec::decode_lines(rest, b'\n', &mut self.ids);
+                let count = read.unwrap_or_else(LineError::index);
+                self.count_ids(count)?;
+                rest = &rest[rest.len().min(count * codec::LINE_LEN)..];
+                if read.is_ok() {
+                    continue;
+                }
+            }
+            let (line, after) = rest.split_at(rest.find_byte(b'\n').map_or(rest.len(), |at| at + 1));
+            self.check_line(line)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Counts the first of the IDs that were read at once. Each one was a line.
+    fn count_ids(&mut self, count: usize) -> Result<(), Stop> {
+        if let [first, .., last] = self.ids[..count]
+            && self.duplicates.is_none()
+            && self.previous.is_none_or(|previous| previous < first)
+            && self.ids[..count].is_sorted_by(|a, b| a < b)
+        {
+            self.counts.lines += count as u64;
+            self.counts.valid += count as u64;
+            self.previous = Some(last);
+            self.widen(first, last);
+            return Ok(());
+        }
+        for at in 0..count {
+            self.counts.lines += 1;
+            self.count_valid(self.ids[at])?;
+        }
+        Ok(())
+    }
+
+    fn check_line(&mut self, line: &[u8]) -> Result<(), Stop> {
+        self.counts.lines += 1;
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return Ok(());
+        }
+        let scheme = self.scheme;
+        let read = |text: &[u8]| scheme.parse(text).map(Id::sort_key);
+        let id = if text.starts_with(b"{") {
+            JsonLine::read(line).and_then(|object| {
+                let value = object.value(self.id_field)?;
+                let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
+                let text = text.ok_or_else(|| {
+                    format!("field {}: expected a string, found {}", quote(self.id_field), quote_json(value))
+                })?;
+                read(text.as_bytes())
+            })
+        } else {
+            read(trim_line_end(line))
+        };
+        match id {
+            Ok(id) => self.count_valid(id),
+            Err(problem) => {
+                self.count_invalid(&problem);
+                Ok(())
+            }
+        }
+    }
+
+    fn count_valid(&mut self, id: MessageId) -> Result<(), Stop> {
+        self.counts.valid += 1;
+        if let Some(previous) = self.previous.replace(id)
+            && id <= previous
+        {
+            self.count_out_of_order(id, previous);
+        }
+        self.widen(id, id);
+        match &mut self.duplicates {
+            Some(duplicates) => duplicates.push(id).map_err(|error| cannot_sort(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the range from the least to the greatest ID include these two.
+    fn widen(&mut self, first: MessageId, last: MessageId) {
+        self.least = Some(self.least.map_or(first, |least| least.min(first)));
+        self.greatest = self.greatest.max(Some(last));
+    }
+
+    #[cold]
+    fn count_out_of_order(&mut self, id: MessageId, previous: MessageId) {
+        let (count, relation) =
+            if id == previous { (&mut self.counts.equal, "equal to") } else { (&mut self.counts.lower, "lower than") };
+        *count += 1;
+        // With --unsorted, order does not matter and all duplicates are printed at the end.
+        if self.duplicates.is_none() {
+            let line = self.counts.lines;
+            let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
+            self.problems.add(|| format!("line {line}: {id} is {relation} the ID before it, {previous}"));
+        }
+    }
+
+    #[cold]
+    fn count_invalid(&mut self, problem: &str) {
+        self.counts.invalid += 1;
+        self.problems.add(|| format!("line {}: {problem}", self.counts.lines));
+    }
+
+    fn finish(mut self) -> Result<Summary, Stop> {
+        let is_sorted = self.counts.lower == 0;
+        let duplicates = match self.duplicates {
+            Some(duplicates) => {
+                let mut surplus = 0;
+                duplicates
+                    .for_each(|id, times| {
+                        surplus += times as u64 - 1;
+                        self.problems.add(|| format!("{} occurs {times} times", self.scheme.with_sort_key(id)));
+                    })
+                    .map_err(|error| cannot_sort(&error))?;
+                Some(surplus)
+            }
+            None => is_sorted.then_some(self.counts.equal),
+        };
+        let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
+        Ok(Summary {
+            counts: self.counts,
+            sorted: is_sorted,
+            duplicates,
+            first_time: time(self.least),
+            last_time: time(self.greatest),
+        })
+    }
+}
+
+fn cannot_sort(error: &std::io::Error) -> Stop {
+    Stop::Error(format!(
+        "cannot sort with temporary files in {}: {error}",
+        quote(&std::env::temp_dir().to_string_lossy())
+    ))
+}

@@ -1,0 +1,55 @@
+//! The commands, one file or folder each.
+
+mod check;
+mod identify;
+mod inspect;
+mod new;
+mod range;
+mod shard;
+mod tag;
+
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Subcommand;
+
+use crate::Out;
+use crate::report::{Report, Stop, quote};
+
+/// How long a command waits for the clock to reach the next ID. Overload asks for less than a second, a clock that was
+/// set back by hours for more.
+const MAX_WAIT: Duration = Duration::from_mins(1);
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    New(new::Args),
+    Inspect(inspect::Args),
+    Identify(identify::Args),
+    Tag(tag::Args),
+    Range(range::Args),
+    Check(check::Args),
+    Shard(shard::Args),
+}
+
+impl Command {
+    pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        match self {
+            Self::New(args) => args.run(out),
+            Self::Inspect(args) => args.run(out, report),
+            Self::Identify(args) => args.run(out),
+            Self::Tag(args) => args.run(out, report),
+            Self::Range(args) => args.run(out),
+            Self::Check(args) => args.run(out, report),
+            Self::Shard(args) => args.run(out, report),
+        }
+    }
+}
+
+/// Reads an argument that is a whole number.
+fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: ParseIntError| {
+        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        format!("expected {expected}, found {}", quote(text))
+    })
+}

@@ -1,0 +1,33 @@
+//! The progress bar.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar on standard error, if that is a terminal. Hidden if the terminal shows the lines themselves.
+pub(super) fn bar() -> ProgressBar {
+    if io::stdin().is_terminal() || io::stdout().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let length = input_length();
+    let template = match length {
+        Some(_) => "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+        None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
+    };
+    // PANIC: both templates are well-formed.
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+    ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// The size of standard input, if it is a file.
+fn input_length() -> Option<u64> {
+    #[cfg(unix)]
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdin = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    #[cfg(not(any(unix, windows)))]
+    let stdin: io::Result<File> = Err(io::ErrorKind::Unsupported.into());
+    let metadata = File::from(stdin.ok()?).metadata().ok()?;
+    metadata.is_file().then_some(metadata.len())
+}

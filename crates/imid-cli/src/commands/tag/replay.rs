@@ -1,0 +1,188 @@
+//! Mints IDs for messages that have times of their own.
+
+use std::time::Duration;
+
+use imid::clock::{ManualClock, SystemClock};
+use imid::generator::Builder;
+use imid::generator::{BuildError, GenerateError};
+use imid::{Generator, MessageId, Session};
+
+/// Mints IDs with the times of messages, strictly increasing in the order of the messages.
+///
+/// If a message is earlier than one before it, its ID moves forward to the latest time so far.
+pub(crate) struct Replay {
+    generator: Generator<ManualClock>,
+    max_shift: Option<u64>,
+    /// The earliest time that the next ID can have.
+    earliest: u64,
+    /// The line that set `earliest`; 0 for the previous run.
+    latest_line: u64,
+    shifts: Shifts,
+}
+
+/// How many IDs moved forward, and the longest move.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Shifts {
+    pub(crate) count: u64,
+    pub(crate) largest_ms: u64,
+}
+
+impl Replay {
+    /// Uses the settings of a builder, but without limits on the clock, because the messages set the time.
+    ///
+    /// `max_shift` is how far an ID may move forward, in milliseconds.
+    pub(crate) fn new(builder: Builder<SystemClock, 1>, max_shift: Option<u64>) -> Result<Self, BuildError> {
+        let unlimited = builder.max_lead(Duration::MAX).max_rollback(Duration::MAX);
+        Ok(Self {
+            generator: unlimited.clock(ManualClock::new(0)).build()?,
+            max_shift,
+            earliest: 0,
+            latest_line: 0,
+            shifts: Shifts::default(),
+        })
+    }
+
+    /// Continues after the last ID of the previous run, in its millisecond if that has room. So messages of one
+    /// millisecond that is split between two runs stay in it.
+    ///
+    /// `Builder::floor` would skip the rest of that millisecond.
+    pub(crate) fn continue_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
+        let place = |id: MessageId| (id.timestamp_ms(), id.spin());
+        self.generator.clock().set(last.timestamp_ms());
+        loop {
+            let passed = self.generator.generate(Session::default())?;
+            self.earliest = earliest_after(passed);
+            if place(passed) >= place(last) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Mints the ID of the message of a line, with its time in unix milliseconds.
+    ///
+    /// The limit is checked before the generator sees the time, so a refused line changes nothing.
+    pub(crate) fn mint(&mut self, session: Session, unix_ms: u64, line: u64) -> Result<MessageId, String> {
+        let shift = self.earliest.saturating_sub(unix_ms);
+        if let Some(max) = self.max_shift.filter(|max| shift > *max) {
+            let cause = match self.latest_line {
+                0 => "the end of the previous run".into(),
+                line => format!("the time of line {line}"),
+            };
+            return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
+        }
+        self.generator.clock().set(unix_ms);
+        let id = self.generator.generate(session).map_err(|error| error.to_string())?;
+        if shift == 0 {
+            self.latest_line = line;
+        } else {
+            self.shifts.count += 1;
+            self.shifts.largest_ms = self.shifts.largest_ms.max(shift);
+        }
+        self.earliest = earliest_after(id);
+        Ok(id)
+    }
+
+    pub(crate) fn shifts(&self) -> Shifts {
+        self.shifts
+    }
+}
+
+/// The earliest time that the ID after this one can have. After the last spin comes the next millisecond.
+fn earliest_after(id: MessageId) -> u64 {
+    id.timestamp_ms() + u64::from(id.spin() == MessageId::SPIN_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use imid::Parts;
+
+    use super::*;
+
+    const NOON: u64 = 1_763_640_000_000;
+
+    fn replay(after: Option<MessageId>, max_shift: Option<u64>) -> Replay {
+        let mut replay = Replay::new(Generator::builder().seed(1), max_shift).unwrap();
+        if let Some(last) = after {
+            replay.continue_after(last).unwrap();
+        }
+        replay
+    }
+
+    #[test]
+    fn the_shift_that_is_computed_is_the_shift_of_the_id() {
+        let mut replay = replay(None, None);
+        let session = Session::default();
+        // Forward, back, and far more than a millisecond holds.
+        let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain(iter::repeat_n(90, 10_000)).chain([91, 92, 93, 1_000]);
+        let (mut last, mut moved, mut largest) = (None, 0, 0);
+        for (line, ms) in times.enumerate() {
+            let id = replay.mint(session, NOON + ms, line as u64 + 1).unwrap();
+            assert!(last < Some(id), "{id} after {last:?}");
+            let shift = id.timestamp_ms() - (NOON + ms);
+            (last, moved, largest) = (Some(id), moved + u64::from(shift > 0), largest.max(shift));
+        }
+        assert!(moved > 5_000);
+        assert_eq!((replay.shifts().count, replay.shifts().largest_ms), (moved, largest));
+    }
+
+    #[test]
+    fn a_shift_past_the_limit_is_refused_and_changes_nothing() {
+        let session = Session::default();
+        let (mut refusing, mut plain) = (replay(None, Some(10)), replay(None, None));
+        for replay in [&mut refusing, &mut plain] {
+            replay.mint(session, NOON, 1).unwrap();
+        }
+        let error = refusing.mint(session, NOON - 11, 2).unwrap_err();
+        assert_eq!(error, "the ID would move forward by 11 ms, to the time of line 1 (limit 10 ms)");
+        assert_eq!(refusing.mint(session, NOON - 10, 3), plain.mint(session, NOON - 10, 3));
+        assert_eq!(refusing.shifts().largest_ms, 10);
+    }
+
+    #[test]
+    fn a_run_goes_on_after_the_one_before() {
+        let after = MessageId::last_at(NOON).unwrap();
+        let mut replay = replay(Some(after), Some(1));
+        let error = replay.mint(Session::default(), NOON - 1, 1).unwrap_err();
+        assert_eq!(error, "the ID would move forward by 2 ms, to the end of the previous run (limit 1 ms)");
+        let id = replay.mint(Session::default(), NOON, 2).unwrap();
+        assert!(id > after);
+        assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
+    }
+
+    #[test]
+    fn two_runs_with_one_seed_give_the_ids_of_one_run() {
+        let times = [0, 0, 5, 2, 5, 5, 6, 6].into_iter().chain(iter::repeat_n(7, 5_000)).chain([7, 9, 9]);
+        let times: Vec<_> = times.map(|ms| NOON + ms).collect();
+        let run = |after, times: &[u64]| {
+            let mut replay = replay(after, None);
+            let ids: Vec<_> = times.iter().map(|ms| replay.mint(Session::default(), *ms, 1).unwrap()).collect();
+            (ids, replay.shifts().count)
+        };
+        let (all, moved) = run(None, &times);
+        for cut in [1, 2, 3, 4, 7, 8, 9, 1_000, 4_999, 5_008, 5_009, 5_010] {
+            let (before, after) = times.split_at(cut);
+            let (first, first_moved) = run(None, before);
+            let (rest, rest_moved) = run(first.last().copied(), after);
+            assert_eq!(([first, rest].concat(), first_moved + rest_moved), (all.clone(), moved), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_run_with_another_seed_goes_on_in_the_same_millisecond_or_the_next() {
+        for spin in [0, 1, 2_000, 4_094] {
+            let after =
+                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: Session::default() }).unwrap();
+            let id = replay(Some(after), None).mint(Session::default(), NOON, 1).unwrap();
+            assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_time_is_an_error_and_not_a_wrap() {
+        let mut replay = replay(Some(MessageId::MAX), None);
+        let error = replay.mint(Session::default(), NOON, 1).unwrap_err();
+        assert_eq!(error, "too few IDs are left until the end of time (2109-05-15)");
+    }
+}

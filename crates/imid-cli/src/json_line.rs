@@ -1,0 +1,231 @@
+//! A line that is one JSON object, and where in the line its members are. Output is cut from the line itself, so no
+//! byte of it changes.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use bstr::ByteSlice;
+use serde::Deserializer as _;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::input::utf8;
+use crate::report::quote;
+
+/// A line that is one JSON object.
+pub(crate) struct JsonLine<'a> {
+    line: &'a str,
+    members: Vec<Member<'a>>,
+}
+
+/// One member. Key and value are slices of the line, with their quotes and escapes.
+struct Member<'a> {
+    key: &'a str,
+    /// The key without quotes and escapes. `None` if it is not valid Unicode.
+    name: Option<Cow<'a, str>>,
+    value: &'a str,
+}
+
+/// The parser's message with only the column: for the parser, every line is line 1.
+fn syntax_error(error: &serde_json::Error) -> String {
+    let (message, column) = (error.to_string(), error.column());
+    let place = format!(" at line {} column {column}", error.line());
+    format!("invalid JSON: {} at column {column}", message.strip_suffix(&place).unwrap_or(&message))
+}
+
+/// Room for the members of most messages, so the vector seldom grows.
+const USUAL_MEMBERS: usize = 16;
+
+/// Collects the members of an object.
+struct Members {
+    /// Whether the line has an escape anywhere: one search instead of one per key.
+    has_escapes: bool,
+}
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<Member<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::with_capacity(USUAL_MEMBERS);
+        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            let key = key.get();
+            let name = if self.has_escapes { text(key) } else { Some(key[1..key.len() - 1].into()) };
+            members.push(Member { key, name, value: value.get() });
+        }
+        Ok(members)
+    }
+}
+
+impl<'a> JsonLine<'a> {
+    /// Reads a line, with or without its line end.
+    pub(crate) fn read(line: &'a [u8]) -> Result<Self, String> {
+        let line = utf8(line)?;
+        // Only JSON's own white space. Any other character before the brace is part of the error.
+        let space = [' ', '\t', '\r', '\n'];
+        if !line.trim_start_matches(space).starts_with('{') {
+            return Err(format!("expected a JSON object, found {}", quote(line.trim_matches(space))));
+        }
+        // With the line end, the parser could report a column of line 2.
+        let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
+        let members = json
+            .deserialize_map(Members { has_escapes: line.as_bytes().find_byte(b'\\').is_some() })
+            .and_then(|members| json.end().map(|()| members))
+            .map_err(|error| syntax_error(&error))?;
+        Ok(Self { line, members })
+    }
+
+    /// The value of a field, as it is in the line.
+    ///
+    /// A field that occurs twice is an error: JSON readers differ in which of the two values they take.
+    pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
+        let mut found = self.members.iter().filter(|member| member.is_called(name));
+        match (found.next(), found.next()) {
+            (Some(member), None) => Ok(member.value),
+            (Some(_), Some(_)) => Err(format!("field {} occurs more than once", quote(name))),
+            (None, _) => Err(format!("field {} is missing", quote(name))),
+        }
+    }
+
+    /// Whether there is a field of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|member| member.is_called(name))
+    }
+
+    /// The position of a slice of the line.
+    fn span(&self, slice: &str) -> Range<usize> {
+        let start = slice.as_ptr().addr() - self.line.as_ptr().addr();
+        start..start + slice.len()
+    }
+
+    /// Writes the line with one more member at the end, and without the members of the name `removed`.
+    ///
+    /// No other byte changes. With each removed member goes the comma before it, or after it if it was the first.
+    pub(crate) fn write_with_last(&self, out: &mut impl Write, removed: Option<&str>, last: &str) -> io::Result<()> {
+        // Everything before `written` was written or removed.
+        let (mut written, mut is_any_kept) = (0, false);
+        for (index, member) in self.members.iter().enumerate() {
+            if !removed.is_some_and(|name| member.is_called(name)) {
+                is_any_kept = true;
+                continue;
+            }
+            let end = self.span(member.value).end;
+            let (cut_from, cut_to) = if is_any_kept {
+                (self.span(self.members[index - 1].value).end, end)
+            } else {
+                let next = self.members.get(index + 1);
+                (self.span(member.key).start, next.map_or(end, |next| self.span(next.key).start))
+            };
+            out.write_all(&self.line.as_bytes()[written..cut_from])?;
+            written = cut_to;
+        }
+        // PANIC: the line was read as an object.
+        let brace = || self.line.find('{').expect("an object has a brace");
+        let end = self.members.last().map_or_else(|| brace() + 1, |member| self.span(member.value).end);
+        out.write_all(&self.line.as_bytes()[written..end])?;
+        if is_any_kept {
+            out.write_all(b",")?;
+        }
+        out.write_all(last.as_bytes())?;
+        out.write_all(&self.line.as_bytes()[end..])
+    }
+}
+
+impl Member<'_> {
+    fn is_called(&self, name: &str) -> bool {
+        self.name.as_deref() == Some(name)
+    }
+}
+
+/// The text of a string, or any other value as it is in the line. `None` for a string that is not valid Unicode.
+pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
+    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Some(plain.into()),
+        // JSON's grammar allows half a surrogate pair as an escape.
+        Some(_) => serde_json::from_str::<String>(value).ok().map(Cow::Owned),
+        None => Some(value.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tagged(line: &str) -> String {
+        let mut out = Vec::new();
+        JsonLine::read(line.as_bytes()).unwrap().write_with_last(&mut out, Some("id"), r#""id":"new""#).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_new_member_is_the_last_and_no_other_byte_changes() {
+        assert_eq!(tagged("{}"), r#"{"id":"new"}"#);
+        assert_eq!(tagged(" { } \r\n"), " {\"id\":\"new\" } \r\n");
+        assert_eq!(tagged(r#"{ "a" : 1 }"#), r#"{ "a" : 1,"id":"new" }"#);
+        assert_eq!(tagged(r#"{"a":{"id":1},"b":["id"]}"#), r#"{"a":{"id":1},"b":["id"],"id":"new"}"#);
+        assert_eq!(
+            tagged("\t{\"é\\u00e9\":1e400,\"\\\"\":\"{}\"}"),
+            "\t{\"é\\u00e9\":1e400,\"\\\"\":\"{}\",\"id\":\"new\"}"
+        );
+    }
+
+    #[test]
+    fn a_removed_member_takes_one_comma_with_it() {
+        assert_eq!(tagged(r#"{ "id" : 1 }"#), r#"{ "id":"new" }"#);
+        assert_eq!(tagged(r#"{"id":1, "a":2}"#), r#"{"a":2,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"a":1 , "id":2 , "b":3}"#), r#"{"a":1 , "b":3,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"a":1 , "id":2 }"#), r#"{"a":1,"id":"new" }"#);
+        assert_eq!(tagged(r#"{"id":1,"id":2, "a":3,"id":4,"\u0069d":5,"b":6,"id":7}"#), r#"{"a":3,"b":6,"id":"new"}"#);
+        assert_eq!(tagged(r#"{"id":1,"id":{"a":2}}"#), r#"{"id":"new"}"#);
+    }
+
+    #[test]
+    fn a_field_is_found_by_what_its_key_says() {
+        let object = JsonLine::read(br#"{"\u0074opic":1,"a":{"b":2},"c":3,"\u0063":4,"d":"\ud800","\n":5}"#).unwrap();
+        assert_eq!(object.value("topic"), Ok("1"));
+        assert_eq!(object.value("b"), Err(r#"field "b" is missing"#.into()));
+        assert_eq!(object.value("c"), Err(r#"field "c" occurs more than once"#.into()));
+        assert_eq!(object.value("d").map(text), Ok(None));
+        assert_eq!(object.value("\n"), Ok("5"));
+        assert_eq!(object.value(r"\n"), Err(r#"field "\\n" is missing"#.into()));
+    }
+
+    #[test]
+    fn a_line_that_is_not_an_object_is_an_error_that_names_the_column() {
+        let error = |line: &[u8]| JsonLine::read(line).err().unwrap();
+        assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
+        assert_eq!(error(b" \x0c{}\r\n"), r#"expected a JSON object, found "\u{c}{}""#);
+        assert_eq!(error("\u{a0}{}\u{a0}\n".as_bytes()), r#"expected a JSON object, found "\u{a0}{}\u{a0}""#);
+        assert_eq!(error(b"{\"a\":1\r\n"), "invalid JSON: EOF while parsing an object at column 6");
+        assert_eq!(error(br#"{"a":1} {}"#), "invalid JSON: trailing characters at column 9");
+        assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
+    }
+
+    /// A key, a value, and the spaces before, between and after them.
+    fn member() -> impl Strategy<Value = (&'static str, &'static str, [&'static str; 4])> {
+        let key = prop::sample::select(vec!["id", r"\u0069d", "i", "id ", r#"\"id\""#, ""]);
+        let value = prop::sample::select(vec!["1e400", r#""id""#, r#"{"id" : [ 1,{} ]}"#, r#""\"},\\""#, "null"]);
+        (key, value, prop::array::uniform4(prop::sample::select(vec!["", " ", "\t ", "\r"])))
+    }
+
+    proptest! {
+        #[test]
+        fn the_other_members_keep_their_order_and_text(members in prop::collection::vec(member(), 0..8)) {
+            let texts = members.iter().map(|(key, value, [a, b, c, d])| format!("{a}\"{key}\"{b}:{c}{value}{d}"));
+            let tagged = tagged(&format!("{{{}}}", texts.collect::<Vec<_>>().join(",")));
+            let others = members.iter().filter(|(key, ..)| !["id", r"\u0069d"].contains(key));
+            let expected = others.map(|(key, value, _)| (format!("\"{key}\""), (*value).to_owned()));
+            let expected: Vec<_> = expected.chain([("\"id\"".into(), "\"new\"".into())]).collect();
+            let object = JsonLine::read(tagged.as_bytes()).unwrap();
+            let found = object.members.iter().map(|member| (member.key.to_owned(), member.value.to_owned()));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+}

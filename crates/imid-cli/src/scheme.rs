@@ -1,0 +1,145 @@
+//! The ID schemes that `--dialect` names: dialects of 80-bit IDs and Snowflake layouts.
+
+use std::fmt;
+
+use bstr::ByteSlice;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use imid::MessageId;
+use imid::dialect::{Dialect, DialectId};
+use imid::identify::Candidate;
+use imid::snowflake::{Layout, Snowflake};
+
+use crate::report::quote;
+
+/// The argument that names the scheme of the IDs.
+#[derive(clap::Args)]
+pub(crate) struct SchemeArg {
+    /// Dialect or Snowflake layout of the IDs
+    #[arg(long = "dialect", value_name = "NAME", default_value = "standard", value_parser = scheme())]
+    pub(crate) scheme: Scheme,
+}
+
+/// How IDs are written and divided into fields.
+#[derive(Clone, Copy)]
+pub(crate) enum Scheme {
+    Dialect(&'static Dialect<'static>),
+    Snowflake(Layout),
+}
+
+/// An ID of a scheme.
+#[derive(Clone, Copy)]
+pub(crate) enum Id {
+    Message { dialect: &'static Dialect<'static>, id: DialectId },
+    Snowflake(Snowflake),
+}
+
+fn scheme() -> impl TypedValueParser<Value = Scheme> {
+    let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Scheme::Dialect(dialect)));
+    let layouts = Layout::ALL.iter().filter_map(|layout| Some((layout.name()?, Scheme::Snowflake(*layout))));
+    let all: Vec<_> = dialects.chain(layouts).collect();
+    PossibleValuesParser::new(all.iter().map(|(name, _)| *name).collect::<Vec<_>>()).map(move |chosen| {
+        let found = all.iter().find(|(name, _)| *name == chosen);
+        // PANIC: clap accepts only these names.
+        found.expect("a possible value is one of the schemes").1
+    })
+}
+
+impl Scheme {
+    /// Whether this is imid's own dialect.
+    pub(crate) fn is_standard(self) -> bool {
+        matches!(self, Self::Dialect(dialect) if dialect.name() == Dialect::STANDARD.name())
+    }
+
+    /// Whether the IDs are always strings in JSON.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Dialect(_))
+    }
+
+    /// Reads a text in its strict form.
+    pub(crate) fn parse(self, text: &[u8]) -> Result<Id, String> {
+        let read = match self {
+            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake),
+        };
+        read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
+    }
+
+    /// Reads a text as a person types or pastes it.
+    pub(crate) fn parse_pasted(self, text: &str) -> Result<Id, String> {
+        let Self::Dialect(dialect) = self else { return self.parse(text.trim().as_bytes()) };
+        let read = dialect.parse_lenient(text).map(|id| Id::Message { dialect, id });
+        read.map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
+    }
+
+    /// The ID of this scheme with this sort key.
+    pub(crate) fn with_sort_key(self, key: MessageId) -> Id {
+        match self {
+            Self::Dialect(dialect) => {
+                Id::Message { dialect, id: DialectId::from_bytes(key.to_bytes(), dialect.layout()) }
+            }
+            Self::Snowflake(layout) => Id::Snowflake(Snowflake::from_u64(key.to_u128() as u64, layout)),
+        }
+    }
+}
+
+impl Id {
+    /// The ID of a candidate, unless the library knows a scheme that this tool does not.
+    pub(crate) fn of(candidate: Candidate) -> Option<Self> {
+        match candidate {
+            Candidate::Message { dialect, id } => Some(Self::Message { dialect, id }),
+            Candidate::Snowflake(id) => Some(Self::Snowflake(id)),
+            _ => None,
+        }
+    }
+
+    fn candidate(self) -> Candidate {
+        match self {
+            Self::Message { dialect, id } => Candidate::Message { dialect, id },
+            Self::Snowflake(id) => Candidate::Snowflake(id),
+        }
+    }
+
+    /// The name of the scheme.
+    pub(crate) fn scheme_name(self) -> &'static str {
+        self.candidate().name()
+    }
+
+    /// The time, in unix milliseconds.
+    pub(crate) fn timestamp_ms(self) -> u64 {
+        self.candidate().timestamp_ms()
+    }
+
+    /// The bits in hex.
+    pub(crate) fn hex(self) -> String {
+        match self {
+            Self::Message { id, .. } => id.to_hex().into(),
+            Self::Snowflake(id) => id.to_hex().into(),
+        }
+    }
+
+    /// 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
+    pub(crate) fn sort_key(self) -> MessageId {
+        match self {
+            Self::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),
+            // PANIC: 64 bits fit 80.
+            Self::Snowflake(id) => MessageId::from_u128(id.to_u64().into()).expect("64 bits fit 80"),
+        }
+    }
+}
+
+/// The text of the ID in its scheme.
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.candidate().fmt(f)
+    }
+}
+
+/// Reads one of imid's own IDs as a person types or pastes it.
+pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
+    MessageId::parse_lenient(text).map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
+}
+
+/// The code of a session type, followed by its name in this dialect if it has one.
+pub(crate) fn named_type(dialect: &Dialect<'_>, code: u8) -> String {
+    dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
+}

@@ -1,0 +1,110 @@
+//! The arguments that name a session.
+
+use imid::dialect::Dialect;
+use imid::{Session, SessionType};
+
+use crate::report::{Stop, quote};
+
+/// A session: its type and its name.
+#[derive(clap::Args)]
+pub(crate) struct SessionArgs {
+    /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0]
+    #[arg(long = "type", value_name = "TYPE", allow_negative_numbers = true)]
+    session_type: Option<String>,
+    #[command(flatten)]
+    name: SessionName,
+}
+
+impl SessionArgs {
+    /// Whether `--session` was given, even with an empty name.
+    pub(crate) fn is_named(&self) -> bool {
+        self.name.is_given()
+    }
+
+    /// Whether none of these arguments was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.session_type.is_none() && !self.is_named()
+    }
+
+    /// The session, with the type names and the hash of this dialect.
+    pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<Session, Stop> {
+        let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
+        let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
+        let session_type = pair_type(session_type, self.name.peer.is_some())?;
+        if let Some(pair) = self.name.pair(dialect)? {
+            return Ok(pair);
+        }
+        let name = self.name.session.as_deref().unwrap_or_default();
+        let session = dialect.session(session_type, name);
+        session.map_err(|error| Stop::Usage(format!("--dialect {}: {error}", dialect.name())))
+    }
+}
+
+/// The name of a session, or the two users of a private conversation.
+#[derive(clap::Args)]
+pub(crate) struct SessionName {
+    /// Session name; with --peer, one of the two users
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// The other user of a private conversation; the order of the two does not matter
+    #[arg(long, value_name = "NAME", requires = "session")]
+    peer: Option<String>,
+}
+
+impl SessionName {
+    pub(crate) fn is_given(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// The hash of the name in this dialect. `None` if no name was given.
+    pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
+        if let Some(pair) = self.pair(dialect)? {
+            return Ok(Some(pair.hash().to_u32()));
+        }
+        Ok(self.session.as_deref().and_then(|name| dialect.hash(name)))
+    }
+
+    /// The private conversation, if both users were given.
+    fn pair(&self, dialect: &'static Dialect<'static>) -> Result<Option<Session>, Stop> {
+        match (&self.session, &self.peer) {
+            (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
+                Ok(Some(Session::pair(name, peer)))
+            }
+            (_, Some(_)) => Err(Stop::Usage(
+                "--peer works only with the standard dialect: for RongCloud, --session is the addressed user; \
+                 for JuggleIM, it is both users in order, joined by a colon"
+                    .into(),
+            )),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The given type, or else the default: PRIVATE with a peer, 0 without.
+pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<SessionType, Stop> {
+    match given {
+        Some(other) if has_peer && other != SessionType::PRIVATE => {
+            Err(Stop::Usage(format!("expected type PRIVATE for a session with a peer, found {other}")))
+        }
+        None if has_peer => Ok(SessionType::PRIVATE),
+        given => Ok(given.unwrap_or_default()),
+    }
+}
+
+/// Reads a session type: a code, or a name in any case.
+pub(crate) fn session_type(text: &str) -> Result<SessionType, String> {
+    session_type_in(&Dialect::STANDARD, text)
+}
+
+/// Reads a session type with the names of a dialect.
+fn session_type_in(dialect: &Dialect<'_>, text: &str) -> Result<SessionType, String> {
+    let code = dialect.type_code(text).or_else(|| text.parse().ok().filter(|_| text.as_bytes()[0].is_ascii_digit()));
+    code.and_then(|code| SessionType::from_u8(code).ok()).ok_or_else(|| {
+        let names: Vec<_> = (0..=SessionType::MAX.to_u8()).filter_map(|code| dialect.type_name(code)).collect();
+        format!("expected a code from 0 to 15 or one of {}, found {}", names.join(", "), quote(text))
+    })
+}
+
+/// The error for a session argument with a Snowflake layout.
+pub(crate) const NO_SESSION: &str =
+    "a Snowflake has no session: --type, --session and --peer work only with message IDs";

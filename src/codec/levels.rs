@@ -1,0 +1,35 @@
+//! Forces the codec to use AVX2 or not to use it.
+//!
+//! Unit tests always have this. Benches and fuzz targets have it if everything is compiled with `--cfg imid_levels`.
+#![cfg_attr(not(imid_levels), allow(unreachable_pub, reason = "public for benches and fuzz targets alone"))]
+
+use core::cell::Cell;
+
+std::thread_local! {
+    static AVX2_IS_ALLOWED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Allows or forbids AVX2 in the current thread. Returns whether the codec uses AVX2 from now on.
+pub fn allow_avx2(allowed: bool) -> bool {
+    AVX2_IS_ALLOWED.set(allowed);
+    avx2_or!(|_avx2| true, false)
+}
+
+/// Returns whether the current thread may use AVX2.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline]
+pub(super) fn avx2_is_allowed() -> bool {
+    AVX2_IS_ALLOWED.get()
+}
+
+/// Calls a test with the name of each level, after forcing it. Says so if this processor does not have AVX2.
+#[cfg(test)]
+pub(super) fn on_each_level(test: impl Fn(&str)) {
+    for (level, allowed) in [("portable", false), ("AVX2", true)] {
+        if allow_avx2(allowed) == allowed {
+            test(level);
+        } else {
+            std::eprintln!("not tested: this processor does not have {level}");
+        }
+    }
+}
