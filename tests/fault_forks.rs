@@ -46,6 +46,7 @@ mod tests {
             a_generator_without_a_lane_goes_on_in_every_child
             a_tick_clock_goes_on_in_every_child
             a_tick_clock_is_dropped_and_started_in_every_child
+            a_tick_clock_that_is_the_first_of_all_goes_on_in_every_child
             a_kernel_that_refuses_the_advice_falls_back_to_the_handler
             a_kernel_that_ignores_the_advice_falls_back_to_the_handler
         }
@@ -427,6 +428,26 @@ mod tests {
         }
     }
 
+    /// Nothing but the clock itself has had forks noticed then. In a process of its own.
+    fn a_tick_clock_that_is_the_first_of_all_goes_on_in_every_child() {
+        const ALONE: &str = "IMID_TEST_ALONE";
+        if std::env::var_os(ALONE).is_none() {
+            let test = "a_tick_clock_that_is_the_first_of_all_goes_on_in_every_child";
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            let run = command.args(["--exact", test]).env(ALONE, "1").output().unwrap();
+            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+            return;
+        }
+        let clock = TickClock::start().unwrap();
+        for way in ways() {
+            let work = || {
+                assert!(goes_on(&clock), "the child's clock stands");
+                Vec::new()
+            };
+            assert!(child(way, work).ids().is_empty());
+        }
+    }
+
     /// Runs the tests of forks that a handler sees in a process where `madvise` is answered so.
     fn without_the_advice(answer: &str) {
         if std::env::var_os(MADVISE).is_some() {
@@ -435,7 +456,7 @@ mod tests {
         let run = Command::new(std::env::current_exe().unwrap()).env(MADVISE, answer).output().unwrap();
         let text = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{text}");
-        assert!(text.contains("test result: ok. 14 passed"), "{text}");
+        assert!(text.contains("test result: ok. 15 passed"), "{text}");
     }
 
     fn a_kernel_that_refuses_the_advice_falls_back_to_the_handler() {

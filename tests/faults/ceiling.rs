@@ -1,10 +1,12 @@
 //! A ceiling: the first millisecond that no ID may have. Leases stand on it.
 
+use std::cell::Cell;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
+use imid::clock::{Clock, ClockError, ManualClock, SystemClock, TickClock};
 use imid::generator::Lane;
 use imid::{Generator, MessageId, Session, SessionType, Start};
 
@@ -195,38 +197,62 @@ fn no_id_is_at_the_ceiling_by_the_clocks_of_the_system() {
     race(&ids, now, |_| ());
 }
 
-/// A lane that was lost and is taken again: what lies between the old ceiling and the new floor is another host's. The floor
-/// is raised first, then the ceiling, while threads mint at the limit, so that some are between their look at the ceiling
-/// and their addition when it moves. A lane of 12 bits has one stamp a millisecond, so the limit is near at all times.
+thread_local! {
+    /// Whether this thread reads [`SlowlyRefreshed`] at once.
+    static IN_A_HURRY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Stands, and takes its time to say so when it is asked for the real time.
+struct SlowlyRefreshed;
+
+impl Clock for SlowlyRefreshed {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        Ok(T)
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        let began = Instant::now();
+        while !IN_A_HURRY.get() && began.elapsed() < Duration::from_micros(20) {
+            std::hint::spin_loop();
+        }
+        Ok(T)
+    }
+}
+
+/// A lane that was lost and is taken again: what lies between the old ceiling and the new floor is another host's. Two
+/// threads run into the ceiling together; whoever mints the last ID below it raises floor and ceiling at once, while the
+/// other may be between its look at the old ceiling and its addition, or have a stamp past it in hand and ask the clock.
 #[test]
 fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
-    const GRANTS: u64 = if cfg!(debug_assertions) { 200_000 } else { 500_000 };
+    const ROUNDS: u64 = if cfg!(debug_assertions) { 2_000 } else { 20_000 };
 
-    let (clock, lane) = (ManualClock::new(T), Lane { index: 7, bits: 12 });
-    let ids = host(1).lane(lane).max_lead(Duration::MAX).ceiling(T).clock(&clock).build().unwrap();
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    if let Ok(id) = ids.generate(room()) {
-                        // Two milliseconds are another host's, two are this one's.
-                        let place = (id.timestamp_ms() - T) % 4;
-                        assert!(place >= 2, "{id:?} is another host's, {place} ms after the old ceiling");
-                    }
+    for round in 0..ROUNDS {
+        // One stamp a millisecond, in a lane of 12 bits: 500 below the ceiling, then 3 of another host.
+        let builder = host(round).lane(Lane { index: 7, bits: 12 }).max_lead(Duration::MAX).ceiling(T + 500);
+        let ids = builder.clock(SlowlyRefreshed).build().unwrap();
+        let start = Barrier::new(2);
+        let mint = || {
+            IN_A_HURRY.set(false);
+            start.wait();
+            loop {
+                let Ok(id) = ids.generate(room()) else { continue };
+                let place = id.timestamp_ms() - T;
+                assert!(!(500..503).contains(&place), "{place} ms after the start is another host's, round {round}");
+                if place == 499 {
+                    IN_A_HURRY.set(true);
+                    ids.raise_floor(MessageId::last_at(T + 502).unwrap());
+                    ids.raise_ceiling(T + 600);
                 }
-            });
-        }
-        for grant in 0..GRANTS {
-            ids.raise_floor(MessageId::last_at(T + grant * 4 + 1).unwrap());
-            ids.raise_ceiling(T + grant * 4 + 4);
-            // Now and then until the limit is reached.
-            for _ in 0..grant % 64 {
-                std::hint::spin_loop();
+                if place > 520 {
+                    return;
+                }
             }
-        }
-        done.store(true, Ordering::Relaxed);
-    });
+        };
+        thread::scope(|scope| {
+            scope.spawn(mint);
+            mint();
+        });
+    }
 }
 
 /// What a ceiling that is written ahead is for: the next process starts there, and repeats nothing that this one minted,

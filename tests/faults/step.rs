@@ -122,6 +122,25 @@ fn full_load_meets_no_refusal_through_a_step_of_30_s_or_an_hour() {
     }
 }
 
+/// Full load needs more lead while the clock is behind; once the step has been slewed, it is the plain one again.
+#[test]
+fn what_a_step_back_granted_is_given_back_when_the_load_has_ended() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).build().unwrap();
+    ids.generate(room()).unwrap();
+    for at in (0..3 * STEP).step_by(10) {
+        clock.set(T - STEP + at);
+        ids.generate(room()).unwrap();
+    }
+    let now = T + 2 * STEP;
+    clock.set(now);
+    let mut last = ids.generate(room()).unwrap();
+    while let Ok(mut batch) = ids.batch(room(), 4_096) {
+        last = batch.next_back().unwrap();
+    }
+    assert!(ahead(last, now) <= LEAD.cast_signed(), "{} ms ahead", ahead(last, now));
+}
+
 /// A clock that shows the time of its script, and can hold one reader after it has read: a thread that is paused there.
 struct Paused {
     time: ManualClock,
