@@ -1,12 +1,5 @@
 //! The generator under every interleaving of two and three threads, up to a bound on preemptions, and under every order of
 //! memory that its orderings allow. Run by `ci/loom.sh`.
-//!
-//! That these tests can fail was seen by breaking `src/generator/atomic.rs`, one step at a time:
-//! - `Stripe::exchange`: a load, a compare and a store for the `compare_exchange` fail seven of them;
-//! - `Core::take_from`: a load and a store for the `fetch_add` fail five;
-//! - `Core::wake`: a relaxed store of the epoch fails `the_first_calls_share_one_seed`, and so does a relaxed load of it;
-//! - `Core::raise_floor`: a load, a compare and a store for the `fetch_max` fail `of_two_observed_the_greater_stays`;
-//! - `Core::tick`: a store for the `fetch_max` fails `a_late_thread_does_not_turn_time_back`.
 #![cfg(loom)]
 
 use core::sync::atomic::AtomicUsize;

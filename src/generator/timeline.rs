@@ -166,16 +166,21 @@ impl Timeline {
         let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
         let mut at = now;
         loop {
+            if at > shape.last_tick() {
+                return Refusal::Exhausted;
+            }
             // The readings to come are not behind this one, so none is too far behind.
             let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
             let window = later.window(at, seed, bound, policy);
             let start = window.start(free, policy);
             let last = shape.tick(start + (run - 1));
-            if last > shape.last_tick() {
-                return Refusal::Exhausted;
-            }
             if start + run > bound {
-                return Refusal::Ceiling;
+                if start > free && at < self.reached {
+                    // A fresh run starts earlier once the clock has caught up.
+                    at = self.reached;
+                    continue;
+                }
+                return if last > shape.last_tick() { Refusal::Exhausted } else { Refusal::Ceiling };
             }
             let (granted, lead) = later.limits(at, policy);
             let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
@@ -189,9 +194,6 @@ impl Timeline {
             let next = at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
             // At the time reached the clock has caught up, and the lead ends at once.
             at = if at < self.reached { next.min(self.reached) } else { next };
-            if at > shape.last_tick() {
-                return Refusal::Exhausted;
-            }
         }
     }
 

@@ -130,13 +130,7 @@ impl Model {
         self.read(now);
         let capacity = self.settings.capacity();
         let (first, past_granted, past_lead) = self.try_run(now, stripe, run, starts);
-        if first + run > (LAST_MS + 1) * capacity {
-            return Verdict::Exhausted;
-        }
-        if first + run > self.ceiling * capacity {
-            return Verdict::Ceiling;
-        }
-        if past_granted == 0 || past_lead == 0 {
+        if first + run <= self.ceiling * capacity && (past_granted == 0 || past_lead == 0) {
             self.free[stripe] = first + run;
             return Verdict::Mint(first);
         }
@@ -175,11 +169,17 @@ impl Model {
             let mut later = self.clone();
             later.read(at);
             let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);
-            if at > LAST_MS || first + run > (LAST_MS + 1) * capacity {
+            if at > LAST_MS {
                 return Verdict::Exhausted;
             }
             if first + run > self.ceiling * capacity {
-                return Verdict::Ceiling;
+                // A fresh run starts earlier once the clock is no longer behind.
+                if first > self.free[stripe] && at < self.reached {
+                    at = self.reached;
+                    continue;
+                }
+                let is_end = first + run > (LAST_MS + 1) * capacity;
+                return if is_end { Verdict::Exhausted } else { Verdict::Ceiling };
             }
             if past_granted == 0 || past_lead == 0 {
                 return Verdict::Overload(at - now);
