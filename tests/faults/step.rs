@@ -243,6 +243,31 @@ fn a_clock_that_repeats_a_step_leads_by_two_steps_at_most_and_refuses_nothing() 
     }
 }
 
+/// The same while a longer step is being slewed. Each return of the clock moves the time on by half a step, and each step back
+/// keeps that: what bounds the lead is twice the distance to the greatest reading, 31 s, from where the clock is, half of
+/// which is taken at once.
+#[test]
+fn a_clock_that_repeats_a_step_while_it_is_behind_does_not_carry_the_time_away() {
+    const EACH: u64 = 1_000;
+
+    for pause in [7, 100, 600] {
+        let clock = ManualClock::new(T);
+        let ids = host(pause).clock(&clock).build().unwrap();
+        ids.generate(room()).unwrap();
+        let (mut now, mut most) = (T - STEP, 0);
+        for round in 0..60_000 / pause {
+            now = if round % 2 == 0 { now + EACH } else { now - EACH };
+            for _ in 0..pause {
+                now += 1;
+                clock.set(now);
+                most = most.max(ahead(ids.generate(room()).unwrap(), now));
+            }
+        }
+        let bound = ((STEP + EACH) * 3 / 2 + FEW).cast_signed();
+        assert!(most <= bound, "{most} ms ahead with {pause} ms between the steps");
+    }
+}
+
 /// The same under the fullest load that a millisecond holds, with the lead that is allowed for it.
 #[test]
 fn a_clock_that_repeats_a_step_under_full_load_leads_by_two_steps_and_the_lead() {
