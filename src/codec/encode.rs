@@ -3,7 +3,7 @@
 use super::alphabet::{Alphabet, RADIX, STANDARD};
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 
-/// Length of the text and a byte after it.
+/// Length of a text and a byte after it.
 ///
 /// 20 bytes are copied as 16 and 4. 19 bytes are copied by two loads that overlap, and the second one waits for the two
 /// stores that it reads from.

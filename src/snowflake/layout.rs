@@ -223,6 +223,17 @@ impl Layout {
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
+    /// Returns the node that a builder was given, unless it has none.
+    pub(super) const fn required_node(self, node: Option<u32>) -> Result<u32, LayoutError> {
+        match node {
+            Some(node) => match self.check_node(node) {
+                Ok(()) => Ok(node),
+                Err(error) => Err(error),
+            },
+            None => Err(LayoutError::new(LayoutKind::NoNode { max: self.node_max() })),
+        }
+    }
+
     /// Refuses a node that the layout has no room for.
     pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
         match NODE.check(node as u64, 0..=self.node_max() as u64) {
@@ -387,7 +398,7 @@ const fn saturating(number: u128) -> u64 {
     if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
 }
 
-#[cfg(all(test, target_has_atomic = "64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
