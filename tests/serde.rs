@@ -1,4 +1,4 @@
-//! Values through serde: text in formats that people read, bits in binary ones.
+//! Values through serde: text in human-readable formats, bits in binary formats.
 #![cfg(feature = "serde")]
 
 use imid::snowflake::Layout;
@@ -24,7 +24,7 @@ fn binary<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: 
 }
 
 #[test]
-fn a_message_id_is_its_text_where_people_read() {
+fn a_message_id_is_its_text_in_human_readable_formats() {
     assert_tokens(&ID.readable(), &[Token::Str("F3Z9-MB7Y-WCQH-T3DD")]);
     assert_eq!(serde_json::to_string(&[ID]).unwrap(), r#"["F3Z9-MB7Y-WCQH-T3DD"]"#);
 }
@@ -44,7 +44,7 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
         [Token::Seq { len: Some(len) }].into_iter().chain(bytes).chain([Token::SeqEnd]).collect::<Vec<_>>()
     };
     assert_de_tokens(&ID.compact(), &sequence(10));
-    // The eleventh byte is refused before the end is looked for.
+    // The eleventh byte is refused before the reader looks for the end.
     for (len, tokens) in [(9, &sequence(9)[..]), (11, &sequence(11)[..12])] {
         let error = format!("invalid length {len}, expected the 10 bytes of a message ID");
         assert_de_tokens_error::<serde_test::Compact<MessageId>>(tokens, &error);
@@ -90,7 +90,7 @@ fn a_snowflake_is_a_string_in_json() {
 }
 
 #[test]
-fn a_session_type_is_its_name_where_people_read_and_its_code_elsewhere() {
+fn a_session_type_is_its_name_in_human_readable_formats_and_its_code_in_binary_ones() {
     for code in 0..=15 {
         let session_type = SessionType::from_u8(code).unwrap();
         let text = session_type.to_string();
@@ -104,13 +104,13 @@ fn a_session_type_is_its_name_where_people_read_and_its_code_elsewhere() {
 }
 
 #[test]
-fn what_is_not_a_session_type_is_an_error() {
+fn a_value_that_is_not_a_session_type_is_an_error() {
     for (json, error) in [
-        ("16", "invalid value: integer `16`, expected a code 0 to 15 at line 1 column 2"),
-        ("256", "invalid value: integer `256`, expected a code 0 to 15 at line 1 column 3"),
-        ("-1", "invalid value: integer `-1`, expected a code 0 to 15 at line 1 column 2"),
+        ("16", "invalid value: integer `16`, expected a code from 0 to 15 at line 1 column 2"),
+        ("256", "invalid value: integer `256`, expected a code from 0 to 15 at line 1 column 3"),
+        ("-1", "invalid value: integer `-1`, expected a code from 0 to 15 at line 1 column 2"),
         ("null", "invalid type: null, expected the name or the code of a session type at line 1 column 4"),
-        ("\"room\"", "expected a code 0 to 15 or a name such as PRIVATE or GROUP at line 1 column 6"),
+        ("\"room\"", "expected a code from 0 to 15 or a name such as PRIVATE or GROUP at line 1 column 6"),
     ] {
         assert_eq!(json_error::<SessionType>(json), error, "{json}");
     }
@@ -118,7 +118,7 @@ fn what_is_not_a_session_type_is_an_error() {
 }
 
 #[test]
-fn a_session_is_its_type_and_hash_where_people_read_and_26_bits_elsewhere() {
+fn a_session_is_its_type_and_hash_in_human_readable_formats_and_26_bits_in_binary_ones() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(serde_json::to_string(&room).unwrap(), r#"{"type":"GROUP","hash":3966315}"#);
     for json in [r#"{"type":"GROUP","hash":3966315}"#, r#"{ "hash": 3966315, "type": 3 }"#] {
@@ -131,7 +131,7 @@ fn a_session_is_its_type_and_hash_where_people_read_and_26_bits_elsewhere() {
 }
 
 #[test]
-fn what_is_not_a_session_is_an_error() {
+fn a_value_that_is_not_a_session_is_an_error() {
     for (json, error) in [
         (r#"{"type":"GROUP"}"#, "missing field `hash`"),
         (r#"{"hash":1}"#, "missing field `type`"),

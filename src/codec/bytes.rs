@@ -27,7 +27,7 @@ impl MessageId {
     }
 }
 
-/// Reads 10 raw bytes, as [`MessageId::from_slice`] does. Text is read by [`MessageId::parse_bytes`].
+/// Reads 10 raw bytes, as [`MessageId::from_slice`] does. [`MessageId::parse_bytes`] reads text.
 impl TryFrom<&[u8]> for MessageId {
     type Error = LengthError;
 

@@ -1,4 +1,4 @@
-//! What a text on the stack has in common with `str`.
+//! The traits of `str` for a text on the stack.
 
 /// Implements the traits of `str` for a type that has `as_str`, and whose `Hash` and `Ord` are those of the text.
 macro_rules! str_like {
