@@ -106,9 +106,10 @@ cfg_minting! {
     ///
     /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
     /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
-    /// Discord, the Java port, the rollback article, NSQ, NSQ before 2015. If there are several candidates, the first
-    /// one is a guess. Twitter's and Leaf's IDs look alike, and a standard ID from 2009 to 2020 can be RongCloud's from
-    /// 2018 to 2029.
+    /// Discord, the Java port, the rollback article, NSQ, NSQ before 2015.
+    ///
+    /// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard
+    /// ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
     ///
     /// ```
     /// use imid::identify::identify;

@@ -285,6 +285,17 @@ fn parts_make_the_same_id_if_a_tick_is_a_millisecond_or_longer() {
 }
 
 #[test]
+fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_one() {
+    let [short, long, ..] = other_layouts();
+    let tick = |layout: Layout, ms| {
+        let parts = Parts { timestamp_ms: layout.first_ms() + ms, node: 0, sequence: 0 };
+        layout.try_from_parts(parts).unwrap().tick()
+    };
+    assert_eq!([0, 1, 7].map(|ms| tick(short, ms)), [0, 10, 70]);
+    assert_eq!([0, 1, 99, 100, 101].map(|ms| tick(long, ms)), [0, 0, 0, 1, 1]);
+}
+
+#[test]
 fn a_user_defined_layout_must_fill_64_bits() {
     let ours = Layout::builder;
     let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();

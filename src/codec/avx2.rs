@@ -15,10 +15,10 @@ use core::arch::x86_64::{
 
 use super::alphabet::{RADIX, STANDARD};
 use super::decode::NO_TEXT;
+use super::encode::PADDED_LEN;
 #[cfg(any(test, imid_levels))]
 use super::levels::avx2_is_allowed;
 use super::lines::LINE_LEN;
-use super::text::PADDED_LEN;
 use crate::id::MessageId;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
 

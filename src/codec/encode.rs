@@ -1,8 +1,13 @@
 //! Writes a value as digits.
 
 use super::alphabet::{Alphabet, RADIX, STANDARD};
-use super::text::PADDED_LEN;
 use crate::layout::{DIGIT_BITS, DIGITS, GROUP_DIGITS, TEXT_LEN};
+
+/// Length of a text and a byte after it.
+///
+/// 20 bytes are copied as 16 and 4. 19 bytes are copied by two loads that overlap, and the second one waits for the two
+/// stores that it reads from.
+pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
 
 /// Returns the 16 digits of a value.
 pub(super) const fn digits(alphabet: &Alphabet, value: u128) -> [u8; DIGITS] {

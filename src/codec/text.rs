@@ -3,15 +3,10 @@
 
 use core::hash::{Hash, Hasher};
 
-use super::{encode, str_like};
+use super::encode::{self, PADDED_LEN};
+use super::str_like;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
-
-/// Length of the text and a byte after it.
-///
-/// 20 bytes are copied as 16 and 4. 19 bytes are copied by two loads that overlap, and the second one waits for the two
-/// stores that it reads from.
-pub(super) const PADDED_LEN: usize = TEXT_LEN + 1;
 
 /// The 19-character text of an ID, on the stack: the result of [`MessageId::to_text`]. Use it as a `&str`.
 // INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always a dash, so the order of the

@@ -21,13 +21,16 @@ impl Dialect<'static> {
         .with_channels(&RONGCLOUD_CHANNELS);
 
     /// RongCloud's dialect until spring 2018: 43 bits of time, no counter, 5 bits of type, all 32 bits of Java's
-    /// `hashCode`. It is read only: no generator mints such IDs. These IDs sort before RongCloud's current ones, as
-    /// bytes and as texts.
+    /// `hashCode`. It is read only: no generator mints such IDs.
+    ///
+    /// These IDs sort before RongCloud's current ones, as bytes and as texts.
     pub const RONGCLOUD_V1: Self = Self { name: "rongcloud-v1", ..Self::RONGCLOUD.with_layout(Layout::RONGCLOUD_V1) };
 
     /// JuggleIM's dialect (`commons/tools/msgid.go` of its server): the standard layout without dashes. Its letters
     /// stand for lower values than its digits, so texts do **not** sort by time. Store the bytes, or the text of
-    /// another dialect. The hash is the low 22 bits of CRC-32 (IEEE). It is known with the feature `juggleim`. In most
+    /// another dialect.
+    ///
+    /// The hash is the low 22 bits of CRC-32 (IEEE). It is known with the feature `juggleim`. In most
     /// of JuggleIM's code, the name of a private chat is the two user IDs in order, joined by a colon.
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)

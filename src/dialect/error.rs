@@ -1,10 +1,10 @@
 //! Errors of dialects, and of IDs that do not fit a dialect.
 
 use core::ascii;
+use core::fmt;
 
 use thiserror::Error;
 
-use super::layout::Layout;
 use crate::error::OutOfBounds;
 use crate::layout::ID_BITS;
 
@@ -39,11 +39,23 @@ pub(crate) enum DialectKind {
     #[error(transparent)]
     Width(OutOfBounds),
     #[error("expected an ID of layout {expected}, found {found}")]
-    Layout { expected: Layout, found: Layout },
-    #[error("expected a dialect of layout {}, found {found}, which is read only", Layout::STANDARD)]
-    ReadOnly { found: Layout },
+    Layout { expected: Widths, found: Widths },
+    #[error("expected a dialect of layout {expected}, found {found}, which is read only")]
+    ReadOnly { expected: Widths, found: Widths },
     #[error("session hash of the dialect is not known")]
     NoHash,
+}
+
+/// The widths of a layout's fields in bits, from the most significant field.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Widths(pub(super) [u8; 4]);
+
+/// Formats the widths, such as `42-12-4-22`.
+impl fmt::Display for Widths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [timestamp, spin, session_type, hash] = self.0;
+        write!(f, "{timestamp}-{spin}-{session_type}-{hash}")
+    }
 }
 
 impl DialectError {

@@ -12,9 +12,11 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout. A [`Dialect`](super::Dialect) reads it from a text.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. The order of
-/// IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the order says
-/// nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its newer one.
+/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
+///
+/// The order of IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the
+/// order says nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its
+/// newer one.
 ///
 /// ```
 /// use imid::MessageId;
@@ -133,7 +135,7 @@ impl DialectId {
         if self.layout == expected {
             Ok(self.bits)
         } else {
-            Err(DialectError::new(DialectKind::Layout { expected, found: self.layout }))
+            Err(DialectError::new(DialectKind::Layout { expected: expected.widths(), found: self.layout.widths() }))
         }
     }
 }
@@ -141,7 +143,7 @@ impl DialectId {
 /// Compares the bits, and the layouts if the bits are equal.
 impl Ord for DialectId {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bits.cmp(&other.bits).then_with(|| self.layout.rank().cmp(&other.layout.rank()))
+        self.bits.cmp(&other.bits).then_with(|| self.layout.widths().cmp(&other.layout.widths()))
     }
 }
 

@@ -1,6 +1,8 @@
 //! How a dialect divides the 80 bits. This file has only arithmetic, without text and IDs.
 
-use super::error::{DialectError, DialectKind};
+use core::fmt;
+
+use super::error::{DialectError, DialectKind, Widths};
 use crate::error::{Quantity, check_all};
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 
@@ -78,9 +80,9 @@ impl Layout {
         matches!(self, Self::STANDARD)
     }
 
-    /// Returns a key that sorts layouts in an order without a meaning. Only equal layouts have equal keys.
-    pub(super) const fn rank(self) -> [u8; 4] {
-        [self.timestamp, self.spin, self.session_type, self.hash]
+    /// Returns the four widths together.
+    pub(super) const fn widths(self) -> Widths {
+        Widths([self.timestamp, self.spin, self.session_type, self.hash])
     }
 
     /// Returns the timestamp in 80 bits.
@@ -110,10 +112,9 @@ const fn low(value: u128, bits: u8) -> u128 {
 }
 
 /// Formats the four widths, such as `42-12-4-22`.
-impl core::fmt::Display for Layout {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { timestamp, spin, session_type, hash } = self;
-        write!(f, "{timestamp}-{spin}-{session_type}-{hash}")
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.widths().fmt(f)
     }
 }
 

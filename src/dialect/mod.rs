@@ -199,7 +199,10 @@ impl<'a> Dialect<'a> {
     /// The layout of the dialect is not the standard one, so the dialect is read only; the hash is not known, such as
     /// JuggleIM's without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
-        let read_only = DialectError::new(DialectKind::ReadOnly { found: self.layout });
+        let read_only = DialectError::new(DialectKind::ReadOnly {
+            expected: Layout::STANDARD.widths(),
+            found: self.layout.widths(),
+        });
         if !self.layout.is_standard() {
             return Err(read_only);
         }

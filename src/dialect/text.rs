@@ -7,8 +7,8 @@ use crate::codec::str_like;
 use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
-/// The text of an ID in a dialect, 16 or 19 characters on the stack: what
-/// [`Dialect::to_text`](super::Dialect::to_text) returns. It can be used as a `str`.
+/// The text of an ID in a dialect, 16 or 19 characters on the stack: what [`Dialect::to_text`](super::Dialect::to_text)
+/// returns. It can be used as a `str`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DialectText(ArrayString<TEXT_LEN>);
 

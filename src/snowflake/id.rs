@@ -189,7 +189,9 @@ impl Layout {
     }
 
     /// Puts an ID together from its parts. Its tick is the first one that begins in the millisecond, or the running one
-    /// if none begins. For tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
+    /// if none begins.
+    ///
+    /// For tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
     ///
     /// ```
     /// use imid::snowflake::{Layout, Parts};
@@ -226,7 +228,9 @@ impl Layout {
     }
 
     /// Returns the greatest ID of a unix millisecond. Every ID of that millisecond or an earlier one is at most this
-    /// one. It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
+    /// one.
+    ///
+    /// It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
     ///
     /// # Errors
     /// The time is before the first tick or after the last one.

@@ -25,6 +25,7 @@ use crate::error::{Quantity, check_all};
 /// | [`NSQ`](Self::NSQ) (a tick is 2²⁰ ns) | 0, 42, 10, 12 | 2012-10-28T16:23:41.999Z | 2158-12-18 | hex |
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
+///
 /// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
 /// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
 ///
@@ -223,6 +224,17 @@ impl Layout {
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
+    /// Returns the node of a builder. Returns an error if there is no node, or if it does not fit the layout.
+    pub(super) const fn required_node(self, node: Option<u32>) -> Result<u32, LayoutError> {
+        match node {
+            Some(node) => match self.check_node(node) {
+                Ok(()) => Ok(node),
+                Err(error) => Err(error),
+            },
+            None => Err(LayoutError::new(LayoutKind::NoNode { max: self.node_max() })),
+        }
+    }
+
     /// Returns an error if a node does not fit the layout.
     pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
         match NODE.check(node as u64, 0..=self.node_max() as u64) {
@@ -244,8 +256,9 @@ impl Layout {
 cfg_minting! {
     impl Layout {
         /// Returns the tick that is running at the start of a millisecond, or `None` before the first tick and after
-        /// the last one. The epoch can be inside of the first millisecond. The first tick then counts as running from
-        /// the start of it.
+        /// the last one.
+        ///
+        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the start of it.
         pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
             if ms < self.first_ms() {
                 return None;
@@ -386,7 +399,7 @@ const fn saturating(number: u128) -> u64 {
     if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
 }
 
-#[cfg(all(test, target_has_atomic = "64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

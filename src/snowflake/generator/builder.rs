@@ -2,7 +2,7 @@
 
 use super::{Generator, NoSpareNodes, Preset};
 use crate::clock::SystemClock;
-use crate::snowflake::error::{LayoutError, LayoutKind};
+use crate::snowflake::LayoutError;
 
 /// Builds a [`Generator`]. Node and spare nodes can be set in a constant expression, for a static generator.
 ///
@@ -57,19 +57,8 @@ impl<C, S> Builder<C, S> {
     /// # Errors
     /// The node is missing, or does not fit the layout, such as 1,024 in 10 bits.
     pub fn build(self) -> Result<Generator<C, S>, LayoutError> {
-        let node = self.checked_node()?;
+        let node = self.preset.layout().required_node(self.node)?;
         Ok(Generator::from_parts(self.preset, node, self.clock, self.spares))
-    }
-
-    const fn checked_node(&self) -> Result<u32, LayoutError> {
-        let layout = self.preset.layout();
-        let Some(node) = self.node else {
-            return Err(LayoutError::new(LayoutKind::NoNode { max: layout.node_max() }));
-        };
-        match layout.check_node(node) {
-            Ok(()) => Ok(node),
-            Err(error) => Err(error),
-        }
     }
 }
 
@@ -81,7 +70,7 @@ impl<S: Copy> Builder<SystemClock, S> {
     /// # Errors
     /// As for [`build`](Self::build).
     pub const fn build_static(self) -> Result<Generator<SystemClock, S>, LayoutError> {
-        match self.checked_node() {
+        match self.preset.layout().required_node(self.node) {
             Ok(node) => Ok(Generator::from_parts(self.preset, node, SystemClock, self.spares)),
             Err(error) => Err(error),
         }

@@ -50,6 +50,7 @@ pub(crate) enum GenerateKind {
 
 impl GenerateError {
     /// Returns how long the original waits here before it tries again, in whole milliseconds of the clock.
+    ///
     /// `None` if the original fails instead, or if waiting does not help.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {

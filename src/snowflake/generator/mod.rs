@@ -166,8 +166,10 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         retry_within(timeout, || self.generate(), retry_after)
     }
 
-    /// Loads the state, advances it and exchanges it, until no other thread is faster. The word is loaded before the
-    /// clock is read. A refusal therefore held at that reading, even if the thread was paused in between.
+    /// Loads the state, advances it and stores it. Starts again if another thread was faster.
+    ///
+    /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was
+    /// paused in between.
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         loop {
             let seen = self.state();
