@@ -141,7 +141,8 @@ impl MessageId {
         self.stamp() as u16 & SPIN_MAX
     }
 
-    /// Returns the type of the session.
+    /// Returns the type of the session. In an ID from another system, the code can have another meaning than the name of
+    /// the type says: see [`Dialect::type_name`](crate::dialect::Dialect::type_name).
     #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session().session_type()

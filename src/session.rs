@@ -62,6 +62,8 @@ session_types! {
 }
 
 impl SessionType {
+    /// The least type: code 0. It is the default.
+    pub const MIN: Self = Self(0);
     /// The greatest type: code 15.
     pub const MAX: Self = Self(TYPE_MAX);
 
@@ -99,7 +101,7 @@ impl fmt::Debug for SessionType {
     }
 }
 
-/// Reads a name in any case (`group`, `ULTRA_GROUP`) or a decimal code (`0` to `15`).
+/// Reads a name in any case (`group`, `ULTRA_GROUP`) or a decimal code (`0` to `15`) without sign and leading zeros.
 impl FromStr for SessionType {
     type Err = ParseSessionTypeError;
 
@@ -108,9 +110,9 @@ impl FromStr for SessionType {
         if let Some(named) = Self::NAMED.iter().find(named) {
             return Ok(*named);
         }
-        // `u8::from_str` would also accept a leading plus.
-        match text.parse() {
-            Ok(code) if code <= TYPE_MAX && text.as_bytes()[0].is_ascii_digit() => Ok(Self(code)),
+        // `u8::from_str` would also accept a leading plus and leading zeros.
+        match (text.parse(), text.as_bytes()) {
+            (Ok(code), [b'0'] | [b'1'..=b'9', ..]) if code <= TYPE_MAX => Ok(Self(code)),
             _ => Err(ParseSessionTypeError::new()),
         }
     }
@@ -124,6 +126,8 @@ impl FromStr for SessionType {
 pub struct SessionHash(u32);
 
 impl SessionHash {
+    /// The least hash: 0. It is the default.
+    pub const MIN: Self = Self(0);
     /// The greatest hash: 4,194,303, 22 ones.
     pub const MAX: Self = Self(HASH_MAX);
 
@@ -191,7 +195,8 @@ impl Session {
     /// The greatest session: 26 ones.
     pub const MAX: Self = Self(SESSION_MAX);
 
-    /// Makes a session from its type and the standard hash of its name.
+    /// Makes a session from its type and the standard hash of its name. For the private conversation of two users use
+    /// [`pair`](Self::pair), so that both directions have one session.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
     }

@@ -12,7 +12,7 @@ use imid::clock::{ClockError, ManualClock};
 use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::snowflake::{self, LayoutError};
+use imid::snowflake::{self, Layout, LayoutError, Snowflake};
 use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start, codec};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
@@ -106,7 +106,12 @@ fn a_length_error_has_the_number_of_bytes() {
     for length in [0, 1, 9, 11, 16, 19, 20] {
         let error = MessageId::from_slice(&[b'2'; 20][..length]).unwrap_err();
         assert_eq!(error.to_string(), format!("expected 10 bytes, found {length}"));
-        assert_eq!(error.found(), length);
+        assert_eq!((error.expected(), error.found()), (10, length));
+    }
+    for length in [0, 1, 7, 9, 10, 16] {
+        let error = Snowflake::from_slice(&[b'2'; 20][..length], Layout::TWITTER).unwrap_err();
+        assert_eq!(error.to_string(), format!("expected 8 bytes, found {length}"));
+        assert_eq!((error.expected(), error.found()), (8, length));
     }
 }
 
@@ -244,7 +249,7 @@ macro_rules! sizes {
 sizes! {
     "clock::ClockError" ClockError: 16,
     "dialect::DialectError" DialectError: 40,
-    "error::LengthError" LengthError: 8,
+    "error::LengthError" LengthError: 16,
     "error::LineError" LineError: 24,
     "error::ParseError" ParseError: 16,
     "error::ParseSessionTypeError" ParseSessionTypeError: 0,

@@ -174,6 +174,22 @@ fn a_text_on_the_stack_is_like_str() {
 
 #[cfg(feature = "std")]
 #[test]
+fn a_text_on_the_stack_is_compared_with_a_string() {
+    fn is_compared<T: PartialEq<String> + Into<String> + Copy>(text: T)
+    where
+        String: PartialEq<T>,
+    {
+        let (same, other) = (text.into(), String::new());
+        assert_eq!([text == same, same == text, text == other, other == text], [true, true, false, false]);
+    }
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    is_compared(id.to_text());
+    is_compared(id.to_hex());
+    is_compared(imid::dialect::Dialect::JUGGLEIM.to_text(id).unwrap());
+}
+
+#[cfg(feature = "std")]
+#[test]
 fn time_is_the_timestamp_after_1970() {
     let last = MessageId::MAX.time().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
     assert_eq!(last.as_millis(), (1 << 42) - 1);

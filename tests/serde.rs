@@ -4,7 +4,8 @@
 use imid::snowflake::Layout;
 use imid::{MessageId, Session, SessionHash, SessionType, message_id};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::{BytesDeserializer, Error};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_test::{
     Configure, Readable, Token, assert_de_tokens, assert_de_tokens_error, assert_ser_tokens, assert_tokens,
 };
@@ -47,6 +48,20 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
     for (len, tokens) in [(9, &sequence(9)[..]), (11, &sequence(11)[..12])] {
         let error = format!("invalid length {len}, expected the 10 bytes of a message ID");
         assert_de_tokens_error::<serde_test::Compact<MessageId>>(tokens, &error);
+    }
+}
+
+#[test]
+fn a_buffer_of_serde_says_that_it_is_for_people_and_may_hold_the_bytes_of_a_binary_format() {
+    fn bytes(bytes: &[u8]) -> Result<MessageId, Error> {
+        MessageId::deserialize(BytesDeserializer::new(bytes))
+    }
+    assert!(BytesDeserializer::<Error>::new(&[]).is_human_readable());
+    assert_eq!(bytes(&ID.to_bytes()), Ok(ID));
+    // The text, as bytes, is not the binary form.
+    for wrong in [&ID.to_bytes()[..9], &[0; 11], ID.to_text().as_bytes(), &[]] {
+        let error = format!("invalid length {}, expected the 10 bytes of a message ID", wrong.len());
+        assert_eq!(bytes(wrong).unwrap_err().to_string(), error);
     }
 }
 

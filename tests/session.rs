@@ -57,7 +57,7 @@ fn four_codes_are_free_and_print_as_numbers() {
         assert_eq!(free.to_string(), code.to_string());
         assert_eq!(format!("[{free:>4}]"), format!("[{code:>4}]"));
     }
-    assert_eq!(SessionType::default().to_u8(), 0);
+    assert_eq!((SessionType::MIN.to_u8(), SessionType::default()), (0, SessionType::MIN));
     assert_eq!(SessionType::MAX.to_u8(), 15);
 }
 
@@ -65,6 +65,9 @@ fn four_codes_are_free_and_print_as_numbers() {
 fn each_code_is_read_and_other_numbers_are_refused() {
     for code in 0..=15 {
         assert_eq!(code.to_string().parse(), SessionType::from_u8(code).map_err(|_| unreachable!("a code")));
+    }
+    for text in ["", "+1", "-0", "00", "01", "015", "1 ", " 1", "1\n", "\u{0663}", "GROUP ", "ULTRA-GROUP"] {
+        assert!(text.parse::<SessionType>().is_err(), "{text:?}");
     }
     for code in 16..=u8::MAX {
         assert!(code.to_string().parse::<SessionType>().is_err());
@@ -77,6 +80,8 @@ fn a_session_is_its_type_and_its_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(room.session_type(), SessionType::GROUP);
     assert_eq!(room.hash(), SessionHash::of("room-42"));
+    assert_eq!(Session::from_parts(SessionType::MIN, SessionHash::MIN), Session::MIN);
+    assert_eq!(Session::from_parts(SessionType::MAX, SessionHash::MAX), Session::MAX);
     assert_eq!(room.to_u32(), (3 << 22) + 3_966_315);
     assert_eq!(Session::from_u32(room.to_u32()), Ok(room));
     assert_eq!(Session::from_parts(room.session_type(), room.hash()), room);

@@ -66,6 +66,7 @@ fn each_form_converts_back_to_the_same_id() {
             assert_eq!((id.layout(), id.to_u64(), u64::from(id), i64::from(id)), (layout, bits, bits, id.to_i64()));
             assert_eq!(Snowflake::from_i64(id.to_i64(), layout), id);
             assert_eq!(Snowflake::from_bytes(id.to_bytes(), layout), id);
+            assert_eq!(Snowflake::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 8]>::from(id), id.to_bytes()), (bits.to_be_bytes(), bits.to_be_bytes()));
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
             let hex = format!("{bits:016x}");

@@ -22,7 +22,7 @@ impl MessageId {
     pub const fn from_slice(bytes: &[u8]) -> Result<Self, LengthError> {
         match bytes.first_chunk() {
             Some(all) if bytes.len() == BYTES => Ok(Self::from_bytes(*all)),
-            _ => Err(LengthError::new(bytes.len())),
+            _ => Err(LengthError::new(BYTES, bytes.len())),
         }
     }
 }

@@ -60,6 +60,20 @@ macro_rules! str_like {
         }
 
         #[cfg(feature = "std")]
+        impl PartialEq<String> for $text {
+            fn eq(&self, other: &String) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl PartialEq<$text> for String {
+            fn eq(&self, other: &$text) -> bool {
+                self == other.as_str()
+            }
+        }
+
+        #[cfg(feature = "std")]
         impl From<$text> for String {
             fn from(text: $text) -> Self {
                 text.as_str().to_owned()

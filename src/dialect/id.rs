@@ -68,8 +68,11 @@ impl DialectId {
     ///
     /// # Errors
     /// The slice does not have 10 bytes.
-    pub fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
-        Ok(Self { bits: MessageId::from_slice(bytes)?, layout })
+    pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
+        match MessageId::from_slice(bytes) {
+            Ok(bits) => Ok(Self { bits, layout }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the 10 bytes, most significant first, so that the order of bytes is the order of IDs.

@@ -183,6 +183,19 @@ impl<'a> Dialect<'a> {
 
     /// Returns a session to mint IDs for, with the hash of this dialect.
     ///
+    /// The type is a code, and the code has the meaning that the dialect gives it. The names of [`SessionType`] are
+    /// those of RongCloud: its `GROUP` is 3, which JuggleIM calls `CHATROOM`. [`type_code`](Self::type_code) returns the
+    /// code of a name in this dialect.
+    ///
+    /// ```
+    /// use imid::SessionType;
+    /// use imid::dialect::Dialect;
+    ///
+    /// assert_eq!(Dialect::RONGCLOUD.type_code("group"), Some(3));
+    /// assert_eq!(Dialect::JUGGLEIM.type_code("group"), Some(2));
+    /// assert_eq!(Dialect::JUGGLEIM.type_name(SessionType::GROUP.to_u8()), Some("CHATROOM"));
+    /// ```
+    ///
     /// ```
     /// use imid::dialect::Dialect;
     /// use imid::{Generator, SessionType};

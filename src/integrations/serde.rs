@@ -45,6 +45,12 @@ impl Visitor<'_> for IdText {
     fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
         text.parse().map_err(E::custom)
     }
+
+    // serde buffers what it reads for `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]`. The buffer always
+    // claims to be for people, so the 10 bytes of a binary format arrive here.
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
+        IdBytes.visit_bytes(bytes)
+    }
 }
 
 struct IdBytes;

@@ -10,7 +10,7 @@ use super::layout::{Layout, TextForm};
 use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
-use crate::error::{Expected, ParseError};
+use crate::error::{Expected, LengthError, ParseError};
 use crate::times::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
@@ -76,6 +76,17 @@ impl Snowflake {
     /// Returns the ID with these bytes, most significant first. Every value is an ID.
     pub const fn from_bytes(bytes: [u8; Self::BYTES], layout: Layout) -> Self {
         Self::from_u64(u64::from_be_bytes(bytes), layout)
+    }
+
+    /// Returns the ID with the bytes of a slice, most significant first.
+    ///
+    /// # Errors
+    /// The slice does not have 8 bytes.
+    pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
+        match bytes.first_chunk() {
+            Some(all) if bytes.len() == Self::BYTES => Ok(Self::from_bytes(*all, layout)),
+            _ => Err(LengthError::new(Self::BYTES, bytes.len())),
+        }
     }
 
     /// Returns the 8 bytes, most significant first, so that the order of bytes is the order of IDs.
