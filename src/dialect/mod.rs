@@ -142,7 +142,7 @@ impl<'a> Dialect<'a> {
         self.form.alphabet.ascends()
     }
 
-    /// Reads a text in the form that the dialect writes: its digits in its case, with all dashes or with none.
+    /// Reads a text in the form that the dialect writes: its digits in its case, and with dashes if it has dashes.
     ///
     /// # Errors
     /// The text has another form: for example it contains W to Z for RongCloud, or a dash for JuggleIM.
