@@ -234,6 +234,22 @@ impl<'a> Dialect<'a> {
         name_of(self.channels, code)
     }
 
+    /// Returns the session type with this name or `channelType`, in any case. `None` if there is no such name, or if its
+    /// code is above 15.
+    ///
+    /// The constants of [`SessionType`] have RongCloud's codes. JuggleIM's GROUP is another code:
+    ///
+    /// ```
+    /// use imid::SessionType;
+    /// use imid::dialect::Dialect;
+    ///
+    /// assert_eq!(Dialect::RONGCLOUD.session_type("GROUP"), Some(SessionType::GROUP));
+    /// assert_eq!(Dialect::JUGGLEIM.session_type("GROUP").map(SessionType::to_u8), Some(2));
+    /// ```
+    pub fn session_type(&self, name: &str) -> Option<SessionType> {
+        SessionType::from_u8(self.type_code(name)?).ok()
+    }
+
     /// Returns the code with this name or `channelType`, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
         let mut named = self.types.iter().chain(self.channels);
