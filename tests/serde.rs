@@ -118,14 +118,17 @@ fn a_value_that_is_not_a_session_type_is_an_error() {
 }
 
 #[test]
-fn a_session_is_its_type_and_hash_in_human_readable_formats_and_26_bits_in_binary_ones() {
+fn a_session_is_a_struct_of_its_type_and_hash_in_all_formats() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(serde_json::to_string(&room).unwrap(), r#"{"type":"GROUP","hash":3966315}"#);
     for json in [r#"{"type":"GROUP","hash":3966315}"#, r#"{ "hash": 3966315, "type": 3 }"#] {
         assert_eq!(serde_json::from_str::<Session>(json).unwrap(), room, "{json}");
     }
-    assert_tokens(&room.compact(), &[Token::U32(room.to_u32())]);
-    binary(room);
+    let fields = [Token::Str("type"), Token::U8(3), Token::Str("hash"), Token::U32(3_966_315)];
+    let of_names = [&[Token::Struct { name: "Session", len: 2 }], &fields[..], &[Token::StructEnd]].concat();
+    assert_tokens(&room.compact(), &of_names);
+    assert_de_tokens(&room.compact(), &[Token::Seq { len: Some(2) }, fields[1], fields[3], Token::SeqEnd]);
+    assert_eq!(binary(room)[0], 3);
     binary(Session::MAX);
     assert_eq!(binary(SessionHash::from_u32(5).unwrap()), [5]);
 }
@@ -144,5 +147,8 @@ fn a_value_that_is_not_a_session_is_an_error() {
         let found = json_error::<Session>(json);
         assert!(found.starts_with(error), "{json}: {found}");
     }
-    assert!(postcard::from_bytes::<Session>(&postcard::to_stdvec(&(1_u32 << 26)).unwrap()).is_err());
+    assert!(postcard::from_bytes::<Session>(&postcard::to_stdvec(&(16_u8, 0_u32)).unwrap()).is_err());
+    let one = [Token::Seq { len: Some(1) }, Token::U8(3), Token::SeqEnd];
+    let error = "invalid length 1, expected a session with its type and its hash";
+    assert_de_tokens_error::<serde_test::Compact<Session>>(&one, error);
 }

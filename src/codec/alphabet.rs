@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digits_decide_on_order_and_case() {
+    fn the_digits_decide_about_order_and_case() {
         let juggleim = Alphabet::new(JUGGLEIM, Expected::Digit).unwrap();
         assert!(!juggleim.ascends());
         assert_eq!((juggleim.value(b'c'), juggleim.value(b'C')), (2, NO_DIGIT));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_has_the_value_of_its_digit_or_none() {
+    fn each_byte_has_the_value_of_its_digit_or_no_value() {
         for byte in 0..=u8::MAX {
             let value = STANDARD.digits().iter().position(|digit| *digit == byte);
             assert_eq!(STANDARD.value(byte), value.map_or(NO_DIGIT, |value| value as u8));

@@ -414,7 +414,7 @@ mod tests {
 
     // If the safe loop did all the work, only the time would show it, so this test counts the lines.
     #[test]
-    fn at_most_one_line_of_many_is_left_to_the_safe_loop() {
+    fn the_safe_loop_gets_at_most_one_line_of_many() {
         let Some(avx2) = avx2() else { return };
         let ids = samples::ids();
         for len in ids.len() - 3..=ids.len() {

@@ -90,7 +90,7 @@ mod tests {
     use crate::codec::samples;
 
     #[test]
-    fn columns_are_the_bytes_of_one_id_after_another() {
+    fn a_column_has_the_bytes_of_one_id_after_another() {
         let ids = samples::ids();
         let bytes: Vec<_> = ids.iter().map(|id| id.to_bytes()).collect();
         for len in (0..20).chain([ids.len()]) {

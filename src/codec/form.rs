@@ -48,7 +48,7 @@ mod tests {
     use crate::message_id;
 
     #[test]
-    fn a_form_reads_what_it_writes_and_nothing_else() {
+    fn a_form_reads_the_texts_that_it_writes_and_refuses_others() {
         let alphabet = Alphabet::new(*b"abcdefghjklmnpqrstuvwxyz23456789", Expected::Digit).unwrap();
         let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
         let (mut plain, mut dashed) = ([0; TEXT_LEN], [0; TEXT_LEN]);

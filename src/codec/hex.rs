@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lower_case_only_refuses_the_first_upper_case_digit() {
+    fn an_upper_case_digit_is_an_error_if_only_lower_case_is_allowed() {
         assert_eq!(parse::<4>(b"0aF9", Expected::HexDigit), Ok(0x0AF9));
         assert_eq!(parse::<4>(b"0af9", Expected::LowerHexDigit), Ok(0x0AF9));
         let error = parse::<4>(b"0aFG", Expected::LowerHexDigit).unwrap_err();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_digits_are_read_and_written_as_are_asked_for() {
+    fn the_requested_number_of_digits_is_read_and_written() {
         assert_eq!(HexText::new::<16>(0xAF), "00000000000000af");
         assert_eq!(HexText::new::<20>(0xAF), "000000000000000000af");
         for (text, position) in [("0aF", 3), ("0aF99", 4), ("", 0), ("0a 9", 2), ("0aé", 2)] {

@@ -31,7 +31,7 @@ pub(super) fn on_each_level(test: impl Fn(&str)) {
         if allow_avx2(allowed) == allowed {
             test(level);
         } else {
-            // Straight to standard error: the test harness hides what a passing test prints.
+            // Writes to standard error directly, because the harness hides the output of a passing test.
             let not_checked = b"not checked: codec tests with AVX2: this processor does not have it\n";
             std::io::Write::write_all(&mut std::io::stderr(), not_checked).expect("standard error can be written");
         }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_byte_is_found_and_later_ids_are_unchanged() {
+    fn each_wrong_byte_is_found_and_later_ids_are_unchanged() {
         let ids = &samples::ids()[200..205];
         on_each_level(|level| {
             for (at, byte) in (0..ids.len() * LINE_LEN).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))) {

@@ -1,4 +1,4 @@
-//! IDs and texts with which the tests try every reader and writer.
+//! IDs and texts for the tests of readers and writers.
 
 use std::vec::Vec;
 

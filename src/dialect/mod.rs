@@ -142,7 +142,7 @@ impl<'a> Dialect<'a> {
         self.form.alphabet.ascends()
     }
 
-    /// Reads a text in the form that the dialect writes: its digits in its case, with all dashes or with none.
+    /// Reads a text in the form that the dialect writes: its digits in its case, and with dashes if it has dashes.
     ///
     /// # Errors
     /// The text has another form: for example it contains W to Z for RongCloud, or a dash for JuggleIM.
@@ -232,6 +232,22 @@ impl<'a> Dialect<'a> {
     /// `channelType`.
     pub fn channel_type(&self, code: u8) -> Option<&'a str> {
         name_of(self.channels, code)
+    }
+
+    /// Returns the session type with this name or `channelType`, in any case. `None` if there is no such name, or if its
+    /// code is above 15.
+    ///
+    /// The constants of [`SessionType`] have RongCloud's codes. JuggleIM's GROUP is another code:
+    ///
+    /// ```
+    /// use imid::SessionType;
+    /// use imid::dialect::Dialect;
+    ///
+    /// assert_eq!(Dialect::RONGCLOUD.session_type("GROUP"), Some(SessionType::GROUP));
+    /// assert_eq!(Dialect::JUGGLEIM.session_type("GROUP").map(SessionType::to_u8), Some(2));
+    /// ```
+    pub fn session_type(&self, name: &str) -> Option<SessionType> {
+        SessionType::from_u8(self.type_code(name)?).ok()
     }
 
     /// Returns the code with this name or `channelType`, in any case.

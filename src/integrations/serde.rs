@@ -158,12 +158,10 @@ impl<'de> Deserialize<'de> for SessionHash {
 
 const NAMES: &[&str] = &["type", "hash"];
 
-/// Writes an object such as `{"type": "GROUP", "hash": 3966315}`. In binary formats, writes the 26 bits.
+/// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
+// A number in binary formats would be shorter, but could not be read in a tagged enum: see `IdText::visit_bytes`.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !serializer.is_human_readable() {
-            return serializer.serialize_u32(self.to_u32());
-        }
         let mut fields = serializer.serialize_struct("Session", NAMES.len())?;
         fields.serialize_field(NAMES[0], &self.session_type())?;
         fields.serialize_field(NAMES[1], &self.hash())?;
@@ -171,14 +169,10 @@ impl Serialize for Session {
     }
 }
 
-/// Reads an object with the members `type` and `hash`. Other members are errors. In binary formats, reads the 26 bits.
+/// Reads a struct with the members `type` and `hash`, or a sequence of the two. Other members are errors.
 impl<'de> Deserialize<'de> for Session {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if deserializer.is_human_readable() {
-            deserializer.deserialize_struct("Session", NAMES, TypeAndHash)
-        } else {
-            Self::from_u32(u32::deserialize(deserializer)?).map_err(D::Error::custom)
-        }
+        deserializer.deserialize_struct("Session", NAMES, TypeAndHash)
     }
 }
 
@@ -189,6 +183,12 @@ impl<'de> Visitor<'de> for TypeAndHash {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a session with its type and its hash")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Session, A::Error> {
+        let session_type = values.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let hash = values.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        Ok(Session::from_parts(session_type, hash))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Session, A::Error> {

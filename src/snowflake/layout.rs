@@ -224,7 +224,7 @@ impl Layout {
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
-    /// Returns the node that a builder was given, unless it has none.
+    /// Returns the node of a builder. Returns an error if there is no node, or if it does not fit the layout.
     pub(super) const fn required_node(self, node: Option<u32>) -> Result<u32, LayoutError> {
         match node {
             Some(node) => match self.check_node(node) {
@@ -256,8 +256,9 @@ impl Layout {
 cfg_minting! {
     impl Layout {
         /// Returns the tick that is running at the start of a millisecond, or `None` before the first tick and after
-        /// the last one. The epoch can be inside of the first millisecond. The first tick then counts as running from
-        /// the start of it.
+        /// the last one.
+        ///
+        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the start of it.
         pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
             if ms < self.first_ms() {
                 return None;

@@ -1,4 +1,4 @@
-//! `range` and `shard`.
+//! The commands `range` and `shard`.
 
 use std::num::NonZeroU32;
 
@@ -16,7 +16,7 @@ fn a_range_is_half_open_in_both_forms_of_time() {
 }
 
 #[test]
-fn a_range_reaches_from_the_first_time_to_the_last() {
+fn a_range_can_have_all_times() {
     assert_eq!(
         imid("range --from 0 --to 4398046511104 --json", "").ok(),
         "{\"first\":\"2222-2222-2222-2222\",\"last\":\"ZZZZ-ZZZZ-ZZZZ-ZZZZ\",\"from_ms\":0,\"to_ms\":4398046511104}\n"
@@ -41,7 +41,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
 }
 
 #[test]
-fn a_shard_is_the_same_from_the_name_and_from_an_id() {
+fn the_name_and_an_id_of_a_session_have_the_same_shard() {
     let room = Session::new(SessionType::GROUP, "room-42");
     let id = MessageId::try_from_parts(Parts { timestamp_ms: 5, spin: 6, session: room }).unwrap();
     for n in [1, 2, 8, 1_000, u32::MAX] {
@@ -52,7 +52,7 @@ fn a_shard_is_the_same_from_the_name_and_from_an_id() {
 }
 
 #[test]
-fn a_shard_needs_a_session_and_shards() {
+fn shard_needs_a_session_and_a_number_of_shards() {
     assert_eq!(imid("shard -n 3", "").error(2), "expected IDs or --session");
     assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs or --session");
     for wrong in ["0", "-1", "1.5", "4294967296"] {

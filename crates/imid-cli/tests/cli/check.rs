@@ -4,7 +4,7 @@ use imid::MessageId;
 
 use crate::{Ran, command, imid};
 
-/// The text of an ID of this millisecond.
+/// Returns the text of an ID of this millisecond.
 fn id(ms: u64) -> String {
     MessageId::first_at(ms).unwrap().to_string()
 }
@@ -79,7 +79,7 @@ last time   1970-01-01T00:00:00.009Z
 }
 
 #[test]
-fn any_single_problem_is_exit_status_1() {
+fn each_kind_of_problem_alone_sets_the_exit_status_to_1() {
     for input in [format!("{}\n{}", id(1), id(1)), format!("{}\n{}", id(2), id(1)), "x".into(), " ".to_owned() + &id(1)]
     {
         assert_eq!(imid("check", input.as_str()).status, 1, "{input}");
@@ -103,7 +103,7 @@ fn only_the_first_problems_are_printed() {
 }
 
 #[test]
-fn files_are_read_and_unreadable_ones_named() {
+fn a_file_is_read_and_an_unreadable_file_is_named() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/chat.jsonl");
     assert!(imid(&format!("check {sample}"), "").err.contains("line 1: field \"id\" is missing"));
     let missing = imid("check no/such/file", "").error(1);
@@ -114,8 +114,8 @@ fn files_are_read_and_unreadable_ones_named() {
 }
 
 #[test]
-fn lines_across_block_ends_are_whole() {
-    // Lines of 20 and of 21 bytes, so that blocks end everywhere in a line.
+fn lines_that_cross_the_end_of_a_block_are_read_whole() {
+    // The lines have 20 and 21 bytes, so that blocks end at each place in a line.
     let mut input = String::new();
     for ms in 0..100_000 {
         input.push_str(&id(ms));
@@ -127,9 +127,9 @@ fn lines_across_block_ends_are_whole() {
 }
 
 #[test]
-fn a_missing_folder_for_the_sort_is_named() {
+fn a_missing_folder_for_temporary_files_is_named() {
     let mut input = String::new();
-    // One more than fits in memory.
+    // One more ID than fits in memory.
     for ms in (0..=1 << 22).rev() {
         writeln!(input, "{}", id(ms)).unwrap();
     }

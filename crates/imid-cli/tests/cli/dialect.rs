@@ -35,7 +35,7 @@ fn inspect_reads_ids_of_the_given_dialect() {
 }
 
 #[test]
-fn inspect_matches_sessions_with_the_hash_of_the_dialect() {
+fn inspect_compares_sessions_with_the_hash_of_the_dialect() {
     let says = |args: &str| imid(&format!("inspect --json --dialect {args}"), "").ok();
     assert!(says("rongcloud --session 24 BUFE-A62U-32C4-01I2").contains(r#""session_match":true"#));
     assert!(says("rongcloud --session 25 BUFE-A62U-32C4-01I2").contains(r#""session_match":false"#));
@@ -102,7 +102,7 @@ rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, but the ti
 }
 
 #[test]
-fn a_text_of_no_known_scheme_is_an_error() {
+fn a_text_of_an_unknown_scheme_is_an_error() {
     assert_eq!(imid("identify hello", "").error(1), "\"hello\" is not an ID of any known dialect or Snowflake layout");
     assert_eq!(imid("identify", "").status, 2);
 }
@@ -131,7 +131,7 @@ fn new_mints_ids_of_the_given_dialect() {
 
 #[test]
 fn new_mints_snowflakes_that_check_accepts() {
-    // More than fit into a tick. NSQ itself would fail; the tool waits for the next tick.
+    // More IDs than fit a tick. NSQ itself would fail, but the tool waits for the next tick.
     for dialect in ["twitter", "twitter-java", "discord", "nsq", "nsq-before-2015", "leaf"] {
         let ids = imid(&format!("new --dialect {dialect} --node 35 -n 5000"), "").ok();
         let summary = imid(&format!("check --json --dialect {dialect}"), ids.as_str()).ok();
@@ -147,7 +147,7 @@ fn new_mints_snowflakes_that_check_accepts() {
 
 #[test]
 fn check_compares_values_and_prints_texts() {
-    // JuggleIM's texts sort the other way.
+    // JuggleIM's texts sort in another order.
     let (early, late) = (MessageId::first_at(1_000).unwrap(), MessageId::first_at(4_000_000_000_000).unwrap());
     let (early, late) = (Dialect::JUGGLEIM.to_text(early).unwrap(), Dialect::JUGGLEIM.to_text(late).unwrap());
     assert!(*late < *early);
@@ -161,14 +161,14 @@ fn check_compares_values_and_prints_texts() {
 }
 
 #[test]
-fn check_takes_snowflakes_as_json_numbers_and_strings() {
+fn check_reads_snowflakes_as_json_numbers_and_strings() {
     let lines = "{\"id\":204697221847986177}\n{\"id\":\"474971393852182528\"}\n";
     let summary = imid("check --json --unsorted --dialect twitter", lines.repeat(2)).out;
     assert!(summary.contains(r#""valid":4,"invalid":0"#) && summary.contains(r#""duplicates":2"#), "{summary}");
     assert!(summary.contains(r#""first_time":"2012-05-21T22:16:35.436Z","last_time":"2014-06-06T17:49:39.493Z""#));
     let ran = imid("check --dialect twitter", "{\"id\":1.5}\n");
     assert_eq!(ran.err, "error: line 1: \"1.5\" is not an ID: expected a decimal digit, found '.' at 1\n");
-    // A message ID is never a number.
+    // A message ID cannot be a JSON number.
     let ran = imid("check --dialect rongcloud", "{\"id\":5}\n");
     assert_eq!(ran.err, "error: line 1: field \"id\": expected a string, found 5\n");
 }

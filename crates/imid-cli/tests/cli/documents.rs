@@ -31,7 +31,7 @@ fn examples(document: &str) -> Vec<Example> {
     examples
 }
 
-/// The output without what depends on the time of the run: ages, and the time and spin of new IDs.
+/// Returns the output without the parts that depend on the time of the run: ages, and the time and spin of new IDs.
 fn timeless(command: &str, output: &str) -> String {
     let timeless = |line: &str| match line.split_once("age ") {
         Some(("", _)) => "age".to_owned(),
@@ -44,7 +44,7 @@ fn timeless(command: &str, output: &str) -> String {
 }
 
 /// Runs the commands in an empty folder with a link to `examples`.
-fn assert_commands_print_what_is_written(document: &str) {
+fn assert_commands_print_the_written_output(document: &str) {
     let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().expect("the tool is in a directory");
     let path = format!("{}:{}", tool.display(), std::env::var("PATH").expect("a shell has a path"));
     let directory = tempfile::tempdir().expect("a directory for the files of the commands");
@@ -53,7 +53,7 @@ fn assert_commands_print_what_is_written(document: &str) {
     let mut status = 0;
     for Example { command, output } in examples(document) {
         let mut shell = Command::new("sh");
-        // `$?` is the status of the command before.
+        // `$?` is the status of the previous command.
         shell
             .args(["-c", &format!("exec 2>&1\n(exit {status})\n{command}")])
             .env("PATH", &path)
@@ -66,11 +66,11 @@ fn assert_commands_print_what_is_written(document: &str) {
 }
 
 #[test]
-fn the_commands_of_the_readme_print_what_it_says() {
-    assert_commands_print_what_is_written(include_str!("../../../../README.md"));
+fn the_commands_of_the_readme_print_its_output() {
+    assert_commands_print_the_written_output(include_str!("../../../../README.md"));
 }
 
 #[test]
-fn the_commands_of_the_migration_guide_print_what_it_says() {
-    assert_commands_print_what_is_written(include_str!("../../../../docs/MIGRATING.md"));
+fn the_commands_of_the_migration_guide_print_its_output() {
+    assert_commands_print_the_written_output(include_str!("../../../../docs/MIGRATING.md"));
 }

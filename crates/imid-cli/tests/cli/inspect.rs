@@ -29,7 +29,7 @@ fn pasted_text_is_read_from_arguments_and_from_lines() {
 }
 
 #[test]
-fn a_session_is_matched_by_its_hash() {
+fn a_session_is_compared_by_its_hash() {
     let says = |args: &str| imid(&format!("inspect {args} {ID}"), "").ok();
     let (yes, no) = (r#","session_match":true}"#, r#","session_match":false}"#);
     assert_eq!(says("--json --session room-42"), JSON.replace('}', yes) + "\n");
@@ -63,7 +63,7 @@ age     ";
 }
 
 #[test]
-fn colours_follow_the_environment() {
+fn environment_variables_set_colours() {
     let out = |name: &str| {
         String::from_utf8(command().env(name, "1").args(["inspect", ID]).output().unwrap().stdout).unwrap()
     };
@@ -73,7 +73,7 @@ fn colours_follow_the_environment() {
 }
 
 #[test]
-fn a_bad_id_is_named_with_its_place_after_all_before_it() {
+fn a_bad_id_is_reported_with_its_place_after_the_output_of_earlier_ids() {
     let run = imid(&format!("inspect --json {ID} EMAQ-2948-WCRV-T3D0 {ID}"), "");
     let expected = "error: argument 2: \"EMAQ-2948-WCRV-T3D0\" is not an ID: \
                     expected a digit 2-9 or A-Z without I and O, found '0' at 18\n";

@@ -38,7 +38,7 @@ fn imid_args(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
     }
 }
 
-/// The tool, in an environment that does not change its output.
+/// Returns the tool in an environment that does not change its output.
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_imid"));
     command.env("TZ", "UTC").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
@@ -46,13 +46,13 @@ fn command() -> Command {
 }
 
 impl Ran {
-    /// The output of a run without an error.
+    /// Returns the output of a run without an error.
     fn ok(self) -> String {
         assert_eq!((self.status, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
-    /// The error of a run that wrote no output.
+    /// Returns the error of a run without output.
     fn error(self, status: i32) -> String {
         assert_eq!((self.status, self.out.as_str()), (status, ""), "{}", self.err);
         let error = self.err.strip_prefix("error: ").expect("an error starts with `error: `");
@@ -60,7 +60,7 @@ impl Ran {
     }
 }
 
-/// Says that a test cannot run on this machine. `ci/tests.sh` collects these lines. libtest would capture `eprintln!`.
+/// Reports that a test cannot run on this machine. `ci/tests.sh` collects these lines. libtest would capture `eprintln!`.
 fn skip(test: &str, reason: impl Display) {
     writeln!(io::stderr(), "skipped: {test}: {reason}").expect("standard error can be written");
 }
@@ -70,7 +70,7 @@ fn ids(text: &str) -> Vec<MessageId> {
 }
 
 #[test]
-fn every_command_has_help_with_examples() {
+fn each_command_has_help_with_examples() {
     for command in ["new", "inspect", "identify", "tag", "range", "check", "shard"] {
         let help = imid(&format!("{command} --help"), "").ok();
         assert!(help.contains("Examples:\n  imid "), "{help}");

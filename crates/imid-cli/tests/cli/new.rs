@@ -3,7 +3,7 @@ use imid::{Session, SessionType};
 use crate::{ids, imid, imid_args};
 
 #[test]
-fn one_id_of_type_0_and_the_empty_name_is_the_default() {
+fn without_arguments_new_prints_one_id_of_type_0_and_the_empty_name() {
     let ids = ids(&imid("new", "").ok());
     assert_eq!(ids.len(), 1);
     assert!(ids[0].is_in(Session::new(SessionType::default(), "")));
@@ -29,7 +29,7 @@ fn a_peer_makes_a_private_pair_in_either_order() {
 }
 
 #[test]
-fn many_ids_increase_strictly() {
+fn many_ids_strictly_increase() {
     let ids = ids(&imid("new -n 10000", "").ok());
     assert_eq!(ids.len(), 10_000);
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -37,7 +37,7 @@ fn many_ids_increase_strictly() {
 }
 
 #[test]
-fn json_is_the_same_as_of_inspect() {
+fn json_output_is_that_of_inspect() {
     let json = imid("new --json -n 3 --type rtc", "").ok();
     let texts: Vec<_> = json.lines().map(|line| line[7..26].to_owned()).collect();
     assert_eq!(imid(&format!("inspect --json {}", texts.join(" ")), "").ok(), json);

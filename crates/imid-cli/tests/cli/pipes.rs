@@ -26,7 +26,7 @@ fn a_reader_that_closes_early_ends_the_run_without_an_error() {
 }
 
 #[test]
-fn each_line_is_answered_before_the_next_one_is_read() {
+fn the_result_of_each_line_is_written_before_the_next_line_is_read() {
     for (args, line) in [("tag --session-field s", "{\"s\":1}\n"), ("inspect --json", "2222-2222-2222-2222\n")] {
         let mut child = start(args);
         let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
@@ -41,7 +41,7 @@ fn each_line_is_answered_before_the_next_one_is_read() {
     }
 }
 
-/// A file that cannot be written to, if the system has one.
+/// Returns a file that cannot be written, if the system has one.
 fn full(test: &str) -> Option<File> {
     File::options()
         .write(true)
@@ -67,14 +67,14 @@ fn errors_that_cannot_be_written_still_set_the_exit_status() {
 }
 
 #[test]
-fn a_line_past_the_limit_is_one_bad_line() {
+fn a_line_that_is_too_long_is_one_bad_line() {
     let long = [vec![b'x'; (1 << 26) + 5], b"\n{\"s\":1}\n".to_vec()].concat();
     let run = imid("tag --session-field s --keep-going", long);
     assert_eq!((run.status, run.out.lines().count()), (1, 1));
     assert_eq!(run.err, "error: line 1: expected a line of at most 67108864 bytes, found a longer one\n");
 }
 
-/// The peak memory of a run in KiB, after it has read `lines` lines and before it ends.
+/// Returns the peak memory of a run in KiB, after it has read `lines` lines and before it ends.
 #[cfg(target_os = "linux")]
 fn peak_memory(args: &str, line: &str, lines: usize) -> u64 {
     let mut child = start(args);

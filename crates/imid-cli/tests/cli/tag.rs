@@ -5,13 +5,13 @@ use crate::{Ran, ids, imid, imid_args};
 /// An invented chat with unusual but valid JSON: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
 const SAMPLE: &str = include_str!("../../../../examples/chat.jsonl");
 
-/// The IDs in the last members of tagged lines.
+/// Returns the IDs in the last members of tagged lines.
 fn tagged_ids(tagged: &str) -> Vec<MessageId> {
     let texts = tagged.lines().filter_map(|line| Some(&line.rsplit_once("\"id\":\"")?.1[..MessageId::TEXT_LEN]));
     texts.map(|text| text.parse().unwrap()).collect()
 }
 
-/// The lines without their IDs.
+/// Returns the lines without their IDs.
 fn untagged(tagged: &str) -> String {
     let mut plain = tagged.to_owned();
     for id in tagged_ids(tagged) {
@@ -64,7 +64,7 @@ fn without_a_time_field_ids_have_the_present_time() {
 }
 
 #[test]
-fn a_later_run_continues_after_the_one_before() {
+fn a_later_run_continues_after_the_previous_one() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let last = *tagged_ids(&tag("").out).last().unwrap();
     let run = tag(&format!("--after {last}"));
@@ -75,7 +75,7 @@ fn a_later_run_continues_after_the_one_before() {
 
 #[test]
 fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
-    // Both pieces have lines of the same millisecond.
+    // The last line of one piece and the first line of the other have the same millisecond.
     let lines: Vec<_> =
         (0..10).map(|n| format!("{{\"room\":{n},\"at\":{}}}\n", 1_763_640_000_000_u64 + n / 4)).collect();
     let tag = |more: &str, lines: &[String]| {
@@ -90,13 +90,13 @@ fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
 }
 
 #[test]
-fn a_shift_past_the_limit_is_a_bad_line_that_moves_no_other() {
+fn a_shift_past_the_limit_is_a_bad_line_and_does_not_move_other_ids() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let strict = tag("--max-shift 3124 --keep-going");
     let expected = "error: line 6: the ID would move forward by 3125 ms, to the time of line 5 (limit 3124 ms)\n\
                     tagged 10 lines; no ID moved forward\n";
     assert_eq!((strict.status, strict.err.as_str()), (1, expected));
-    // The other lines have the IDs that they have without the bad one.
+    // The other lines have the same IDs as without the bad line.
     let without_line_6: String = SAMPLE.split_inclusive('\n').filter(|line| !line.contains("\"seq\":6")).collect();
     let clean = imid("tag --session-field room --time-field at --seed 1", without_line_6);
     assert_eq!(strict.out, clean.out);
@@ -122,7 +122,7 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
 }
 
 #[test]
-fn an_existing_id_is_an_error_unless_it_may_be_replaced() {
+fn an_existing_id_is_an_error_without_overwrite() {
     let lines = "{\"id\":{\"old\":[1]} , \"room\":1 }\n{\"room\":1,\"\\u0069d\":null}\n";
     let error = imid("tag --session-field room", lines).error(1);
     assert_eq!(error, "line 1: field \"id\" already exists (--overwrite replaces it)");
@@ -139,7 +139,7 @@ fn an_id_field_of_any_name_is_written_as_json() {
     assert!(out.starts_with(r#"{"a":1,"the \"id\"\n":""#), "{out}");
 }
 
-/// The error for one line.
+/// Returns the error for one line.
 fn refusal(args: &str, line: &str) -> String {
     let error = imid(&format!("tag --session-field s {args}"), line).error(1);
     error.strip_prefix("line 1: ").unwrap().to_owned()
@@ -166,7 +166,7 @@ fn a_value_in_an_error_is_one_line_of_plain_text_and_shortened() {
 }
 
 #[test]
-fn a_field_occurs_once_and_in_the_outermost_object() {
+fn a_field_must_occur_once_and_in_the_outermost_object() {
     assert_eq!(refusal("", "{}"), "field \"s\" is missing");
     assert_eq!(refusal("", r#"{"a":{"s":1}}"#), "field \"s\" is missing");
     assert_eq!(refusal("", r#"{"s":1,"\u0073":1}"#), "field \"s\" occurs more than once");
@@ -212,7 +212,7 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
 }
 
 #[test]
-fn a_time_field_takes_every_form_of_rfc_3339() {
+fn a_time_field_accepts_each_form_of_rfc_3339() {
     for text in ["2025-11-20T12:00:05.5Z", "2025-11-20t12:00:05.500999z", "2025-11-20 17:30:05.500+05:30"] {
         let run = imid("tag --session-field s --time-field t", format!("{{\"s\":1,\"t\":\"{text}\"}}"));
         assert_eq!((run.status, tagged_ids(&run.out)[0].timestamp_ms()), (0, 1_763_640_005_500), "{text}");
@@ -243,7 +243,7 @@ fn a_deeply_nested_line_is_read_like_any_other() {
 }
 
 #[test]
-fn a_bad_line_ends_the_run_after_all_before_it() {
+fn a_bad_line_ends_the_run_after_earlier_lines_are_written() {
     let Ran { status, out, err } = imid("tag --session-field s", "{\"s\":1}\n\n{\"s\":2}\nx\n{\"s\":3}\n");
     assert_eq!((status, err.as_str()), (1, "error: line 4: expected a JSON object, found \"x\"\n"));
     assert_eq!(untagged(&out), "{\"s\":1}\n\n{\"s\":2}\n");

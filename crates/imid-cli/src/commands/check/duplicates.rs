@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn repeated_ids_are_found_in_memory_and_on_disk() {
-        // 0 to 99 in scattered order, with 7 three times and 99 twice.
+        // 0 to 99 in mixed order, with 7 three times and 99 twice.
         let ids = (0..100).map(|n| n * 37 % 100).chain([7, 99, 7]).map(|ms| MessageId::first_at(ms).unwrap());
         for (in_memory, runs) in [(1_000, 0), (103, 0), (40, 2), (3, 34)] {
             let mut duplicates = Duplicates::with_memory_for(in_memory);

@@ -112,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn the_shift_that_is_computed_is_the_shift_of_the_id() {
+    fn the_computed_shift_is_that_of_the_id() {
         let mut replay = replay(None, None);
         let session = Session::default();
-        // Forward, back, and far more than a millisecond holds.
+        // Times go forward and back, and one millisecond has more messages than fit.
         let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain(iter::repeat_n(90, 10_000)).chain([91, 92, 93, 1_000]);
         let (mut last, mut moved, mut largest) = (None, 0, 0);
         for (line, ms) in times.enumerate() {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_after_the_one_before() {
+    fn a_run_continues_after_the_previous_one() {
         let after = MessageId::last_at(NOON).unwrap();
         let mut replay = replay(Some(after), Some(1));
         let error = replay.mint(Session::default(), NOON - 1, 1).unwrap_err();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_another_seed_goes_on_in_the_same_millisecond_or_the_next() {
+    fn a_run_with_another_seed_continues_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
             let after =
                 MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: Session::default() }).unwrap();
