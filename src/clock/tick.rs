@@ -49,12 +49,12 @@ impl TickClock {
         fork::watch();
         let handle = Self::handle();
         // ORDERING: with the swap in `tick`: either the thread sees the handle, or this sees that the thread has ended.
-        if fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-            if let Err(error) = thread::Builder::new().name("imid-tick".into()).spawn(tick) {
-                withdraw();
-                fork::ticker().running.store(0, Ordering::SeqCst);
-                return Err(error);
-            }
+        if fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+            && let Err(error) = thread::Builder::new().name("imid-tick".into()).spawn(tick)
+        {
+            withdraw();
+            fork::ticker().running.store(0, Ordering::SeqCst);
+            return Err(error);
         }
         publish();
         Ok(handle)

@@ -275,7 +275,9 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         if matches!(comeback, Return::Early) {
             self.clock.0.set(Face::Time(refusal.until - 1));
             // This reading moves the time on, so the wait can be longer after it.
-            assert!(self.mint(session, run, false).is_some(), "refused until the wait is over");
+            let refused = self.refused;
+            self.mint(session, run, false);
+            assert_eq!(self.refused, refused + 1, "refused until the wait is over");
             return;
         }
         self.clock.0.set(Face::Time(refusal.until));
