@@ -1,4 +1,4 @@
-//! Measures how long it takes to write and read a text, beside other libraries: `cargo bench --bench codec`.
+//! Measures the time to write and read a text, for imid and for other libraries: `cargo bench --bench codec`.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
 //! compiled here, with one compiler and one profile, and one loop measures them in turn.
@@ -6,13 +6,14 @@
 //! - **Inputs** are 256 random values in turn, or a million at once. Each is passed by reference through `black_box`.
 //! - **Results** are passed to `black_box` where they were written. A copy of 19 or 36 bytes that were just written in
 //!   parts takes time, and not the same time for each library.
-//! - **Forms**: `uuid` and `uuid-simd` write 36 characters with dashes, of 128 bits. The others write no dashes: `ulid` 26
-//!   and `scru128` 25 characters of 128 bits, `ferroid` 13 characters of 64 bits, `data-encoding` and `fast32` 16
+//! - **Forms**: `uuid` and `uuid-simd` write 36 characters with dashes, of 128 bits. The others write no dashes: `ulid`
+//!   26 and `scru128` 25 characters of 128 bits, `ferroid` 13 characters of 64 bits, `data-encoding` and `fast32` 16
 //!   characters of 80 bits. `data-encoding` has our digits.
-//! - **Cold**: before each call, a buffer larger than the first two caches is written and the input is loaded again. The
-//!   result is the mean of single calls. `nothing` is the time of the clock alone. The code stays in its cache.
-//! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` ours is also measured without AVX2 (`imid-portable`) and with it
-//!   (`imid-avx2`). `imid-const` is `MessageId::parse_const`, which is always portable.
+//! - **Cold**: before each call, a buffer larger than the first two caches is written and the input is loaded again.
+//!   The result is the mean of single calls. `nothing` is the time of the clock alone. The code stays in the
+//!   instruction cache.
+//! - **Levels**: with `RUSTFLAGS="--cfg imid_levels"` imid is also measured without AVX2 (`imid-portable`) and with
+//!   AVX2 (`imid-avx2`). `imid-const` is `MessageId::parse_const`, which is always portable.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -35,12 +36,12 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Inputs that are measured in turn.
 const TURN: usize = 1 << 8;
-/// IDs of the bulk cases.
+/// Number of IDs in the large bulk cases.
 const MILLION: usize = 1_000_000;
 
 type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
-/// The values of each library, made of the same random bits.
+/// The values of each library, made from the same random bits.
 struct Values {
     imid: Vec<MessageId>,
     bytes: Vec<[u8; MessageId::BYTES]>,
@@ -90,7 +91,7 @@ fn each<T>(group: &mut Group<'_>, name: &str, inputs: &[T], mut call: impl FnMut
     });
 }
 
-/// Calls `measure` for the codec as it is, and also for each level if levels can be forced.
+/// Calls `measure` without a forced level, and also for each level if levels can be forced.
 fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &str)) {
     measure(group, "imid");
     #[cfg(imid_levels)]
@@ -101,7 +102,7 @@ fn each_level(group: &mut Group<'_>, mut measure: impl FnMut(&mut Group<'_>, &st
     }
 }
 
-/// Copies the bytes of a text. No result below can take less time than this.
+/// Copies the bytes of a text. Each result below includes at least this work.
 fn copy(c: &mut Criterion) {
     let mut group = c.benchmark_group("copy/text");
     let texts: Vec<_> = ids(TURN).iter().map(|id| id.to_string().into_bytes()).collect();
@@ -166,7 +167,7 @@ fn encode_buffer(c: &mut Criterion) {
     group.finish();
 }
 
-/// Writes into a `String`, in the shortest way that a library has.
+/// Writes into a `String` with the shortest code that a library allows.
 fn encode_string(c: &mut Criterion) {
     let values = Values::new();
     let mut group = c.benchmark_group("encode/string");
@@ -199,7 +200,7 @@ fn encode_display(c: &mut Criterion) {
     group.finish();
 }
 
-/// The texts of each library, of the same random bits.
+/// The texts of each library, made from the same random bits.
 struct Texts {
     imid: Vec<String>,
     uuid: Vec<String>,
@@ -327,7 +328,7 @@ fn texts_of<T: ToString, const N: usize>(values: &[T]) -> Vec<[u8; N]> {
     values.iter().map(|value| value.to_string().as_bytes().try_into().expect("a text of this length")).collect()
 }
 
-/// Measures many IDs at once, in the caches and outside of them. A time is that of all IDs.
+/// Measures many IDs at once, in the caches and outside of them. A time is for all IDs together.
 fn bulk(c: &mut Criterion) {
     for (count, called) in [(1_000, "thousand"), (MILLION, "million")] {
         let ids = ids(count);
@@ -386,7 +387,7 @@ fn bulk(c: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    // About a second for each result.
+    // Each result takes about a second.
     config = Criterion::default()
         .sample_size(50)
         .warm_up_time(Duration::from_millis(200))

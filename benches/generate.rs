@@ -1,19 +1,20 @@
-//! What one ID costs, beside the peers, in one file and one run: `cargo bench --bench generate`.
+//! Measures the time to mint an ID, for imid and for other libraries: `cargo bench --bench generate`.
 //!
-//! A result has the name `topic/case/library`. Ratios are only fair between results of one run, so every rival is
-//! built here with the same compiler and the same profile, and is measured in turn by the same loop.
+//! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
+//! compiled here, with one compiler and one profile, and the same loop measures them in turn.
 //!
-//! - **Limits.** A layout with 12 bits of sequence gives out 4,096 IDs per millisecond, 244 ns each, and then waits,
-//!   fails, or carries into the next millisecond. `generate` and `batch` measure the work and not that wait: each
-//!   generator that would wait or fail gets a wider sequence (`snowflake_me`, `ferroid`: 22 bits, which no machine uses
-//!   up), and one that carries carries without end (`snowid`, shown with 12 and with 16 bits; ours, whose `max_lead` is
-//!   lifted). `sustained` measures the opposite: the limits as each library ships them, waits included, over wall time.
-//! - **No failure inside a measured loop.** Each call is unwrapped, so a refusal ends the run. `ferroid` answers a lost
-//!   race and a full sequence by the same `Pending`, which its own `next_id` retries; [`spin`] counts only the retries
-//!   that asked to wait, and [`assert_no_waits`] ends the run if there were any to speak of.
-//! - **Every result is used**: it goes through `black_box`, and ours takes its session from there, too.
-//! - **Two threads** leave a spinning barrier together, and the time is the wall time from the first start to the last
-//!   end, for two IDs: one from each thread.
+//! - **Limits.** A layout with 12 bits of sequence has 4,096 IDs per millisecond, 244 ns each. After these a library
+//!   waits, fails, or carries into the next millisecond. `generate` and `batch` are bursts. They measure the work and
+//!   not the wait. A library that would wait or fail gets a wider sequence (`snowflake_me`, `ferroid`: 22 bits, which
+//!   are enough for each machine that was measured). A library that can carry does so without a limit (`snowid`, with
+//!   12 and with 16 bits; imid, with `max_lead` lifted). `sustained` measures the default limits of each library, with
+//!   the waits, in wall time.
+//! - **Failures** end the run, because each call in a measured loop is unwrapped. `ferroid` returns the same `Pending`
+//!   for a lost race and for a full sequence, and its `next_id` retries both. [`spin`] counts the retries that had to
+//!   wait, and [`assert_no_waits`] ends the run if there were too many.
+//! - **Results** go through `black_box`. The session for imid goes through one, too.
+//! - **Two threads** leave a spinning barrier together. The time is the wall time from the first start to the last end.
+//!   It is for two IDs, one from each thread.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::hint::black_box;
@@ -34,9 +35,9 @@ use imid::{Generator, MessageId, Session};
 use snowflake_me::Snowflake;
 use snowid::{SnowID, SnowIDConfig};
 
-/// The threads of the contended cases.
+/// Number of threads in the contended cases.
 const THREADS: usize = 2;
-/// The IDs of a batch.
+/// Number of IDs in a batch.
 const BATCH: usize = 64;
 
 define_snowflake_id!(
@@ -44,11 +45,11 @@ define_snowflake_id!(
     Ferroid16, u64, reserved: 1, timestamp: 41, machine_id: 6, sequence: 16
 );
 define_snowflake_id!(
-    /// 22 bits of sequence, out of reach; the time lasts 24 days, which a run does.
+    /// 22 bits of sequence, which a run does not use up. The time lasts for 24 days, which is enough for a run.
     Ferroid22, u64, reserved: 1, timestamp: 31, machine_id: 10, sequence: 22
 );
 
-/// Ours without its one limit on rate, since the others have none here either.
+/// Returns a builder for imid without a limit on the rate, because the other libraries have no limit here.
 fn unlimited() -> Builder<SystemClock, 1> {
     Generator::builder().max_lead(Duration::MAX)
 }
@@ -57,7 +58,7 @@ fn ticker() -> TickClock {
     TickClock::start().expect("a thread to spare")
 }
 
-/// A session for each number; neighbours use different stripes.
+/// Returns a session for a number. Sessions of neighbouring numbers use different stripes.
 fn session(number: usize) -> Session {
     Session::from_u32(number as u32).expect("26 bits")
 }
@@ -68,13 +69,13 @@ fn ferroid<Id: SnowflakeId<Ty = u64>>(epoch: Duration) -> Ferroid<Id> {
     AtomicSnowflakeGenerator::new(1, MonotonicClock::with_epoch(epoch))
 }
 
-/// An epoch for [`Ferroid22`] and for `snowflake_me`'s 31 bits of time.
+/// Returns an epoch for [`Ferroid22`] and for the 31 bits of time of `snowflake_me`.
 fn a_second_ago() -> Duration {
     let now = SystemTime::now() - Duration::from_secs(1);
     now.duration_since(UNIX_EPOCH).expect("a clock past 1970")
 }
 
-/// 22 bits of sequence in place of 12, for 31 bits of time in place of 41.
+/// Returns a generator with 22 bits of sequence instead of 12, and with 31 bits of time instead of 41.
 fn wide_snowflake_me() -> Snowflake {
     Snowflake::builder()
         .machine_id(&|| Ok(1))
@@ -86,21 +87,21 @@ fn wide_snowflake_me() -> Snowflake {
         .expect("31 + 22 + 5 + 5 bits")
 }
 
-/// 12 bits of sequence, as `snowid` has them by default.
+/// Returns a generator with 12 bits of sequence, the default of `snowid`.
 fn snowid_12() -> SnowID {
     SnowID::new(1).expect("node 1 of 1024")
 }
 
-/// 16 bits of sequence, the most that `snowid` allows.
+/// Returns a generator with 16 bits of sequence, the most that `snowid` allows.
 fn snowid_16() -> SnowID {
     let config = SnowIDConfig::builder().node_bits(6).expect("6 to 16 node bits").build();
     SnowID::with_config(1, config).expect("node 1 of 64")
 }
 
-/// Calls on which a generator asked to wait for the clock, all threads.
+/// Number of calls in which a generator had to wait for the clock, in all threads.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
-/// `ferroid`'s retry: 0 is a lost race, anything else a wait for the clock.
+/// Handles a retry of `ferroid`: 0 is a lost race, and other numbers are a wait for the clock.
 fn spin(wait: u64) {
     if wait > 0 {
         WAITS.fetch_add(1, Ordering::Relaxed);
@@ -108,10 +109,10 @@ fn spin(wait: u64) {
     std::hint::spin_loop();
 }
 
-/// Ends the run where the limits of a layout were measured instead of its work.
+/// Ends the run if the limits of a layout were measured instead of its work.
 ///
-/// Some waits are no limit: a thread that was suspended between its clock reading and its exchange is told to wait,
-/// and finds a newer reading at its next try.
+/// A few waits are not a limit: a thread that was suspended between its clock reading and its exchange has to wait, and
+/// reads a newer time in its next try.
 fn assert_no_waits(minted: u64) {
     let waits = WAITS.swap(0, Ordering::Relaxed);
     assert!(
@@ -120,12 +121,12 @@ fn assert_no_waits(minted: u64) {
     );
 }
 
-/// Time for `iters` calls of `mint` on each of [`THREADS`] threads, from the first start to the last end.
+/// Returns the time of `iters` calls of `mint` on each of [`THREADS`] threads, from the first start to the last end.
 fn race(iters: u64, mint: impl Fn(usize) + Sync) -> Duration {
     let ready = AtomicUsize::new(0);
     let run = |thread| {
         ready.fetch_add(1, Ordering::SeqCst);
-        // Spinning, since a futex would wake the threads one after the other.
+        // The barrier spins, because a futex would start the threads one after the other.
         while ready.load(Ordering::SeqCst) < THREADS {
             std::hint::spin_loop();
         }
@@ -145,7 +146,7 @@ fn race(iters: u64, mint: impl Fn(usize) + Sync) -> Duration {
     end - start
 }
 
-/// What the parts of a generator cost on this machine: the floor under every figure below.
+/// Measures the parts of a generator: clocks and atomic operations. The times below include some of these.
 fn floor(c: &mut Criterion) {
     let mut group = c.benchmark_group("floor/one-thread");
     group.bench_function("system-time", |b| b.iter(SystemTime::now));
@@ -165,7 +166,7 @@ fn floor(c: &mut Criterion) {
         });
     });
     group.bench_function("fetch-add", |b| b.iter(|| word.fetch_add(1, Ordering::Relaxed)));
-    // The least that an ID of 16 bytes costs which is taken by a locked instruction.
+    // The least time for an ID of 16 bytes that is taken with a locked instruction.
     group.bench_function("fetch-add-16-bytes", |b| {
         b.iter(|| u128::from(word.fetch_add(1, Ordering::Relaxed)) << 26 | u128::from(black_box(session(0)).to_u32()));
     });
@@ -177,7 +178,7 @@ fn floor(c: &mut Criterion) {
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the intrinsic has no safe form")]
 fn rdtsc() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and Linux leaves it open to user programs.
+    // SAFETY: every x86-64 processor has the instruction, and Linux allows it in user programs.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
@@ -229,7 +230,7 @@ fn one_thread(c: &mut Criterion) {
     group.finish();
 }
 
-/// One shared generator, two threads; the time is for two IDs, one from each.
+/// Measures two threads that share one generator. The time is for two IDs, one from each thread.
 fn two_threads(c: &mut Criterion) {
     let mut group = c.benchmark_group("generate/two-threads");
     group.throughput(Throughput::Elements(THREADS as u64));
@@ -250,7 +251,7 @@ fn two_threads(c: &mut Criterion) {
     let ids = unlimited().stripes::<64>().clock(ticker()).build().expect("no lane");
     ours(&mut group, "imid-tick-64-stripes", ids);
 
-    // A generator per thread, inside the library: nothing is shared, nothing is ordered across threads.
+    // The library has a generator per thread. The threads share no state, and have no common order.
     shared(&mut group, "fast-uuid-v7", (), |(), _| _ = black_box(fast_uuid_v7::gen_id_u128()));
     shared(&mut group, "ulid", (), |(), _| _ = black_box(ulid::Ulid::generate()));
     // A lock, inside the library or around it.
@@ -263,14 +264,14 @@ fn two_threads(c: &mut Criterion) {
     group.finish();
 }
 
-/// Ours: each thread mints for a session of its own.
+/// Measures imid. Each thread mints for its own session.
 fn ours<C: Clock + Sync, const N: usize>(group: &mut BenchmarkGroup<WallTime>, name: &str, ids: Generator<C, N>) {
     shared(group, name, ids, |ids, thread| {
         black_box(ids.generate(black_box(session(thread))).expect("no limit"));
     });
 }
 
-/// Benches `mint` on one generator that all threads share; `mint` is told the number of its thread.
+/// Measures `mint` on one generator that all threads share. `mint` gets the number of its thread.
 fn shared<G: Sync>(group: &mut BenchmarkGroup<WallTime>, name: &str, ids: G, mint: impl Fn(&G, usize) + Sync) {
     group.bench_function(name, |b| {
         b.iter_custom(|iters| {
@@ -281,8 +282,8 @@ fn shared<G: Sync>(group: &mut BenchmarkGroup<WallTime>, name: &str, ids: G, min
     });
 }
 
-/// [`BATCH`] IDs in one call, into a buffer that is there or, where the name says so, into a new vector. The throughput
-/// counts IDs.
+/// Measures [`BATCH`] IDs in one call, into an existing buffer, or into a new vector if the name says so. The
+/// throughput counts IDs.
 fn batch(c: &mut Criterion) {
     let mut group = c.benchmark_group("batch-64/one-thread");
     group.throughput(Throughput::Elements(BATCH as u64));
@@ -333,13 +334,13 @@ fn batch(c: &mut Criterion) {
     group.finish();
 }
 
-/// How a caller uses ours at the limit: it waits where it is refused, at most for far longer than it is ever asked to.
+/// Mints an ID with imid at its limit: if the call is refused, it waits. The time limit is much longer than the waits.
 fn patiently<C: Clock, const N: usize>(ids: &Generator<C, N>, session: Session) -> MessageId {
     let minted = ids.generate(session).or_else(|_| ids.generate_within(session, Duration::from_secs(10)));
     minted.expect("a clock that runs")
 }
 
-/// Ours after a second of overload: the lead is used up, and what remains is the rate of the layout.
+/// Returns a generator of imid after a second of overload. Its lead is used up, so its rate is that of the layout.
 fn led<const N: usize>(sessions: usize) -> Generator<SystemClock, N> {
     let ids = Generator::<SystemClock, N>::striped();
     for number in 0..sessions {
@@ -348,18 +349,19 @@ fn led<const N: usize>(sessions: usize) -> Generator<SystemClock, N> {
     ids
 }
 
-/// IDs per second of wall time with the limits in place, the waits included.
+/// Measures IDs per second of wall time with the limits in place. The time includes the waits.
 fn sustained(c: &mut Criterion) {
     let mut group = c.benchmark_group("sustained/one-thread");
     group.throughput(Throughput::Elements(1));
 
     let ids = led::<1>(1);
     group.bench_function("imid", |b| b.iter(|| patiently(&ids, session(0))));
-    // 64 sessions in turn: the 262 million a second of the layout are out of reach, so nothing is refused.
+    // 64 sessions in turn. The layout has 262 million IDs per second, which a thread cannot mint, so no call is
+    // refused.
     let ids = Generator::<SystemClock, 64>::striped();
     let mut turn = (0..64).cycle();
     group.bench_function("imid-64-stripes", |b| b.iter(|| patiently(&ids, session(turn.next().expect("a cycle")))));
-    // Refuses where the sequence is full, and the caller asks again.
+    // Refuses a call if the sequence is full. The caller tries again.
     let ids = snowid_12();
     group.bench_function("snowid-try", |b| {
         b.iter(|| {
@@ -371,7 +373,7 @@ fn sustained(c: &mut Criterion) {
             }
         });
     });
-    // Never refuses: its time runs ahead of the clock for as long as the load lasts.
+    // Does not refuse calls: its time runs ahead of the clock as long as the load lasts.
     group.bench_function("snowid", |b| b.iter(|| ids.generate()));
     let ids = Snowflake::builder().machine_id(&|| Ok(1)).data_center_id(&|| Ok(1)).finalize().expect("the default");
     group.bench_function("snowflake_me", |b| b.iter(|| ids.next_id().expect("no time-out is set")));
@@ -384,7 +386,7 @@ fn sustained(c: &mut Criterion) {
     let mut group = c.benchmark_group("sustained/two-threads");
     group.throughput(Throughput::Elements(THREADS as u64));
     shared(&mut group, "imid", led::<1>(1), |ids, thread| _ = black_box(patiently(ids, session(thread))));
-    // One session, so one stripe, for each thread.
+    // Each thread has one session, and so one stripe.
     shared(&mut group, "imid-64-stripes", led::<64>(2), |ids, thread| _ = black_box(patiently(ids, session(thread))));
     let ids = ferroid::<SnowflakeTwitterId>(TWITTER_EPOCH);
     shared(&mut group, "ferroid-twitter", ids, |ids, _| _ = black_box(ids.next_id(|_| thread::yield_now())));
@@ -395,7 +397,7 @@ fn sustained(c: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    // Under 2 s for each result, so that a whole run fits into two minutes.
+    // Each result takes less than 2 s, so that a whole run takes less than two minutes.
     config = Criterion::default()
         .sample_size(50)
         .warm_up_time(Duration::from_millis(400))

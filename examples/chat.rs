@@ -10,7 +10,7 @@ static IDS: Generator = Generator::new();
 fn main() -> Result<(), Box<dyn Error>> {
     let room = Session::new(SessionType::GROUP, "room-42");
 
-    // Any store that orders text will do: its order is the order of the messages.
+    // Any store that orders text can be used. Its order is the order of the messages.
     let mut store = BTreeMap::new();
     for line in ["hello", "is anybody here?", "yes"] {
         store.insert(IDS.generate(room)?.to_string(), line);
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{id}  {line}");
     }
 
-    // All of the last message's minute, as `BETWEEN` would read it.
+    // All messages of the minute of the last one, as `BETWEEN` selects them.
     let (last, _) = store.last_key_value().ok_or("three messages were stored")?;
     let minute = last.parse::<MessageId>()?.timestamp_ms() / 60_000 * 60_000;
     let scan = MessageId::range(minute..minute + 60_000)?;

@@ -1,4 +1,4 @@
-//! An import: old messages get IDs of their own times, strictly increasing in the order in which they come.
+//! An import: old messages get IDs with their own times. The IDs strictly increase in the order of the input.
 
 use std::error::Error;
 use std::time::Duration;
@@ -10,13 +10,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let archive = [
         (1_565_702_306_000, "gardening", "who has seeds?"),
         (1_565_702_306_000, "gardening", "I do"),
-        // Stored late: its time lies before that of the line above, its ID comes after it.
+        // This message was stored late. Its time is before that of the line above, but its ID sorts after it.
         (1_565_702_299_000, "cooking", "what is for dinner?"),
         (1_565_702_340_000, "cooking", "soup"),
     ];
 
     let clock = ManualClock::new(0);
-    // A fixed seed makes the import repeatable; no limit holds where time is the archive's.
+    // A fixed seed makes the import repeatable. The limits are lifted, because the times are those of the archive.
     let ids =
         Generator::builder().seed(42).max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build()?;
     for (time_ms, topic, line) in archive {

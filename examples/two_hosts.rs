@@ -1,4 +1,4 @@
-//! Two hosts whose clocks are 3 s apart: a reply sorts after its question all the same.
+//! Two hosts have clocks that are 3 s apart. With `observe`, a reply sorts after its question.
 
 use std::error::Error;
 

@@ -10,8 +10,8 @@ use crate::times::first_and_last;
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
 ///
-/// Every 80-bit value is an ID. IDs, their integers, their bytes and their texts all have the same order: by
-/// millisecond first, then in the order in which one generator made them.
+/// Every 80-bit value is an ID. IDs, their integers, their bytes and their texts all have the same order: by timestamp
+/// first, then by spin, type and hash.
 ///
 /// ```
 /// use imid::{MessageId, Session, SessionType, Parts};
@@ -67,7 +67,7 @@ impl MessageId {
     #[inline]
     pub const fn from_bytes(bytes: [u8; layout::BYTES]) -> Self {
         let [high @ .., a, b] = bytes;
-        // The low 16 bits stand alone: 80 bits are one 64-bit and one 16-bit load.
+        // The low 16 bits are separate: 80 bits are one 64-bit load and one 16-bit load.
         Self((u64::from_be_bytes(high) as u128) << u16::BITS | u16::from_be_bytes([a, b]) as u128)
     }
 
@@ -78,8 +78,8 @@ impl MessageId {
         bytes
     }
 
-    /// Puts an ID together from its parts, for tests and imports. A [`Generator`](crate::Generator) is what keeps IDs
-    /// distinct.
+    /// Makes an ID from its parts, for tests and imports. Equal parts make equal IDs: use a
+    /// [`Generator`](crate::Generator) for unique IDs.
     ///
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
@@ -95,7 +95,7 @@ impl MessageId {
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session))
     }
 
-    /// Returns the parts, from which [`try_from_parts`](Self::try_from_parts) makes the same ID.
+    /// Returns the parts. [`try_from_parts`](Self::try_from_parts) makes the same ID from them.
     #[inline]
     pub const fn parts(self) -> Parts {
         Parts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
@@ -129,7 +129,7 @@ impl MessageId {
         Duration::from_millis(self.timestamp_ms())
     }
 
-    /// Returns the timestamp as a time of the system's clock.
+    /// Returns the timestamp as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         std::time::UNIX_EPOCH + self.since_epoch()
@@ -141,13 +141,14 @@ impl MessageId {
         self.stamp() as u16 & SPIN_MAX
     }
 
-    /// Returns the type of the session.
+    /// Returns the type of the session. In an ID from another system, the code can have another meaning than the name of
+    /// the type says: see [`Dialect::type_name`](crate::dialect::Dialect::type_name).
     #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session().session_type()
     }
 
-    /// Returns the hash of the session's name: a hint, never proof (see [`SessionHash`]).
+    /// Returns the hash of the session's name: a hint and not a proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
         self.session().hash()
@@ -161,7 +162,7 @@ impl MessageId {
 
     /// Returns whether the ID can belong to this session: type and hash are equal.
     ///
-    /// `false` is proof. `true` is a hint, because two sessions can share a hash (see [`SessionHash`]).
+    /// `false` is a proof. `true` is a hint, because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: Session) -> bool {
         self.session().to_u32() == session.to_u32()
@@ -185,9 +186,10 @@ impl MessageId {
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
-    /// An ID's timestamp can be ahead of the clock by which its message was received: in ordinary use by a millisecond,
-    /// under overload by up to the generator's `max_lead`, after a clock step by up to that step more, and after an
-    /// observed ID by up to `max_skew`. Widen the range by that much if a scan by wall-clock time must miss no message.
+    /// An ID's timestamp can be ahead of the clock at the time of minting: in ordinary use by a millisecond, under
+    /// overload by up to the generator's `max_lead`, after a clock step by up to that step more, and after an observed
+    /// ID by up to `max_skew`. If a scan by wall-clock time must find all messages, move the end of the range by this
+    /// much.
     ///
     /// ```
     /// use imid::MessageId;
@@ -199,8 +201,8 @@ impl MessageId {
     /// ```
     ///
     /// # Errors
-    /// A bound is past the last timestamp (2⁴² ms itself is valid as an excluded end); the range holds no millisecond,
-    /// such as `5..5`.
+    /// A bound is past the last timestamp (2⁴² ms itself is valid as an excluded end); the range contains no
+    /// millisecond, such as `5..5`.
     pub fn range(times: impl RangeBounds<u64>) -> Result<RangeInclusive<Self>, TimeRangeError> {
         let (from, last) = first_and_last(times, 0..=TIMESTAMP_MAX);
         let first = Self::first_at(from)?;
@@ -213,7 +215,7 @@ impl MessageId {
 
 cfg_minting! {
     impl MessageId {
-        /// Returns the ID with the next stamp. The caller knows that there is one.
+        /// Returns the ID with the next stamp. The caller makes sure that there is one.
         #[inline]
         pub(crate) const fn next_stamp(self) -> Self {
             Self(self.0 + (1 << STAMP_SHIFT))
@@ -221,7 +223,7 @@ cfg_minting! {
     }
 }
 
-/// What an ID is put together from: the argument of [`MessageId::try_from_parts`], by name.
+/// The parts of an ID, for [`MessageId::try_from_parts`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parts {
     /// Milliseconds since 1970-01-01T00:00:00Z, 0 to [`MessageId::TIMESTAMP_MAX`].

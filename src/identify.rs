@@ -1,4 +1,4 @@
-//! Which dialects and Snowflake layouts could have made a text.
+//! Finds the dialects and Snowflake layouts that could have made a text.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -10,10 +10,10 @@ use crate::snowflake::{Layout, Snowflake};
 
 /// The earliest plausible time: 2005-01-01T00:00:00Z. All of these systems are younger.
 const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
-/// How far ahead a plausible time can be: two years, for clocks that are wrong.
+/// How far ahead of now a plausible time can be: two years, because clocks can be wrong.
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
-/// One way to read a text: who could have made it, and which ID it then is.
+/// One way to read a text: the dialect or layout that could have made it, and the ID.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Candidate {
@@ -71,10 +71,10 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// How many candidates a text can have.
+/// The greatest number of candidates that a text can have.
 const MAX: usize = Dialect::ALL.len() + Layout::ALL.len();
 
-/// The candidates for a text, the plausible ones first: what [`identify`](crate::identify()) returns.
+/// The candidates for a text, plausible ones first, as [`identify`](crate::identify()) returns them.
 #[derive(Clone, Debug)]
 pub struct Candidates(arrayvec::IntoIter<Candidate, MAX>);
 
@@ -101,8 +101,8 @@ impl ExactSizeIterator for Candidates {}
 impl FusedIterator for Candidates {}
 
 cfg_minting! {
-    /// Returns every built-in dialect and Snowflake layout that could have made a text, the most plausible first. There
-    /// are none if no dialect and no layout [parses](Dialect::parse) the text.
+    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. The
+    /// result is empty if no dialect and no layout [parses](Dialect::parse) the text.
     ///
     /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
     /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
@@ -126,7 +126,7 @@ cfg_minting! {
     }
 }
 
-/// [`identify`](crate::identify()) at a given time, in unix milliseconds. It reads no clock.
+/// Does the same as [`identify`](crate::identify()) for a given time in unix milliseconds. It does not read a clock.
 pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
     let messages =
         Dialect::ALL.iter().filter_map(|dialect| dialect.parse(text).ok().map(|id| Candidate::Message { dialect, id }));

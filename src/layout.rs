@@ -1,6 +1,6 @@
-//! Widths, shifts, masks and maxima of the 80-bit value, by name.
+//! Widths, shifts, masks and maxima of the 80-bit value.
 //!
-//! The tables in `codec/avx2.rs` are written out for the widths of the text's digits and assert them.
+//! The tables in `codec/avx2.rs` are written for these widths, and assert them.
 //!
 //! ```text
 //!  79                            38 37        26 25  22 21                  0
@@ -58,7 +58,7 @@ pub(crate) const DIGITS: usize = (ID_BITS / DIGIT_BITS) as usize;
 pub(crate) const GROUP_DIGITS: usize = 4;
 /// Number of groups in the text form.
 pub(crate) const GROUPS: usize = DIGITS / GROUP_DIGITS;
-/// Length of the text form: the digits, and a dash between two groups.
+/// Length of the text form: the digits, and the dashes between the groups.
 pub(crate) const TEXT_LEN: usize = DIGITS + GROUPS - 1;
 /// Width of one hex digit, in bits.
 pub(crate) const HEX_DIGIT_BITS: u32 = 4;

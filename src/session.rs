@@ -1,4 +1,4 @@
-//! The conversation as an ID knows it: a 4-bit type and a 22-bit hash of the name.
+//! The session: the type and the hash of a conversation, as an ID contains them.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -11,8 +11,8 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 
 /// The kind of conversation: a code from 0 to 15.
 ///
-/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name:
-/// applications may use them for kinds of their own.
+/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 do not have a
+/// name. Applications may use them for their own kinds.
 ///
 /// ```
 /// use imid::SessionType;
@@ -25,7 +25,7 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SessionType(u8);
 
-/// Makes the constants and their names from one table, so that neither can miss a code.
+/// Makes the constants and their names from one table, so that each constant has a name.
 macro_rules! session_types {
     ($($code:literal $name:ident $what:literal)*) => {
         impl SessionType {
@@ -62,6 +62,8 @@ session_types! {
 }
 
 impl SessionType {
+    /// The least type: code 0. It is the default.
+    pub const MIN: Self = Self(0);
     /// The greatest type: code 15.
     pub const MAX: Self = Self(TYPE_MAX);
 
@@ -83,7 +85,7 @@ impl SessionType {
     }
 }
 
-/// Writes the name in upper case, or the code where the type has no name.
+/// Formats the name in upper case, or the code if the type has no name.
 impl fmt::Display for SessionType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
@@ -99,7 +101,7 @@ impl fmt::Debug for SessionType {
     }
 }
 
-/// Reads a name in any case (`group`, `ULTRA_GROUP`) or a decimal code (`0` to `15`).
+/// Reads a name in any case (`group`, `ULTRA_GROUP`) or a decimal code (`0` to `15`) without sign and leading zeros.
 impl FromStr for SessionType {
     type Err = ParseSessionTypeError;
 
@@ -108,9 +110,9 @@ impl FromStr for SessionType {
         if let Some(named) = Self::NAMED.iter().find(named) {
             return Ok(*named);
         }
-        // `u8::from_str` would also accept a leading plus.
-        match text.parse() {
-            Ok(code) if code <= TYPE_MAX && text.as_bytes()[0].is_ascii_digit() => Ok(Self(code)),
+        // `u8::from_str` would also accept a leading plus and leading zeros.
+        match (text.parse(), text.as_bytes()) {
+            (Ok(code), [b'0'] | [b'1'..=b'9', ..]) if code <= TYPE_MAX => Ok(Self(code)),
             _ => Err(ParseSessionTypeError::new()),
         }
     }
@@ -118,18 +120,20 @@ impl FromStr for SessionType {
 
 /// The low 22 bits of a hash of the session's name.
 ///
-/// Equal hashes are a hint that the sessions are the same, never proof: of 2,400 sessions of one type, two share a hash
-/// with probability 1/2 (the birthday bound of 2²² values). Different hashes are proof that the sessions differ.
+/// Equal hashes are a hint that the sessions are the same, and not a proof: of 2,400 sessions of one type, two share a
+/// hash with probability 1/2 (the birthday bound of 2²² values). Different hashes prove that the sessions differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SessionHash(u32);
 
 impl SessionHash {
+    /// The least hash: 0. It is the default.
+    pub const MIN: Self = Self(0);
     /// The greatest hash: 4,194,303, 22 ones.
     pub const MAX: Self = Self(HASH_MAX);
 
     /// Returns the standard hash of a name: the low 22 bits of XXH3-64 (seed 0) of its UTF-8 bytes.
     ///
-    /// FORMAT.md fixes it: it is the same on every platform and in every version of this library.
+    /// FORMAT.md defines this hash. It is the same on all platforms and in all versions of this library.
     pub fn of(name: &str) -> Self {
         Self::truncate(xxh3_64(name.as_bytes()))
     }
@@ -157,7 +161,7 @@ impl SessionHash {
     }
 }
 
-/// Writes the value in decimal.
+/// Formats the value in decimal.
 impl fmt::Display for SessionHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
@@ -170,10 +174,10 @@ impl fmt::Debug for SessionHash {
     }
 }
 
-/// A conversation as an ID knows it: type and hash, 26 bits.
+/// A conversation as an ID contains it: type and hash, 26 bits.
 ///
-/// Make it once per conversation and keep it, so that the name is hashed once. Two conversations of one type can share a
-/// hash (see [`SessionHash`]).
+/// Make a session once per conversation and keep it, so that the name is hashed once. Two conversations of one type can
+/// share a hash (see [`SessionHash`]).
 ///
 /// ```
 /// use imid::{Session, SessionType};
@@ -191,15 +195,16 @@ impl Session {
     /// The greatest session: 26 ones.
     pub const MAX: Self = Self(SESSION_MAX);
 
-    /// Makes a session from its type and the standard hash of its name.
+    /// Makes a session from its type and the standard hash of its name. For the private conversation of two users use
+    /// [`pair`](Self::pair), so that both directions have one session.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
     /// Makes the private conversation of two users. The order of the two makes no difference.
     ///
-    /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes: the
-    /// lesser of h(a) and h(b), then the greater, both big-endian.
+    /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes:
+    /// the lesser of h(a) and h(b), then the greater, both big-endian.
     pub fn pair(a: &str, b: &str) -> Self {
         let (a, b) = (xxh3_64(a.as_bytes()), xxh3_64(b.as_bytes()));
         let mut ends = [0; 16];
@@ -248,12 +253,12 @@ impl Session {
         SessionHash(self.0 & HASH_MAX)
     }
 
-    /// Returns the shard that owns this session, 0 to `shards - 1`: jump consistent hash of the 26 bits.
+    /// Returns the shard that owns this session, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
-    /// Sessions with equal bits have the same shard, so two processes that own different shards never mint for the same
-    /// 26 bits. The shard can also be computed from any ID of the session. When the count grows from n to n + 1, one
-    /// session in n + 1 moves, always to the new shard. Source: Lamping and Veach, "A Fast, Minimal Memory, Consistent
-    /// Hash Algorithm", 2014.
+    /// Sessions with equal bits have the same shard, so two processes that own different shards do not mint for the
+    /// same 26 bits. The shard can also be computed from any ID of the session. When the count grows from n to n + 1,
+    /// about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A Fast, Minimal
+    /// Memory, Consistent Hash Algorithm", 2014.
     ///
     /// ```
     /// use imid::{Session, SessionType};
@@ -274,7 +279,7 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Conversions with the integer of a value: all that is above its maximum is refused.
+/// Implements the conversions of a value from and to its integer. An integer above the maximum is an error.
 macro_rules! integer_conversions {
     ($($value:ty, $integer:ty, $from:ident, $to:ident;)*) => {$(
         impl TryFrom<$integer> for $value {
@@ -299,10 +304,10 @@ integer_conversions! {
     Session, u32, from_u32, to_u32;
 }
 
-/// Jump consistent hash: the bucket of `key` among `buckets`.
+/// Returns the bucket of `key` among `buckets`, by jump consistent hash.
 ///
-/// The division is the paper's, in the same floating point. Each step is exact or rounded the same way on all targets
-/// (2³¹ over an integer of at most 2³¹, times an integer below 2³²).
+/// The floating-point division is the same as in the paper. Each step is exact, or rounded in the same way on all
+/// targets (2³¹ over an integer of at most 2³¹, times an integer below 2³²).
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "each operand is a whole number below 2^53")]
 const fn jump(mut key: u64, buckets: u32) -> u32 {
     const MULTIPLIER: u64 = 2_862_933_555_777_941_757;

@@ -1,4 +1,5 @@
-//! What each public type can be used for: shared, sent, copied, kept across a panic, put into a constant.
+//! Checks what each public type can be used for: whether it can be shared, sent, copied, kept across a panic, and put
+//! into a constant.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 mod public;
@@ -21,13 +22,13 @@ use imid::{
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
 impl<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Shared for T {}
 
-/// State that threads share.
+/// Checks a type of state that threads share.
 fn shared<T: Shared>() {}
 
-/// Settings and parts: compared, but without an order.
+/// Checks a type of settings or parts. It can be compared, but has no order.
 fn plain<T: Shared + Copy + Eq>() {}
 
-/// IDs, their texts and their sessions: keys of maps that hash and of maps that sort.
+/// Checks a type of IDs, texts or sessions. It can be a key of a hash map and of a sorted map.
 fn value<T: Shared + Copy + Ord + Hash>() {}
 
 fn error<T: Shared + Copy + Eq + std::error::Error>() {}
@@ -127,7 +128,7 @@ fn values_can_be_printed() {
     is_display::<SessionType>();
 }
 
-// A constant reference to a constant: refused by the compiler for a type with interior mutability.
+// A constant reference to a constant. The compiler refuses it for a type with interior mutability.
 const _: &MessageId = &MessageId::MAX;
 const _: &SessionType = &SessionType::GROUP;
 const _: &SessionHash = &SessionHash::MAX;

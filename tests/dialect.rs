@@ -1,4 +1,4 @@
-//! Dialects: known IDs, strictness, the 80 bits kept, and what a dialect of one's own may be.
+//! Dialects: known IDs, strict reading, the 80 bits, and dialects that a user defines.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ fn rongcloud_ids_until_2018_sort_before_the_current_ones() {
 }
 
 #[test]
-fn each_bit_arrives_in_every_form_and_in_one_field() {
+fn each_bit_is_in_every_form_and_in_one_field() {
     let ours = Layout::builder().timestamp_bits(40).spin_bits(8).type_bits(8).hash_bits(24).build().unwrap();
     for bits in (0..80).map(|bit| 1 << bit).chain([0, (1 << 80) - 1, 0x0123_4567_89AB_CDEF_0123]) {
         for layout in [Layout::STANDARD, Layout::RONGCLOUD_V1, ours] {
@@ -128,7 +128,7 @@ fn each_bit_arrives_in_every_form_and_in_one_field() {
 }
 
 #[test]
-fn what_is_not_80_bits_is_refused() {
+fn a_value_that_is_not_80_bits_is_refused() {
     let layout = Layout::RONGCLOUD_V1;
     let error = DialectId::from_u128(1 << 80, layout).unwrap_err();
     assert_eq!(
@@ -140,7 +140,7 @@ fn what_is_not_80_bits_is_refused() {
 }
 
 #[test]
-fn order_is_that_of_bits_and_agrees_with_equality() {
+fn the_order_is_that_of_the_bits_and_agrees_with_equality() {
     let ids = |bits| [Layout::STANDARD, Layout::RONGCLOUD_V1].map(|layout| DialectId::from_u128(bits, layout).unwrap());
     let ids: BTreeSet<_> = [ids(0), ids(1), ids(2)].concat().into_iter().collect();
     assert_eq!(ids.len(), 6);
@@ -149,7 +149,7 @@ fn order_is_that_of_bits_and_agrees_with_equality() {
 
 #[cfg(feature = "std")]
 #[test]
-fn the_time_is_that_of_the_systems_clock() {
+fn the_time_converts_to_a_system_time() {
     let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!((since_1970, since_1970.as_millis()), (id.since_epoch(), 1_499_141_156_189));
@@ -159,7 +159,7 @@ fn the_time_is_that_of_the_systems_clock() {
 }
 
 #[test]
-fn one_id_has_these_texts() {
+fn an_id_has_a_different_text_in_each_dialect() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     let texts = Dialect::ALL.iter().map(|dialect| {
         let id = DialectId::from_bytes(id.to_bytes(), dialect.layout());
@@ -175,7 +175,7 @@ fn one_id_has_these_texts() {
 }
 
 #[test]
-fn text_order_is_time_order_where_the_digits_ascend() {
+fn texts_sort_by_time_if_the_digits_ascend() {
     let (early, late) = (message_id!("9222-2222-2222-2222"), message_id!("W222-2222-2222-2222"));
     for dialect in Dialect::ALL {
         let text = |id: MessageId| dialect.to_text(DialectId::from_bytes(id.to_bytes(), dialect.layout())).unwrap();
@@ -186,7 +186,7 @@ fn text_order_is_time_order_where_the_digits_ascend() {
 }
 
 #[test]
-fn what_a_dialect_does_not_write_it_does_not_read() {
+fn a_dialect_does_not_read_a_text_that_it_does_not_write() {
     #[rustfmt::skip]
     let wrong = [
         (Dialect::RONGCLOUD, "WUFE-A62U-32C4-01I2", "expected a digit 0-9 or A-V, found 'W' at 0"),
@@ -208,7 +208,7 @@ fn what_a_dialect_does_not_write_it_does_not_read() {
 }
 
 #[test]
-fn the_standard_dialect_is_that_of_the_id_itself() {
+fn the_standard_dialect_writes_the_text_of_the_id() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     let standard = Dialect::STANDARD;
     assert_eq!(standard.to_text(id).unwrap().as_str(), id.to_text().as_str());
@@ -241,7 +241,7 @@ fn juggleim_hashes_with_crc_32() {
 
 #[cfg(not(feature = "juggleim"))]
 #[test]
-fn without_crc_32_juggleim_has_no_session() {
+fn without_the_feature_juggleim_its_dialect_has_no_session() {
     assert_eq!(Dialect::JUGGLEIM.hash("alice:bob"), None);
     let error = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap_err();
     assert!(error.is_without_hash());
@@ -264,7 +264,7 @@ fn a_dialect_without_a_hash_has_no_session() {
 }
 
 #[test]
-fn digits_are_32_different_ascii_characters() {
+fn digits_must_be_32_different_ascii_characters() {
     for (found, shown) in [(b'0', "0"), (b'-', "-"), (b' ', " "), (0xE9, "\\xe9"), (b'\n', "\\n")] {
         let mut digits = *b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
         digits[31] = found;
@@ -275,7 +275,7 @@ fn digits_are_32_different_ascii_characters() {
 }
 
 #[test]
-fn widths_fill_80_bits() {
+fn widths_must_fill_80_bits() {
     let ours = Layout::builder;
     assert_eq!(ours().build(), Ok(Layout::STANDARD));
     assert_eq!(ours().timestamp_bits(43).spin_bits(0).type_bits(5).hash_bits(32).build(), Ok(Layout::RONGCLOUD_V1));
@@ -290,7 +290,7 @@ fn widths_fill_80_bits() {
 }
 
 #[test]
-fn a_layout_says_what_it_was_built_with() {
+fn a_layout_returns_the_settings_that_it_was_built_with() {
     let layout = Layout::builder().timestamp_bits(44).spin_bits(10).type_bits(2).hash_bits(24).build().unwrap();
     let widths = (layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits());
     assert_eq!((widths, layout.is_standard(), layout.name()), ((44, 10, 2, 24), false, None));
@@ -299,8 +299,8 @@ fn a_layout_says_what_it_was_built_with() {
 }
 
 #[test]
-fn a_dialect_of_ones_own_works_like_the_built_in_ones() {
-    // Its names are borrowed from what is read at run time.
+fn a_user_defined_dialect_works_like_the_built_in_ones() {
+    // Its names are borrowed from a text that is read at run time.
     let settings = "ours,DIRECT,ROOM".to_owned();
     let names: Vec<&str> = settings.split(',').collect();
     let types = [(1, names[1]), (2, names[2])];
@@ -326,7 +326,7 @@ fn a_dialect_of_ones_own_works_like_the_built_in_ones() {
 }
 
 #[test]
-fn the_names_of_built_in_dialects_lead_to_them() {
+fn a_built_in_dialect_is_found_by_its_name() {
     let names: Vec<_> = Dialect::ALL.iter().map(Dialect::name).collect();
     assert_eq!(names, ["rongcloud", "rongcloud-v1", "standard", "juggleim"]);
     for name in names {

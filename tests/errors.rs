@@ -1,5 +1,5 @@
-//! The errors of values and texts: their words and where they point. The sizes of all errors, and that the words of all
-//! of them are tested here or in the tests of their modules.
+//! The errors of values and texts: their words and positions. Also the sizes of all errors, and a check that some test
+//! asserts the words of each error.
 
 mod public;
 
@@ -12,12 +12,12 @@ use imid::clock::ClockError;
 use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::snowflake::{self, LayoutError};
+use imid::snowflake::{self, Layout, LayoutError, Snowflake};
 use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
-/// The error says these words, and its accessors say the same.
+/// Asserts that the error has these words, and that its accessors agree with them.
 fn says(error: ParseError, text: &str, expected: &str, found: Option<&str>, position: usize) {
     let shown = found.map_or("the end".to_owned(), |found| format!("'{found}'"));
     assert_eq!(error.to_string(), format!("expected {expected}, found {shown} at {position}"), "{text:?}");
@@ -68,7 +68,7 @@ fn a_byte_outside_ascii_is_shown_escaped() {
 }
 
 #[test]
-fn lenient_parsing_counts_from_the_start_of_what_was_given() {
+fn lenient_parsing_counts_positions_from_the_start_of_the_input() {
     for (text, expected, found, position) in [
         ("", DIGIT, None, 0),
         ("   ", DIGIT, None, 3),
@@ -102,11 +102,16 @@ fn a_text_that_is_too_short_ends_before_the_white_space() {
 }
 
 #[test]
-fn bytes_of_another_length_are_counted() {
+fn a_length_error_has_the_number_of_bytes() {
     for length in [0, 1, 9, 11, 16, 19, 20] {
         let error = MessageId::from_slice(&[b'2'; 20][..length]).unwrap_err();
         assert_eq!(error.to_string(), format!("expected 10 bytes, found {length}"));
-        assert_eq!(error.found(), length);
+        assert_eq!((error.expected(), error.found()), (10, length));
+    }
+    for length in [0, 1, 7, 9, 10, 16] {
+        let error = Snowflake::from_slice(&[b'2'; 20][..length], Layout::TWITTER).unwrap_err();
+        assert_eq!(error.to_string(), format!("expected 8 bytes, found {length}"));
+        assert_eq!((error.expected(), error.found()), (8, length));
     }
 }
 
@@ -125,7 +130,7 @@ fn hex_parsing_names_the_first_byte_that_does_not_fit() {
 }
 
 #[test]
-fn a_line_is_named_by_its_index() {
+fn a_line_error_has_the_index_of_the_line() {
     let mut ids = [MessageId::MIN; 2];
     for (line, words) in [
         ("F3Z9-MB7Y-WCQH-T3DD;", "text 1: expected the separator, found ';' at 19"),
@@ -139,7 +144,7 @@ fn a_line_is_named_by_its_index() {
 }
 
 #[test]
-fn a_number_past_its_field_is_shown_with_the_greatest() {
+fn a_range_error_shows_the_number_and_the_greatest_value() {
     let session = Session::default();
     let cases = [
         (
@@ -204,15 +209,15 @@ fn a_range_of_times_says_why_it_has_no_ids() {
 }
 
 #[test]
-fn a_session_type_is_a_name_or_a_code() {
+fn a_text_that_is_not_a_session_type_is_an_error() {
     for text in ["", "GROUPS", "16", "-1", "+3", "3 ", "0x3", "256", "ultra-group"] {
         let error: ParseSessionTypeError = text.parse::<SessionType>().unwrap_err();
-        assert_eq!(error.to_string(), "expected a code 0 to 15 or a name such as PRIVATE or GROUP", "{text:?}");
+        assert_eq!(error.to_string(), "expected a code from 0 to 15 or a name such as PRIVATE or GROUP", "{text:?}");
     }
 }
 
 #[test]
-fn a_clock_error_says_what_the_clock_lacks() {
+fn a_clock_error_says_why_there_is_no_time() {
     for (error, words, kind) in [
         (ClockError::unavailable(), "expected a clock, found none on this target", [true, false, false]),
         (ClockError::before_1970(), "expected a time since 1970, found an earlier one", [false, true, false]),
@@ -232,7 +237,7 @@ macro_rules! sizes {
     ($($name:literal $error:ty: $size:literal,)*) => {
         #[test]
         fn errors_are_small() {
-            // A result travels in registers or in a few words. No error boxes or allocates.
+            // A small result is returned in registers or in a few words.
             $(assert_eq!(size_of::<$error>(), $size, $name);)*
             let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
             assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
@@ -243,7 +248,7 @@ macro_rules! sizes {
 sizes! {
     "clock::ClockError" ClockError: 16,
     "dialect::DialectError" DialectError: 40,
-    "error::LengthError" LengthError: 8,
+    "error::LengthError" LengthError: 16,
     "error::LineError" LineError: 24,
     "error::ParseError" ParseError: 16,
     "error::ParseSessionTypeError" ParseSessionTypeError: 0,
@@ -256,8 +261,8 @@ sizes! {
     "snowflake::LayoutError" LayoutError: 40,
 }
 
-/// The words of all errors stand in `#[error("...")]`. For each of them, some line of a test has the same words, with
-/// anything in place of what is in braces.
+/// The words of an error are in its `#[error("...")]`. For each of them, a line of a test must have the same words. The
+/// line can have any text in place of the parts in braces.
 #[test]
 fn the_words_of_each_error_are_asserted() {
     let tests = files("tests");
@@ -309,7 +314,7 @@ fn errors_have_no_hidden_source() {
     assert!(alone(&MessageId::from_slice(&[]).unwrap_err()));
     assert!(alone(&MessageId::from_u128(u128::MAX).unwrap_err()));
     assert!(alone(&MessageId::range(5..5).unwrap_err()));
-    // The words of the range error are already those of the timestamp's.
+    // The message of the time range error is already that of the range error inside it.
     assert!(alone(&MessageId::range(1 << 43..).unwrap_err()));
     assert!(alone(&"".parse::<SessionType>().unwrap_err()));
 }

@@ -1,4 +1,5 @@
-//! The tables of FORMAT.md say what this library does. Its formulas are tested by the vectors, which are made by them.
+//! The tables of FORMAT.md agree with this library. The vectors test the formulas of FORMAT.md, because these made
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 const FORMAT: &str = include_str!("../docs/FORMAT.md");
 const VECTORS: &str = include_str!("../docs/vectors.json");
 
-/// The rows of the table with this head, cell by cell, without the marks of code.
+/// Returns the cells of the rows of the table with this head, without backticks.
 fn rows(head: &str) -> Vec<Vec<String>> {
     let (_, table) = FORMAT.split_once(&format!("\n{head}\n")).unwrap_or_else(|| panic!("no table {head}"));
     let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', "")).collect();

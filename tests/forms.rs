@@ -1,4 +1,4 @@
-//! One value in many forms: integer, bytes, text, hex and parts agree bit by bit and sort alike.
+//! The forms of an ID: integer, bytes, text, hex and parts agree bit by bit and have the same order.
 
 use std::borrow::Borrow;
 use std::collections::hash_map::DefaultHasher;
@@ -8,7 +8,7 @@ use std::ops::Bound;
 use imid::{MessageId, Parts, Session, SessionHash, SessionType, message_id};
 use proptest::prelude::*;
 
-/// The fields as the format draws them: name, lowest bit, width.
+/// The fields in the order of the format: name, lowest bit, width.
 const FIELDS: [(&str, u32, u32); 4] = [("timestamp", 38, 42), ("spin", 26, 12), ("type", 22, 4), ("hash", 0, 22)];
 
 fn parts(id: MessageId) -> [u128; 4] {
@@ -27,7 +27,8 @@ fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
     .unwrap()
 }
 
-/// Asserts that `value`, `bytes`, `text` and `fields` are forms of one ID, which is read from each and writes each.
+/// Asserts that `value`, `bytes`, `text` and `fields` are forms of one ID: each is read as the ID, and the ID is
+/// written as each.
 fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     let id = MessageId::from_u128(value).expect("80 bits");
     assert_eq!(MessageId::from_bytes(bytes), id);
@@ -59,7 +60,7 @@ fn text_with(rest: char, bit: u32, digit: char) -> String {
 }
 
 #[test]
-fn each_bit_alone_arrives_in_every_form() {
+fn each_bit_alone_is_set_in_every_form() {
     for bit in 0..80 {
         let mut bytes = [0; 10];
         bytes[9 - bit as usize / 8] = 1 << (bit % 8);
@@ -71,7 +72,7 @@ fn each_bit_alone_arrives_in_every_form() {
 }
 
 #[test]
-fn each_bit_missing_is_missing_in_every_form() {
+fn each_missing_bit_is_missing_in_every_form() {
     for bit in 0..80 {
         let mut bytes = [0xff; 10];
         bytes[9 - bit as usize / 8] ^= 1 << (bit % 8);
@@ -93,7 +94,7 @@ fn a_bit_past_the_eightieth_is_refused() {
 }
 
 #[test]
-fn numbers_past_their_field_are_refused() {
+fn numbers_that_are_too_large_for_their_field_are_refused() {
     let session = Session::default();
     assert!(MessageId::try_from_parts(Parts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
     assert!(MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
@@ -103,7 +104,7 @@ fn numbers_past_their_field_are_refused() {
 }
 
 #[test]
-fn the_constants_are_the_ends_and_the_lengths() {
+fn the_constants_have_the_bounds_and_the_lengths() {
     assert_eq!(MessageId::MIN.to_u128(), 0);
     assert_eq!(MessageId::MAX.to_u128(), 1_208_925_819_614_629_174_706_175);
     assert_eq!(MessageId::TIMESTAMP_MAX, 4_398_046_511_103);
@@ -114,7 +115,7 @@ fn the_constants_are_the_ends_and_the_lengths() {
 }
 
 #[test]
-fn conversions_by_from_are_the_named_ones() {
+fn from_and_into_agree_with_the_named_conversions() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(u128::from(id), id.to_u128());
     assert_eq!(<[u8; 10]>::from(id), id.to_bytes());
@@ -125,7 +126,7 @@ fn conversions_by_from_are_the_named_ones() {
 
 #[cfg(feature = "std")]
 #[test]
-fn owned_strings_and_bytes_are_converted_both_ways() {
+fn owned_strings_and_bytes_convert_in_both_directions() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(MessageId::try_from(String::from(id)), Ok(id));
     assert_eq!(MessageId::try_from(id.to_bytes().to_vec()), Ok(id));
@@ -136,7 +137,7 @@ fn owned_strings_and_bytes_are_converted_both_ways() {
 }
 
 #[test]
-fn a_slice_is_raw_bytes_and_never_text() {
+fn a_slice_is_read_as_raw_bytes_and_not_as_text() {
     for length in (0..10).chain(11..=20) {
         let error = MessageId::from_slice(&b"F3Z9-MB7Y-WCQH-T3DD\n"[..length]).unwrap_err();
         assert_eq!(error.found(), length);
@@ -144,7 +145,7 @@ fn a_slice_is_raw_bytes_and_never_text() {
     assert_eq!(MessageId::from_slice(b"F3Z9-MB7Y-").map(MessageId::to_bytes), Ok(*b"F3Z9-MB7Y-"));
 }
 
-/// Asserts that a text on the stack can stand for a `str`.
+/// Asserts that a text on the stack can be used in place of a `str`.
 fn is_like_str<T>(text: T, want: &str)
 where
     T: AsRef<str> + Borrow<str> + Hash + ToString + PartialEq<str> + for<'a> PartialEq<&'a str>,
@@ -173,6 +174,22 @@ fn a_text_on_the_stack_is_like_str() {
 
 #[cfg(feature = "std")]
 #[test]
+fn a_text_on_the_stack_is_compared_with_a_string() {
+    fn is_compared<T: PartialEq<String> + Into<String> + Copy>(text: T)
+    where
+        String: PartialEq<T>,
+    {
+        let (same, other) = (text.into(), String::new());
+        assert_eq!([text == same, same == text, text == other, other == text], [true, true, false, false]);
+    }
+    let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
+    is_compared(id.to_text());
+    is_compared(id.to_hex());
+    is_compared(imid::dialect::Dialect::JUGGLEIM.to_text(id).unwrap());
+}
+
+#[cfg(feature = "std")]
+#[test]
 fn time_is_the_timestamp_after_1970() {
     let last = MessageId::MAX.time().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
     assert_eq!(last.as_millis(), (1 << 42) - 1);
@@ -180,7 +197,7 @@ fn time_is_the_timestamp_after_1970() {
 }
 
 #[test]
-fn printing_honours_width_and_alignment() {
+fn formatting_applies_width_and_alignment() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(format!("[{id:21}]"), "[F3Z9-MB7Y-WCQH-T3DD  ]");
     assert_eq!(format!("[{id:>21}]"), "[  F3Z9-MB7Y-WCQH-T3DD]");
@@ -194,7 +211,7 @@ fn printing_honours_width_and_alignment() {
     assert_eq!(format!("{:x} {:X}", MessageId::MIN, MessageId::MAX), "00000000000000000000 FFFFFFFFFFFFFFFFFFFF");
 }
 
-/// These are read when this file is compiled.
+/// The compiler reads these.
 const LITERAL: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
 const FROM_PARTS: MessageId = {
     let Ok(kind) = SessionType::from_u8(14) else { panic!("a code") };
@@ -222,7 +239,7 @@ fn ids_can_be_constants() {
 }
 
 #[test]
-fn lenient_parsing_takes_what_people_type() {
+fn lenient_parsing_reads_texts_that_people_type() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     for text in [
         "F3Z9-MB7Y-WCQH-T3DD",
@@ -242,7 +259,7 @@ fn lenient_parsing_takes_what_people_type() {
 }
 
 #[test]
-fn lenient_parsing_refuses_what_could_be_another_id() {
+fn lenient_parsing_refuses_other_texts() {
     for text in [
         "",
         " ",
@@ -298,7 +315,7 @@ fn only_ascii_letters_have_another_case() {
 }
 
 #[test]
-fn hex_takes_either_case_and_no_prefix() {
+fn hex_is_read_in_either_case_and_without_a_prefix() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     for text in ["687e79a4bee2acfc856b", "687E79A4BEE2ACFC856B", "687e79A4bEE2acFC856b"] {
         assert_eq!(MessageId::from_hex(text), Ok(id), "{text}");
@@ -309,13 +326,13 @@ fn hex_takes_either_case_and_no_prefix() {
 }
 
 #[test]
-fn a_millisecond_lies_between_its_first_and_last_id() {
+fn a_millisecond_has_a_first_and_a_last_id() {
     for ms in [0, 1, 1_763_665_800_000, (1 << 42) - 2, (1 << 42) - 1] {
         let (first, last) = (MessageId::first_at(ms).unwrap(), MessageId::last_at(ms).unwrap());
         assert_eq!(parts(first), [ms.into(), 0, 0, 0]);
         assert_eq!(parts(last), [ms.into(), 4_095, 15, 4_194_303]);
         if let Ok(next) = MessageId::first_at(ms + 1) {
-            assert_eq!(next.to_u128() - last.to_u128(), 1, "no ID lies between two milliseconds");
+            assert_eq!(next.to_u128() - last.to_u128(), 1, "there is no ID between two milliseconds");
         }
     }
     assert_eq!(MessageId::first_at(0), Ok(MessageId::MIN));
@@ -366,7 +383,7 @@ fn a_range_past_the_last_millisecond_is_an_error() {
     }
 }
 
-/// An 80-bit value: anywhere, or next to a power of two, where carries happen.
+/// Returns 80-bit values: any value, or one next to a power of two, where carries happen.
 fn value() -> impl Strategy<Value = u128> {
     let near = (0_u32..=80, 0_u128..4).prop_map(|(bit, step)| ((1_u128 << bit) + step).saturating_sub(2));
     prop_oneof![0_u128..1 << 80, near.prop_map(|value| value.min((1 << 80) - 1))]

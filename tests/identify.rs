@@ -1,4 +1,4 @@
-//! Which dialects and layouts could have made a text, and in which order they are named.
+//! Dialects and layouts that could have made a text, and their order.
 
 use imid::dialect::Dialect;
 use imid::identify::{Candidate, identify_at};
@@ -15,7 +15,7 @@ fn names(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn real_rongcloud_ids_come_out_first() {
+fn the_first_candidate_of_a_real_rongcloud_id_is_its_dialect() {
     for text in ["BUFE-A62U-32C4-01I2", "CPEN-GH7K-ECA4-98EU", "BS45-NPH4-HV87-10LM", "BKV3-S94Q-43C5-4JF2"] {
         assert_eq!(names(text)[0], "rongcloud", "{text}");
     }
@@ -25,7 +25,7 @@ fn real_rongcloud_ids_come_out_first() {
 }
 
 #[test]
-fn a_text_that_only_one_writes_has_one_candidate() {
+fn a_text_that_only_one_dialect_writes_has_one_candidate() {
     assert_eq!(names("F3Z9-MB7Y-WCQH-T3DD"), ["standard"]);
     assert_eq!(names("pb9hvkf86lyr3bmm"), ["juggleim"]);
     let Some(Candidate::Message { dialect, id }) = identify_at("pb9hvkf86lyr3bmm", NOW).next() else {
@@ -35,8 +35,8 @@ fn a_text_that_only_one_writes_has_one_candidate() {
 }
 
 #[test]
-fn an_id_of_today_in_digits_that_rongcloud_shares_is_standard() {
-    // As RongCloud's it would be from 2034.
+fn a_standard_id_of_today_is_standard_even_if_rongcloud_has_all_its_digits() {
+    // If RongCloud had made it, it would be from 2034.
     assert_eq!(names("EPSF-4V3S-2222-2222"), ["standard", "rongcloud", "rongcloud-v1"]);
 }
 
@@ -45,7 +45,7 @@ fn decimal_numbers_are_snowflakes() {
     let all = ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10"];
     assert_eq!(names("1169786042799259000")[..4], all[..4]);
     assert_eq!(names("175928847299117063"), all);
-    // With the sign bit for time, this is from 2026 in 38 bits, and from past 2080 in 41.
+    // With the sign bit as a bit of the time, the time is in 2026 with 38 bits, and after 2080 with 41 bits.
     assert_eq!(names("9223372036854775808"), ["rollback-38-15-10", "twitter", "leaf", "discord", "twitter-java"]);
     assert_eq!(names("-1"), ["twitter", "leaf", "twitter-java", "rollback-38-15-10"]);
 }
@@ -59,12 +59,31 @@ fn hex_of_16_digits_is_nsq() {
     assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (1_463_110_874_347, 155, 7));
 }
 
+/// The documented order of candidates.
+const ORDER: [&str; 11] = [
+    "rongcloud",
+    "rongcloud-v1",
+    "standard",
+    "juggleim",
+    "twitter",
+    "leaf",
+    "discord",
+    "twitter-java",
+    "rollback-38-15-10",
+    "nsq",
+    "nsq-before-2015",
+];
+
 #[test]
-fn the_plausible_come_first_and_the_order_is_kept_within() {
+fn plausible_candidates_come_first_and_both_groups_have_the_documented_order() {
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
         let candidates: Vec<_> = identify_at(text, NOW).collect();
         assert!(candidates.len() > 1);
-        assert!(candidates.is_sorted_by_key(|candidate| !candidate.is_plausible(NOW)), "{text}: {candidates:?}");
+        let place = |candidate: &Candidate| {
+            let rank = ORDER.iter().position(|name| *name == candidate.name()).expect("a documented name");
+            (!candidate.is_plausible(NOW), rank)
+        };
+        assert!(candidates.is_sorted_by(|a, b| place(a) < place(b)), "{text}: {candidates:?}");
     }
 }
 
@@ -81,7 +100,7 @@ fn plausible_is_from_2005_to_two_years_from_now() {
 }
 
 #[test]
-fn what_nobody_writes_has_no_candidate() {
+fn a_text_that_no_dialect_or_layout_writes_has_no_candidate() {
     for text in ["", "hello", "F3Z9-MB7Y-WCQH-T3D", " 5", "+5", "-0", "007", "18446744073709551616", "0E1AC0D4168A6000"]
     {
         assert_eq!(names(text), [""; 0], "{text:?}");
@@ -95,7 +114,7 @@ fn the_time_of_a_candidate_is_that_of_its_layout() {
 }
 
 #[test]
-fn a_candidate_of_ones_own_is_written_too() {
+fn a_candidate_of_a_user_defined_dialect_or_layout_is_written_too() {
     let text = "BUFE-A62U-32C4-01I2";
     let id = Dialect::RONGCLOUD.parse(text).unwrap();
     let message = |dialect| Candidate::Message { dialect, id };
@@ -112,7 +131,7 @@ fn a_candidate_of_ones_own_is_written_too() {
 }
 
 #[test]
-fn candidates_are_counted_and_can_be_taken_from_both_ends() {
+fn candidates_have_a_length_and_two_ends() {
     let mut candidates = identify_at("204697221847986177", NOW);
     assert_eq!((candidates.len(), candidates.next().unwrap().name()), (5, "twitter"));
     assert_eq!((candidates.next_back().unwrap().name(), candidates.len()), ("rollback-38-15-10", 3));
@@ -121,7 +140,7 @@ fn candidates_are_counted_and_can_be_taken_from_both_ends() {
 
 #[cfg(feature = "std")]
 #[test]
-fn now_is_the_systems() {
+fn identify_uses_the_system_clock() {
     let names: Vec<_> = imid::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
     assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
 }
@@ -129,8 +148,8 @@ fn now_is_the_systems() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whoever could have made a text writes the ID that it reads in it as this text; under a layout with a sign bit the
-    /// unsigned number of the same bits is read too.
+    /// A candidate writes its ID as the text that was read. A layout with a sign bit also reads the unsigned number
+    /// with the same bits.
     #[test]
     fn every_candidate_is_written_as_the_text_that_was_read(
         text in prop_oneof![

@@ -1,7 +1,6 @@
-//! The Snowflake generator under every interleaving of two threads. Run by `ci/loom.sh`.
+//! The Snowflake generator under all interleavings of two threads that loom explores. `ci/loom.sh` runs these tests.
 //!
-//! That these tests can fail was seen by a load, a compare and a store for the `compare_exchange` of
-//! `Generator::exchange`.
+//! These tests fail if the `compare_exchange` in `Generator::exchange` is replaced by a load, a compare and a store.
 #![cfg(loom)]
 
 use imid::clock::ManualClock;
@@ -11,7 +10,7 @@ use loom::thread;
 
 const T: u64 = 1_763_665_800_000;
 
-/// Four numbers a tick.
+/// A layout with four sequence numbers per tick.
 const LAYOUT: Layout = match Layout::builder().tick_bits(42).node_bits(20).sequence_bits(2).build() {
     Ok(layout) => layout,
     Err(_) => panic!("64 bits"),
@@ -19,7 +18,7 @@ const LAYOUT: Layout = match Layout::builder().tick_bits(42).node_bits(20).seque
 
 type Ids = Generator<ManualClock, NodeQueue>;
 
-/// What two threads get that each ask twice.
+/// Returns the results of two threads that each call `generate` twice.
 fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, GenerateError>> {
     let twice = |ids: &Ids| [ids.generate(), ids.generate()];
     let other = thread::spawn({
@@ -34,7 +33,7 @@ fn minted_by_two(ids: &Arc<Ids>) -> Vec<Result<Snowflake, GenerateError>> {
 fn generator(spares: &[u32]) -> Arc<Ids> {
     let ids = Generator::builder(Preset::new(LAYOUT)).node(3).spares(spares.iter().copied().collect());
     let ids = Arc::new(ids.clock(ManualClock::new(T)).build().unwrap());
-    // Touches every word before other threads do, and takes the first number.
+    // Uses each word before other threads do, and takes the first sequence number.
     ids.generate().unwrap();
     ids
 }
@@ -51,7 +50,7 @@ fn two_threads_share_the_numbers_of_a_tick() {
 }
 
 #[test]
-fn two_threads_behind_the_last_id_swap_once() {
+fn two_threads_behind_the_last_id_swap_the_node_once() {
     loom::model(|| {
         let ids = generator(&[100, 101]);
         ids.clock().set(T - 1);

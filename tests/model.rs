@@ -1,11 +1,12 @@
-//! The format computed a second time with a big integer: products, sums and remainders, no shift and no mask.
+//! Computes the format a second time, with a big integer and with products, sums and remainders instead of shifts and
+//! masks.
 
 use imid::{MessageId, Parts, Session, SessionHash, SessionType};
 use proptest::prelude::*;
 
 use self::big::Big;
 
-/// 256 bits, so that no 80-bit result can wrap unseen.
+/// 256 bits, so that a wrong result does not wrap to 80 bits.
 mod big {
     #![allow(clippy::all, reason = "the macro's code")]
     uint::construct_uint! {
@@ -19,12 +20,12 @@ fn two_to(power: u32) -> Big {
     Big::from(2).pow(power.into())
 }
 
-/// timestamp · 2³⁸ + spin · 2²⁶ + type · 2²² + hash.
+/// Returns timestamp · 2³⁸ + spin · 2²⁶ + type · 2²² + hash.
 fn value(timestamp: u64, spin: u16, code: u8, hash: u32) -> Big {
     Big::from(timestamp) * two_to(38) + Big::from(spin) * two_to(26) + Big::from(code) * two_to(22) + Big::from(hash)
 }
 
-/// The remainders of `count` divisions by `base`, most significant first.
+/// Returns the remainders of `count` divisions by `base`, most significant first.
 fn digits(mut value: Big, base: u32, count: usize) -> Vec<usize> {
     let mut digits = Vec::new();
     for _ in 0..count {
@@ -46,7 +47,7 @@ fn session(code: u8, hash: u32) -> Session {
 }
 
 prop_compose! {
-    /// Fields anywhere in their range, their ends more often than chance.
+    /// Returns fields with any value in their range. The ends of the range are more frequent.
     fn fields()(
         timestamp in prop_oneof![4 => 0_u64..1 << 42, 1 => Just(0), 1 => Just((1 << 42) - 1)],
         spin in prop_oneof![4 => 0_u16..1 << 12, 1 => Just(0), 1 => Just((1 << 12) - 1)],

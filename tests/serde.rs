@@ -1,10 +1,11 @@
-//! Values through serde: text in formats that people read, bits in binary ones.
+//! Values through serde: text in human-readable formats, bits in binary formats.
 #![cfg(feature = "serde")]
 
 use imid::snowflake::Layout;
 use imid::{MessageId, Session, SessionHash, SessionType, message_id};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::{BytesDeserializer, Error};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_test::{
     Configure, Readable, Token, assert_de_tokens, assert_de_tokens_error, assert_ser_tokens, assert_tokens,
 };
@@ -23,7 +24,7 @@ fn binary<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: 
 }
 
 #[test]
-fn a_message_id_is_its_text_where_people_read() {
+fn a_message_id_is_its_text_in_human_readable_formats() {
     assert_tokens(&ID.readable(), &[Token::Str("F3Z9-MB7Y-WCQH-T3DD")]);
     assert_eq!(serde_json::to_string(&[ID]).unwrap(), r#"["F3Z9-MB7Y-WCQH-T3DD"]"#);
 }
@@ -43,10 +44,24 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
         [Token::Seq { len: Some(len) }].into_iter().chain(bytes).chain([Token::SeqEnd]).collect::<Vec<_>>()
     };
     assert_de_tokens(&ID.compact(), &sequence(10));
-    // The eleventh byte is refused before the end is looked for.
+    // The eleventh byte is refused before the reader looks for the end.
     for (len, tokens) in [(9, &sequence(9)[..]), (11, &sequence(11)[..12])] {
         let error = format!("invalid length {len}, expected the 10 bytes of a message ID");
         assert_de_tokens_error::<serde_test::Compact<MessageId>>(tokens, &error);
+    }
+}
+
+#[test]
+fn a_buffer_of_serde_says_that_it_is_for_people_and_may_hold_the_bytes_of_a_binary_format() {
+    fn bytes(bytes: &[u8]) -> Result<MessageId, Error> {
+        MessageId::deserialize(BytesDeserializer::new(bytes))
+    }
+    assert!(BytesDeserializer::<Error>::new(&[]).is_human_readable());
+    assert_eq!(bytes(&ID.to_bytes()), Ok(ID));
+    // The text, as bytes, is not the binary form.
+    for wrong in [&ID.to_bytes()[..9], &[0; 11], ID.to_text().as_bytes(), &[]] {
+        let error = format!("invalid length {}, expected the 10 bytes of a message ID", wrong.len());
+        assert_eq!(bytes(wrong).unwrap_err().to_string(), error);
     }
 }
 
@@ -75,7 +90,7 @@ fn a_snowflake_is_a_string_in_json() {
 }
 
 #[test]
-fn a_session_type_is_its_name_where_people_read_and_its_code_elsewhere() {
+fn a_session_type_is_its_name_in_human_readable_formats_and_its_code_in_binary_ones() {
     for code in 0..=15 {
         let session_type = SessionType::from_u8(code).unwrap();
         let text = session_type.to_string();
@@ -89,13 +104,13 @@ fn a_session_type_is_its_name_where_people_read_and_its_code_elsewhere() {
 }
 
 #[test]
-fn what_is_not_a_session_type_is_an_error() {
+fn a_value_that_is_not_a_session_type_is_an_error() {
     for (json, error) in [
-        ("16", "invalid value: integer `16`, expected a code 0 to 15 at line 1 column 2"),
-        ("256", "invalid value: integer `256`, expected a code 0 to 15 at line 1 column 3"),
-        ("-1", "invalid value: integer `-1`, expected a code 0 to 15 at line 1 column 2"),
+        ("16", "invalid value: integer `16`, expected a code from 0 to 15 at line 1 column 2"),
+        ("256", "invalid value: integer `256`, expected a code from 0 to 15 at line 1 column 3"),
+        ("-1", "invalid value: integer `-1`, expected a code from 0 to 15 at line 1 column 2"),
         ("null", "invalid type: null, expected the name or the code of a session type at line 1 column 4"),
-        ("\"room\"", "expected a code 0 to 15 or a name such as PRIVATE or GROUP at line 1 column 6"),
+        ("\"room\"", "expected a code from 0 to 15 or a name such as PRIVATE or GROUP at line 1 column 6"),
     ] {
         assert_eq!(json_error::<SessionType>(json), error, "{json}");
     }
@@ -103,7 +118,7 @@ fn what_is_not_a_session_type_is_an_error() {
 }
 
 #[test]
-fn a_session_is_its_type_and_hash_where_people_read_and_26_bits_elsewhere() {
+fn a_session_is_its_type_and_hash_in_human_readable_formats_and_26_bits_in_binary_ones() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(serde_json::to_string(&room).unwrap(), r#"{"type":"GROUP","hash":3966315}"#);
     for json in [r#"{"type":"GROUP","hash":3966315}"#, r#"{ "hash": 3966315, "type": 3 }"#] {
@@ -116,7 +131,7 @@ fn a_session_is_its_type_and_hash_where_people_read_and_26_bits_elsewhere() {
 }
 
 #[test]
-fn what_is_not_a_session_is_an_error() {
+fn a_value_that_is_not_a_session_is_an_error() {
     for (json, error) in [
         (r#"{"type":"GROUP"}"#, "missing field `hash`"),
         (r#"{"hash":1}"#, "missing field `type`"),

@@ -30,7 +30,7 @@ fn shard(bits: u32, shards: u32) -> u32 {
     Session::from_u32(bits).expect("26 bits").shard(count(shards))
 }
 
-/// `many` sessions of one type with different names.
+/// Returns `many` sessions of one type with different names.
 fn rooms(many: u32) -> impl Iterator<Item = Session> {
     (0..many).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}")))
 }
@@ -57,14 +57,17 @@ fn four_codes_are_free_and_print_as_numbers() {
         assert_eq!(free.to_string(), code.to_string());
         assert_eq!(format!("[{free:>4}]"), format!("[{code:>4}]"));
     }
-    assert_eq!(SessionType::default().to_u8(), 0);
+    assert_eq!((SessionType::MIN.to_u8(), SessionType::default()), (0, SessionType::MIN));
     assert_eq!(SessionType::MAX.to_u8(), 15);
 }
 
 #[test]
-fn every_code_is_read_and_no_other_number() {
+fn each_code_is_read_and_other_numbers_are_refused() {
     for code in 0..=15 {
         assert_eq!(code.to_string().parse(), SessionType::from_u8(code).map_err(|_| unreachable!("a code")));
+    }
+    for text in ["", "+1", "-0", "00", "01", "015", "1 ", " 1", "1\n", "\u{0663}", "GROUP ", "ULTRA-GROUP"] {
+        assert!(text.parse::<SessionType>().is_err(), "{text:?}");
     }
     for code in 16..=u8::MAX {
         assert!(code.to_string().parse::<SessionType>().is_err());
@@ -77,6 +80,8 @@ fn a_session_is_its_type_and_its_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(room.session_type(), SessionType::GROUP);
     assert_eq!(room.hash(), SessionHash::of("room-42"));
+    assert_eq!(Session::from_parts(SessionType::MIN, SessionHash::MIN), Session::MIN);
+    assert_eq!(Session::from_parts(SessionType::MAX, SessionHash::MAX), Session::MAX);
     assert_eq!(room.to_u32(), (3 << 22) + 3_966_315);
     assert_eq!(Session::from_u32(room.to_u32()), Ok(room));
     assert_eq!(Session::from_parts(room.session_type(), room.hash()), room);
@@ -86,7 +91,7 @@ fn a_session_is_its_type_and_its_hash() {
 }
 
 #[test]
-fn an_id_is_in_its_session_and_in_no_other() {
+fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     let id =
         MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room }).expect("in range");
@@ -99,8 +104,8 @@ fn an_id_is_in_its_session_and_in_no_other() {
 }
 
 #[test]
-fn equal_hashes_are_a_hint_and_no_proof() {
-    // The documented birthday bound: among 2,400 names a shared hash is as likely as not, among 20,000 it is certain.
+fn equal_hashes_are_a_hint_and_not_a_proof() {
+    // The documented birthday bound: 2,400 names share a hash with probability 1/2. 20,000 names almost certainly do.
     let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::hash).collect();
     assert!((19_900..20_000).contains(&hashes.len()), "{}", hashes.len());
 }
@@ -111,12 +116,12 @@ fn both_ends_of_a_pair_make_the_same_session() {
     assert_eq!(pair, Session::pair("bob", "alice"));
     assert_eq!(pair.session_type(), SessionType::PRIVATE);
     assert_ne!(pair, Session::pair("alice", "carol"));
-    assert_ne!(pair, Session::new(SessionType::PRIVATE, "bob"), "not the addressed user alone");
-    assert_ne!(Session::pair("1001", "1002"), Session::pair("10011", "002"), "not the names put together");
+    assert_ne!(pair, Session::new(SessionType::PRIVATE, "bob"), "the hash of one user");
+    assert_ne!(Session::pair("1001", "1002"), Session::pair("10011", "002"), "the hash of the joined names");
 }
 
-/// Bucket of a key, published with independent implementations of the algorithm: the tests of the crates
-/// jump-consistent-hash 0.1.0 and jumphash 0.1.8, and the example of the Python package jump-consistent-hash 1.1.1.
+/// The buckets are from independent implementations of the algorithm: the tests of the crates jump-consistent-hash
+/// 0.1.0 and jumphash 0.1.8, and the example of the Python package jump-consistent-hash 1.1.1.
 #[test]
 fn shards_are_the_published_ones() {
     for (key, buckets, bucket) in [
@@ -159,14 +164,15 @@ fn an_id_has_the_shard_of_its_session() {
 }
 
 #[test]
-fn shards_are_even() {
+fn sessions_spread_evenly_over_shards() {
     const SESSIONS: u32 = 100_000;
     for shards in [2, 3, 8, 10, 64, 100] {
         let mut sizes = vec![0_u32; shards as usize];
         for room in rooms(SESSIONS) {
             sizes[room.shard(count(shards)) as usize] += 1;
         }
-        // Chi-squared with n - 1 degrees of freedom: mean n - 1, variance 2 (n - 1). Five deviations are certainty.
+        // Chi-squared with n - 1 degrees of freedom has mean n - 1 and variance 2 (n - 1). The bound is five standard
+        // deviations above the mean.
         let mean = f64::from(SESSIONS) / f64::from(shards);
         let chi: f64 = sizes.iter().map(|size| (f64::from(*size) - mean).powi(2) / mean).sum();
         let freedom = f64::from(shards - 1);
@@ -175,7 +181,7 @@ fn shards_are_even() {
 }
 
 #[test]
-fn one_more_shard_moves_its_share_and_only_to_itself() {
+fn a_new_shard_takes_its_share_and_other_sessions_do_not_move() {
     const SESSIONS: u32 = 100_000;
     for shards in [1_u32, 2, 7, 8, 63, 99] {
         let mut moved = 0;

@@ -1,4 +1,4 @@
-//! The Snowflake family: known IDs, fields, texts, bounds for a time, and layouts of one's own.
+//! The Snowflake family: known IDs, fields, texts, bounds for a time, and layouts that a user defines.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -11,7 +11,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Ticks of 100 µs, 100 ms and an hour, and one whose epoch is inside of a millisecond.
+/// Returns layouts with ticks of 100 µs, 100 ms and an hour, and one whose epoch is inside a millisecond.
 fn other_layouts() -> [Layout; 4] {
     let layout =
         |[tick, node, sequence]: [u32; 3]| Layout::builder().tick_bits(tick).node_bits(node).sequence_bits(sequence);
@@ -59,13 +59,14 @@ fn known_ids_are_read_and_written() {
 }
 
 #[test]
-fn each_form_gives_the_same_id_back() {
+fn each_form_converts_back_to_the_same_id() {
     for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
         for bits in (0..64).map(|bit| 1 << bit).chain([0, u64::MAX, 0x0123_4567_89AB_CDEF]) {
             let id = Snowflake::from_u64(bits, layout);
             assert_eq!((id.layout(), id.to_u64(), u64::from(id), i64::from(id)), (layout, bits, bits, id.to_i64()));
             assert_eq!(Snowflake::from_i64(id.to_i64(), layout), id);
             assert_eq!(Snowflake::from_bytes(id.to_bytes(), layout), id);
+            assert_eq!(Snowflake::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 8]>::from(id), id.to_bytes()), (bits.to_be_bytes(), bits.to_be_bytes()));
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
             let hex = format!("{bits:016x}");
@@ -81,7 +82,7 @@ fn each_form_gives_the_same_id_back() {
 }
 
 #[test]
-fn each_bit_arrives_in_one_field() {
+fn each_bit_is_in_one_field() {
     for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
         for bit in 0..64 {
             let id = Snowflake::from_u64(1 << bit, layout);
@@ -96,7 +97,7 @@ fn each_bit_arrives_in_one_field() {
 
 #[cfg(feature = "std")]
 #[test]
-fn the_time_is_that_of_the_systems_clock() {
+fn the_time_converts_to_a_system_time() {
     let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
@@ -106,7 +107,7 @@ fn the_time_is_that_of_the_systems_clock() {
 
 #[test]
 fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
-    // 9999-12-31T23:59:59.999Z and all of that millisecond.
+    // The end of 9999-12-31T23:59:59.999Z.
     let latest_ns = 253_402_300_799_999_999_999_u128;
     let tick = Duration::from_micros(1_800);
     let epoch = Duration::from_nanos((latest_ns - ((1 << 47) - 1) * tick.as_nanos()) as u64);
@@ -122,7 +123,7 @@ fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
 }
 
 #[test]
-fn a_time_past_its_field_is_read_from_the_sign_bit_and_marked() {
+fn a_time_that_overflows_into_the_sign_bit_is_read_and_marked() {
     // 2^41 ms after the epoch: 2080-07-10T17:30:30.209Z.
     let id = Layout::LEAF.parse("-9223372036854775808").unwrap();
     assert!(id.is_overflowed());
@@ -139,7 +140,7 @@ fn a_time_past_its_field_is_read_from_the_sign_bit_and_marked() {
 }
 
 #[test]
-fn what_a_layout_does_not_write_it_does_not_read() {
+fn a_layout_does_not_read_a_text_that_it_does_not_write() {
     #[rustfmt::skip]
     let wrong = [
         (Layout::TWITTER, "", "expected a decimal digit, found the end at 0"),
@@ -172,7 +173,7 @@ fn what_a_layout_does_not_write_it_does_not_read() {
 }
 
 #[test]
-fn order_is_that_of_bits_and_agrees_with_equality() {
+fn the_order_is_that_of_the_bits_and_agrees_with_equality() {
     let layouts = || Layout::ALL.iter().copied().chain(other_layouts());
     let ids: BTreeSet<_> = layouts().flat_map(|layout| [0, 1].map(|bits| Snowflake::from_u64(bits, layout))).collect();
     assert_eq!(ids.len(), 2 * layouts().count());
@@ -187,7 +188,7 @@ fn nsq_texts_sort_by_time() {
 }
 
 #[test]
-fn the_change_of_nsq_sorts_new_before_old() {
+fn new_ids_of_nsq_sort_before_old_ones() {
     let may_2015 = 1_430_438_400_000;
     let before = Layout::NSQ_BEFORE_2015.first_at(may_2015).unwrap();
     let since = Layout::NSQ.first_at(may_2015).unwrap();
@@ -195,7 +196,7 @@ fn the_change_of_nsq_sorts_new_before_old() {
 }
 
 #[test]
-fn bounds_hold_every_id_of_a_time_and_no_other() {
+fn the_bounds_of_a_time_include_its_ids_and_exclude_their_neighbours() {
     for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
         let middle = layout.first_ms() + 500_000_000;
         let ends =
@@ -204,7 +205,7 @@ fn bounds_hold_every_id_of_a_time_and_no_other() {
             let (first, last) = (layout.first_at(ms).unwrap(), layout.last_at(ms).unwrap());
             assert!(first.timestamp_ms() >= ms || first.tick() == 0, "{first:?} {ms}");
             assert!(last.timestamp_ms() <= ms, "{last:?} {ms}");
-            // Nothing of that time lies outside: the neighbours belong to another.
+            // The IDs next to the bounds have another time.
             if first.to_u64() > 0 && first.timestamp_ms() >= ms {
                 assert!(Snowflake::from_u64(first.to_u64() - 1, layout).timestamp_ms() < ms, "{first:?} {ms}");
             }
@@ -217,7 +218,7 @@ fn bounds_hold_every_id_of_a_time_and_no_other() {
                 assert_eq!(layout.range((Bound::Included(ms), Bound::Excluded(ms + 1))), Ok(first..=last));
             }
         }
-        // The last millisecond may hold fewer ticks than others, and none in the sign bit.
+        // The last millisecond may have fewer ticks than others. Its ticks do not reach the sign bit.
         let end = layout.last_at(layout.last_ms()).unwrap();
         let width = layout.tick_bits() + layout.node_bits() + layout.sequence_bits();
         assert_eq!(end.to_u64(), u64::MAX >> (u64::BITS - width), "{end:?}");
@@ -266,7 +267,7 @@ fn parts_out_of_range_are_refused() {
 }
 
 #[test]
-fn parts_make_the_same_id_where_a_tick_is_a_millisecond_or_longer() {
+fn parts_make_the_same_id_if_a_tick_is_a_millisecond_or_longer() {
     for layout in Layout::ALL.iter().copied().chain(other_layouts()) {
         for tick in (0..300).chain([1 << 20, 1 << 35, u64::MAX]).map(|tick| tick.min((1 << layout.tick_bits()) - 1)) {
             let ticks = 1 << layout.node_bits() << layout.sequence_bits();
@@ -275,7 +276,7 @@ fn parts_make_the_same_id_where_a_tick_is_a_millisecond_or_longer() {
             let first_tick = if layout.tick() >= ms(1) {
                 id.tick()
             } else {
-                // Of the ticks of the millisecond the first.
+                // The first tick of the millisecond.
                 let earlier = (0..=id.tick()).rev().map(|tick| Snowflake::from_u64(tick * ticks, layout));
                 earlier.take_while(|earlier| earlier.timestamp_ms() == id.timestamp_ms()).last().unwrap().tick()
             };
@@ -296,7 +297,7 @@ fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_
 }
 
 #[test]
-fn a_layout_of_ones_own_fills_64_bits() {
+fn a_user_defined_layout_must_fill_64_bits() {
     let ours = Layout::builder;
     let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
     assert_eq!(error(ours().sequence_bits(11)), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
@@ -332,7 +333,7 @@ fn a_layout_of_ones_own_fills_64_bits() {
 }
 
 #[test]
-fn a_layout_says_what_it_was_built_with() {
+fn a_layout_returns_the_settings_that_it_was_built_with() {
     let layout = Layout::builder()
         .tick_bits(40)
         .node_bits(11)
@@ -360,7 +361,7 @@ fn a_layout_says_what_it_was_built_with() {
 }
 
 #[test]
-fn the_names_of_built_in_layouts_lead_to_them() {
+fn a_built_in_layout_is_found_by_its_name() {
     let names: Vec<_> = Layout::ALL.iter().map(|layout| layout.name().unwrap()).collect();
     assert_eq!(names, ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10", "nsq", "nsq-before-2015"]);
     for (layout, name) in Layout::ALL.iter().zip(names) {
@@ -371,8 +372,8 @@ fn the_names_of_built_in_layouts_lead_to_them() {
 }
 
 #[test]
-fn the_built_in_layouts_begin_and_end_when_their_table_says() {
-    // The first tick and the last in unix milliseconds.
+fn the_built_in_layouts_begin_and_end_at_the_documented_times() {
+    // The first tick and the last tick, in unix milliseconds.
     let times: Vec<_> = Layout::ALL.iter().map(|layout| (layout.first_ms(), layout.last_ms())).collect();
     assert_eq!(
         times,

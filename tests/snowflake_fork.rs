@@ -1,4 +1,5 @@
-//! A Snowflake generator in a forked child: its node is the parent's. One test, for a fork copies one thread only.
+//! A Snowflake generator in a forked child, which must not use the node of its parent. The file has one test, because a
+//! fork copies only one thread.
 #![cfg(all(unix, feature = "std"))]
 
 use std::fmt::Write;
@@ -13,17 +14,17 @@ static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
     Err(_) => panic!("node 35 fits 10 bits"),
 };
 
-const FORKED: &str = "this process is a fork of the one that has the node";
+const FORKED: &str = "this process was forked from the process that has the node";
 
 #[test]
-#[expect(unsafe_code, reason = "what is tested is what fork does")]
-fn a_forked_child_does_not_mint_under_the_nodes_of_its_parent() {
+#[expect(unsafe_code, reason = "the test needs a fork")]
+fn a_forked_child_does_not_mint_under_the_node_of_its_parent() {
     let before = IDS.generate().unwrap();
-    // SAFETY: the child touches atomics and the clock, and leaves by `_exit`.
+    // SAFETY: the child uses only atomics and the clock, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = IDS.generate().is_err_and(|error| {
-                // On the stack, for another thread may have held the allocator's lock when this process was forked.
+                // The text is on the stack, because another thread may have held the allocator's lock at the fork.
                 let mut words = ArrayString::<80>::new();
                 write!(words, "{error}").is_ok_and(|()| words.as_str() == FORKED)
                     && error.is_forked()
@@ -31,7 +32,7 @@ fn a_forked_child_does_not_mint_under_the_nodes_of_its_parent() {
             });
             let own = Generator::try_new(Preset::TWITTER, 36).unwrap();
             let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
-            // SAFETY: any code is valid, and nothing of this process is needed any more.
+            // SAFETY: any exit code is valid, and this process has nothing left to do.
             unsafe { nix::libc::_exit(i32::from(is_refused && is_minted)) }
         }
         ForkResult::Parent { child } => {

@@ -1,4 +1,4 @@
-//! The Snowflake presets under scripted clocks: what each does at its threshold and one past it.
+//! The Snowflake presets under scripted clocks: the result of each at its limit and one past it.
 
 #![cfg(feature = "std")]
 
@@ -23,12 +23,12 @@ fn generator(preset: Preset, clock: &ManualClock) -> Generator<&ManualClock> {
     Generator::builder(preset).node(3).clock(clock).build().unwrap()
 }
 
-/// The generator of the rollback article, with spare nodes.
+/// Returns the generator of the rollback article, with spare nodes.
 fn swapping<'a>(clock: &'a ManualClock, spares: &'a NodeQueue) -> Generator<&'a ManualClock, &'a NodeQueue> {
     Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(spares).clock(clock).build().unwrap()
 }
 
-/// Ticks of 100 ms, four numbers each.
+/// A layout with ticks of 100 ms and four sequence numbers per tick.
 const TENTHS: Layout = match Layout::builder()
     .tick_bits(39)
     .node_bits(22)
@@ -70,7 +70,7 @@ impl Clock for RunningClock {
 }
 
 #[test]
-fn every_preset_mints_its_layout_in_order_and_full_ticks() {
+fn each_preset_mints_in_order_and_fills_its_ticks() {
     for preset in Preset::ALL {
         let clock = ManualClock::new(START);
         let ids = generator(*preset, &clock);
@@ -120,7 +120,7 @@ fn twitter_waits_for_the_next_tick_in_the_waiting_call_only() {
     assert!(error.is_overload());
     assert_eq!(error.retry_after(), Some(ms(1)));
     assert_eq!(error.to_string(), "all sequence numbers of this tick are used");
-    // The clock stands, so the wait is as long as the timeout allows.
+    // The clock does not move, so the wait is as long as the timeout allows.
     let started = Instant::now();
     assert!(ids.generate_within(ms(5)).unwrap_err().is_overload());
     assert!((ms(4)..ms(2_000)).contains(&started.elapsed()));
@@ -159,7 +159,7 @@ fn nsq_counts_ticks_of_2_to_the_20_ns() {
 }
 
 #[test]
-fn leaf_waits_twice_as_long_as_5_ms_and_fails_on_6() {
+fn leaf_waits_10_ms_for_a_step_of_5_ms_and_fails_on_6_ms() {
     let clock = ManualClock::new(START);
     let ids = generator(Preset::LEAF, &clock);
     ids.generate().unwrap();
@@ -173,19 +173,19 @@ fn leaf_waits_twice_as_long_as_5_ms_and_fails_on_6() {
     assert_eq!(ids.generate().unwrap_err().retry_after(), None);
     assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
 
-    // The clock stands: one wait of 10 ms, then an error.
+    // The clock does not move: there is one wait of 10 ms, then an error.
     clock.set(START - 5);
     let started = Instant::now();
     assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
     assert!((ms(10)..ms(2_000)).contains(&started.elapsed()));
-    // No wait is begun that would end past the timeout.
+    // A wait that would end past the timeout does not begin.
     let started = Instant::now();
     assert!(ids.generate_within(ms(9)).unwrap_err().is_rollback());
     assert!(started.elapsed() < ms(9));
 }
 
 #[test]
-fn leaf_goes_on_after_its_wait() {
+fn leaf_continues_after_its_wait() {
     let ids = Generator::builder(Preset::LEAF).node(39).clock(RunningClock::new()).build().unwrap();
     let before = ids.generate().unwrap();
     // The wait of 2 ms or more ends past the last ID's time.
@@ -195,7 +195,7 @@ fn leaf_goes_on_after_its_wait() {
 }
 
 #[test]
-fn leaf_starts_its_sequence_anywhere_below_100() {
+fn leaf_starts_its_sequence_at_any_number_below_100() {
     let clock = ManualClock::new(START);
     let (one, other) =
         (generator(Preset::LEAF, &clock), Generator::builder(Preset::LEAF).node(4).clock(&clock).build().unwrap());
@@ -208,12 +208,12 @@ fn leaf_starts_its_sequence_anywhere_below_100() {
         equal += u32::from(one == other);
     }
     assert_eq!((starts.len(), starts.iter().max()), (100, Some(&99)));
-    // Two nodes do not march in step: 20 of 2,000 by chance.
+    // Two nodes start differently: 20 of 2,000 ticks have equal starts by chance.
     assert!(equal < 60, "{equal}");
 }
 
 #[test]
-fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
+fn the_rollback_article_waits_for_15_ms_and_swaps_the_node_at_16_ms() {
     let clock = ManualClock::new(START);
     let queue: NodeQueue = [100, 101].into_iter().collect();
     let ids = swapping(&clock, &queue);
@@ -233,7 +233,7 @@ fn the_rollback_article_waits_for_15_ms_and_swaps_at_16() {
 }
 
 #[test]
-fn a_node_that_was_swapped_out_comes_back_only_past_its_last_id() {
+fn a_node_that_was_swapped_out_is_used_again_only_after_its_last_id() {
     let clock = ManualClock::new(START);
     let queue: NodeQueue = [100].into_iter().collect();
     let ids = swapping(&clock, &queue);
@@ -282,8 +282,8 @@ fn a_spare_node_that_the_layout_has_no_room_for_is_refused_and_kept() {
 }
 
 #[test]
-fn a_spare_node_taken_in_vain_is_put_back() {
-    /// Lets another caller swap after the first has looked at the word, and before it looks at the clock.
+fn a_spare_node_that_was_not_used_is_put_back() {
+    /// Lets another caller swap the node after the first caller has read the word and before it reads the clock.
     struct Overtaken(AtomicU64);
     impl Clock for Overtaken {
         fn now_ms(&self) -> Result<u64, ClockError> {
@@ -330,12 +330,12 @@ fn a_node_is_not_swapped_for_itself() {
     minted.push(ids.generate().unwrap());
     assert_eq!((minted[1].node(), minted[2].node()), (100, 100));
 
-    // It comes back once, past its last ID.
+    // It is used again once, after its last ID.
     assert_eq!((queue.take(START), queue.take(START + 1), queue.take(START + 1)), (None, Some(3), None));
 }
 
 #[test]
-fn the_waiting_call_of_the_rollback_article_waits_out_a_small_step() {
+fn the_waiting_call_of_the_rollback_article_waits_until_a_small_step_is_over() {
     let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(3).clock(RunningClock::new()).build().unwrap();
     let before = ids.generate().unwrap();
     ids.clock().step_back(15);
@@ -350,7 +350,7 @@ fn past_the_last_tick_a_layout_is_exhausted() {
     let clock = ManualClock::new(layout.last_ms());
     let ids = generator(Preset::ROLLBACK_38_15_10, &clock);
     assert_eq!(fill(&ids).len(), 1_024);
-    // In the last tick there is no next one to wait for.
+    // After the last tick there is no tick to wait for.
     let error = ids.generate_within(FOR_EVER).unwrap_err();
     assert!(error.is_exhausted() && !error.is_overload() && !error.is_clock());
     assert_eq!(
@@ -383,7 +383,7 @@ fn a_time_before_the_first_tick_is_an_error_of_the_clock() {
 }
 
 #[test]
-fn the_first_and_the_last_tick_are_minted_in_from_their_first_millisecond_to_their_last() {
+fn ids_are_minted_from_the_start_of_the_first_tick_to_the_end_of_the_last() {
     for layout in [TENTHS, Layout::NSQ, Layout::TWITTER] {
         let tick_ms = layout.tick().as_nanos().div_ceil(1_000_000) as u64;
         let mint = |now_ms| {
@@ -472,8 +472,8 @@ fn a_generator_shows_its_parts() {
 }
 
 #[test]
-fn a_preset_of_ones_own_keeps_to_its_layout() {
-    // Bounds past a tick's numbers are those of the tick, and none is 0.
+fn a_user_defined_preset_stays_within_its_layout() {
+    // A bound above the numbers of a tick counts as their number, and a bound of 0 as 1.
     for (bound, most) in [(u32::MAX, 4), (0, 1)] {
         let clock = ManualClock::new(START);
         let ids = generator(Preset::new(TENTHS).start_below(bound), &clock);
@@ -490,7 +490,7 @@ fn a_preset_of_ones_own_keeps_to_its_layout() {
 }
 
 #[test]
-fn a_node_comes_back_only_past_the_whole_tick_of_its_last_id() {
+fn a_node_is_used_again_only_after_the_whole_tick_of_its_last_id() {
     let clock = ManualClock::new(START + 50);
     let queue: NodeQueue = [100].into_iter().collect();
     let ids = Generator::builder(Preset::new(TENTHS)).node(3).spares(&queue).clock(&clock).build().unwrap();
@@ -515,7 +515,7 @@ fn threads_share_a_generator_through_swaps_without_a_duplicate() {
     let clock = ManualClock::new(START);
     let queue: NodeQueue = (100..110).collect();
     let ids = swapping(&clock, &queue);
-    // Whoever is refused moves the clock: a millisecond on, each tenth time back past the limit.
+    // A thread that is refused moves the clock: one millisecond forward, and every tenth time back past the limit.
     let moves = AtomicU64::new(0);
     let mint = || {
         let mut mine = Vec::with_capacity(EACH);

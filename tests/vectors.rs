@@ -1,4 +1,4 @@
-//! The known answers of docs/vectors.json, which FORMAT.md explains and a program without this library has written.
+//! The known answers of docs/vectors.json. FORMAT.md explains them. A program without this library writes them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 const VECTORS: &str = include_str!("../docs/vectors.json");
 
-/// One row of the file, which notes what is read of it.
+/// One row of the file. It notes which of its members are read.
 struct Row<'a> {
     values: &'a Map<String, Value>,
     read: RefCell<BTreeSet<&'static str>>,
@@ -30,7 +30,7 @@ impl<'a> Row<'a> {
         self.value(key).as_str().unwrap_or_else(|| panic!("{key} is not a string in {:?}", self.values))
     }
 
-    /// A number of any width; `None` if the type cannot hold it, so the library cannot be called with it.
+    /// Returns a number, or `None` if the type cannot hold it, so the library cannot be called with it.
     fn fitting<T: TryFrom<i64>>(&self, key: &'static str) -> Option<T> {
         let number = self.value(key).as_i64();
         number.unwrap_or_else(|| panic!("{key} is not an integer in {:?}", self.values)).try_into().ok()
@@ -50,7 +50,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A test for each member of the file, and one that no member and no part of a row is without.
+/// Defines a test for each member of the file. A test fails if it does not read all members of a row. Another test
+/// fails if a member of the file has no test.
 macro_rules! vectors {
     ($($member:ident: $test:ident)*) => {
         $(#[test]
@@ -63,7 +64,7 @@ macro_rules! vectors {
                 check::$member(&row);
                 row.get("why");
                 let unread: Vec<_> = row.values.keys().filter(|key| !row.read.borrow().contains(&key[..])).collect();
-                assert!(unread.is_empty(), "nobody reads {unread:?} of {:?}", row.values);
+                assert!(unread.is_empty(), "the test does not read {unread:?} of {:?}", row.values);
             }
         })*
 
@@ -78,14 +79,14 @@ macro_rules! vectors {
 
 vectors! {
     ids: an_id_is_the_same_in_every_form
-    texts_refused: a_strict_reader_refuses_what_is_not_a_text
+    texts_refused: a_strict_reader_refuses_other_texts
     lenient: a_lenient_reader_takes_either_case_missing_dashes_and_white_space_around
-    lenient_refused: a_lenient_reader_refuses_everything_else
+    lenient_refused: a_lenient_reader_refuses_other_texts
     hex: hex_is_read_in_either_case
-    hex_refused: what_is_not_20_hex_digits_is_refused
-    bytes_refused: what_is_not_10_bytes_is_refused
+    hex_refused: hex_of_another_form_is_refused
+    bytes_refused: bytes_of_another_length_are_refused
     integers_refused: integers_that_are_not_ids_are_refused
-    fields_refused: a_value_that_its_field_does_not_hold_is_refused
+    fields_refused: a_value_that_does_not_fit_its_field_is_refused
     types: types_have_their_names
     names: names_have_their_hash
     names_refused: names_are_valid_unicode
@@ -95,7 +96,7 @@ vectors! {
     times: times_have_a_first_and_a_last_id
     times_refused: times_without_a_first_and_a_last_id_are_refused
     lines: lines_are_written_and_read
-    lines_refused: a_block_with_another_line_is_refused_where_it_begins
+    lines_refused: a_line_of_another_form_is_refused_at_its_position
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn the_ids_of_the_file_ascend_in_every_form() {
     assert!(ids.is_sorted_by_key(|id| id.to_bytes()));
 }
 
-/// A function for each member, under the member's name: tests one of its rows.
+/// Has a function for each member of the file, with the name of the member. It tests one row.
 mod check {
     use super::*;
 
@@ -181,7 +182,8 @@ mod check {
         assert!(MessageId::from_slice(&bytes).is_err(), "{bytes:?}");
     }
 
-    /// The library has integers but not their text. `u128` reads more than what it writes, so the text is compared.
+    /// The library has integers but not their text. `u128` also reads texts that it does not write, so this compares
+    /// the text that it writes.
     pub(super) fn integers_refused(row: &Row) {
         let input = row.text("input");
         let value = input.parse::<u128>().ok().filter(|value| value.to_string() == input);
@@ -260,7 +262,7 @@ mod check {
         assert_eq!((MessageId::first_at(from), MessageId::last_at(to)), (Ok(first), Ok(last)));
         assert_eq!(MessageId::range(from..=to), Ok(first..=last));
         assert_eq!(MessageId::range(from..end), Ok(first..=last));
-        // The neighbours of the first and the last ID belong to other times, if they are IDs.
+        // If the IDs before the first and after the last exist, they belong to other times.
         let time = |value| MessageId::from_u128(value).ok().map(MessageId::timestamp_ms);
         assert_eq!(first.to_u128().checked_sub(1).and_then(time), from.checked_sub(1));
         assert_eq!(time(last.to_u128() + 1), (last < MessageId::MAX).then_some(end));

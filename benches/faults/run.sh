@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prints the table of faults as Markdown. Needs Debian's libfaketime, and installs it where it is missing and may be.
+# Prints the table of faults as Markdown. It needs Debian's libfaketime, and installs it if it is missing.
 #
 #   benches/faults/run.sh            every peer, about forty minutes
-#   benches/faults/run.sh imid       the peers whose name starts so
+#   benches/faults/run.sh imid       only the peers whose name starts with "imid"
 set -eu
 cd "$(dirname "$0")"
 
@@ -14,5 +14,5 @@ if [ -z "$(library)" ]; then
     apt-get install -y faketime >&2
 fi
 cargo build --release --quiet
-# Outcomes in full go to a log beside the binary: the table has the words only.
+# The table has only words. The outcomes in full go to a log beside the binary.
 exec target/release/imid-faults "$(library)" "$@" 2>target/outcomes.log

@@ -71,19 +71,19 @@ WIDTH, MARGIN, HEAD, PANEL_HEAD, BAR, NOTE = 9.4, 0.12, 0.58, 0.41, 0.215, 0.165
 
 
 def kind(library):
-    """The key of KINDS for this library."""
+    """Returns the key of KINDS for this library."""
     if library == "imid":
         return "imid"
     return "imid in other forms" if library.startswith("imid-") else "others"
 
 
 def shown(rows):
-    """The rows without those of forced levels, which no normal program uses."""
+    """Returns the rows without forced levels, because a normal program does not force a level."""
     return {library: nanoseconds for library, nanoseconds in rows.items() if not LEVELS & set(library.split("-"))}
 
 
 def label(nanoseconds):
-    """Three significant digits, at most two of them decimals."""
+    """Returns a label with three significant digits and at most two decimals."""
     return f"{nanoseconds:.{2 if nanoseconds < 9.995 else 1 if nanoseconds < 99.95 else 0}f} ns"
 
 

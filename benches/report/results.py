@@ -1,4 +1,4 @@
-"""Reads criterion's results for table.py and plot.py. If a result cannot be read, the program ends with the reason."""
+"""Reads criterion's results for table.py and plot.py. If it cannot read a result, it ends the program with the reason."""
 
 import json
 import os
@@ -13,13 +13,13 @@ ONE_RUN_SECONDS = 3600
 
 
 def folder():
-    """The folder where criterion writes. It reads the same variables; its paths start at the root of the repository."""
+    """Returns the folder where criterion writes, from the same variables. Paths start at the root of the repository."""
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     return REPOSITORY / os.environ.get("CRITERION_HOME", Path(target, "criterion"))
 
 
 def read(topics=()):
-    """Nanoseconds per ID of these topics or of all topics: {(topic, case): {library: nanoseconds}}, fastest first."""
+    """Returns nanoseconds per ID for these topics or all: {(topic, case): {library: nanoseconds}}, fastest first."""
     cases, times = {}, {}
     for file in (file for run in RUNS for file in folder().glob(f"**/{run}/estimates.json")):
         name, library, nanoseconds = read_one(file)

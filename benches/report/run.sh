@@ -2,7 +2,7 @@
 # Runs all benches of docs/BENCHMARKS.md several times and prints the tables: benches/report/run.sh [RUNS], default 5, two
 # minutes each. It deletes the earlier results of criterion.
 #
-# The least time of several runs counts, because other load on the machine can slow down a part of one run.
+# The tables have the least time of several runs, because other load on the machine can slow down a part of a run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -7,7 +7,7 @@ import results
 
 
 def table(rows):
-    """The Markdown of one case."""
+    """Returns the lines of one case as Markdown."""
     ours = rows.get("imid")
     yield "| | ns per ID | M IDs/s |" + (" × imid |" if ours else "")
     yield "| --- | ---: | ---: |" + (" ---: |" if ours else "")

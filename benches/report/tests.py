@@ -41,7 +41,7 @@ class Report(unittest.TestCase):
         return subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True, check=False)
 
     def refusal(self, script, *topics, **variables):
-        """The error of a script that fails."""
+        """Runs a script that must fail, and returns its error."""
         run = self.run_script(script, *topics, **variables)
         self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
         self.assertNotIn("Traceback", run.stderr)
@@ -167,7 +167,7 @@ class Plot(Report):
     def test_a_drawing_has_its_numbers_as_text_and_is_the_same_each_time(self):
         if not importlib.util.find_spec("matplotlib"):
             reason = "matplotlib is not installed (benches/report/plot.sh installs it)"
-            # On a line of its own, in the form that .ci/run counts.
+            # The line has the form that .ci/run counts.
             print(f"\nskipped: {self._testMethodName}: {reason}", file=sys.stderr)
             self.skipTest(reason)
         figure = plot.FIGURES[1]

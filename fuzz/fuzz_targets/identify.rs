@@ -1,4 +1,5 @@
-//! Law: `identify` returns all that would write a text and no others, and each candidate is what they wrote.
+//! Law: `identify` returns exactly the dialects and layouts that would write a text, each with the ID that it would
+//! write.
 #![no_main]
 
 use imid::MessageId;
@@ -22,7 +23,7 @@ enum Written {
     Snowflake { bits: u64, layout: u8 },
 }
 
-/// Who writes how, in the order in which they are preferred.
+/// The dialects and layouts with the form of their texts, in the order of the candidates.
 const WRITERS: [(&str, Form); 11] = [
     ("rongcloud", Form::Dashed(BASE32_HEX)),
     ("rongcloud-v1", Form::Dashed(BASE32_HEX)),
@@ -47,7 +48,7 @@ enum Form {
 }
 
 impl Form {
-    /// The value of a text of this form.
+    /// Returns the value of a text of this form.
     fn value(&self, text: &str) -> Option<u128> {
         let signed = |text: &str| text.parse().ok().filter(|bits: &i64| bits.to_string() == text);
         let unsigned = |text: &str| text.parse().ok().filter(|bits: &u64| bits.to_string() == text);
@@ -105,7 +106,7 @@ fn all_are_named(text: &str, now_ms: u64) {
     assert_eq!(read, wanted.collect::<Vec<_>>());
 }
 
-/// The value, put together from the fields.
+/// Returns the value, computed from the fields.
 fn value(candidate: &Candidate) -> u128 {
     match candidate {
         Candidate::Message { dialect, id } => {

@@ -1,4 +1,4 @@
-//! Law: with AVX2 and without it, the codec writes and reads what the model does.
+//! Law: with AVX2 and without it, the codec writes and reads the same as the model.
 #![no_main]
 
 #[cfg(not(imid_levels))]
@@ -25,7 +25,7 @@ struct Input<'a> {
     changes: [Change<'a>; 2],
 }
 
-/// Many steps of two lines, and a last line.
+/// Enough lines for many steps of two lines, and for a last line.
 const MAX_COUNT: usize = 70;
 const MAX_MARGIN: usize = 3;
 
@@ -58,10 +58,10 @@ fuzz_target!(init: say_if_avx2_is_missing(), |input: Input| {
     }
 });
 
-/// The ID in places to which none has been read.
+/// The ID in places that have not been written.
 const BLANK: MessageId = message_id!("BLNK-BLNK-BLNK-BLNK");
 
-/// The levels by name, and whether AVX2 is allowed.
+/// The names of the levels, and whether AVX2 is allowed.
 const LEVELS: [(&str, bool); 2] = [("portable", false), ("AVX2", true)];
 
 fn say_if_avx2_is_missing() {
@@ -70,7 +70,7 @@ fn say_if_avx2_is_missing() {
     }
 }
 
-/// Returns a first ID, and a series of `count` IDs that begins with it.
+/// Returns a first ID and a series of `count` IDs that begins with it.
 fn ids(input: &Input, count: usize) -> (MessageId, Box<[MessageId]>) {
     let [first, step] = [input.first, input.step].map(MessageId::from_bytes);
     let id = |index| (first.to_u128() + step.to_u128() * index) & MessageId::MAX.to_u128();
@@ -91,7 +91,7 @@ fn a_text_is_written(output: &Output, id: MessageId) {
     });
 }
 
-/// A slice to write to, between margins that must stay as they are. Without margins the slice is all of its memory.
+/// A slice to write to, between margins that must not change. Without margins the slice is all of its memory.
 #[derive(Clone, Copy)]
 struct Output {
     level: &'static str,
@@ -100,7 +100,8 @@ struct Output {
 }
 
 impl Output {
-    /// Asserts that `write` writes what there is room for of `wanted`, returns how much, and changes nothing else.
+    /// Asserts that `write` writes as much of `wanted` as there is room for, returns this number, and does not change
+    /// the rest.
     fn becomes<T: Copy + PartialEq + Debug>(&self, wanted: &[T], blank: T, write: impl FnOnce(&mut [T]) -> usize) {
         let Self { level, room, margin } = *self;
         let mut memory = vec![blank; margin + room + margin].into_boxed_slice();

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 type Bytes = [u8; MessageId::BYTES];
 
-// `shared` bytes of the second ID are those of the first, so that every byte gets to decide.
+// `shared` bytes of the second ID are those of the first, so that each byte decides the order in some inputs.
 fuzz_target!(|input: (Bytes, Bytes, u8)| {
     let (a, mut b, shared) = input;
     let shared = usize::from(shared) % (MessageId::BYTES + 1);

@@ -57,8 +57,8 @@ fn lenient(text: &str) {
     }
 }
 
-/// Returns whether a text is 16 digits in either case, with dashes only between groups of four, and with white space
-/// around them.
+/// Returns whether a text is 16 digits in either case, with or without dashes between groups of four, and with white
+/// space around them.
 fn is_typed(text: &str) -> bool {
     let digit = |byte: u8| b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ".contains(&byte.to_ascii_uppercase());
     let groups = |text: &str| text.split('-').all(|group| !group.is_empty() && group.len() % 4 == 0);

@@ -1,8 +1,8 @@
-//! Texts that are nearly right, which random bytes hardly ever are.
+//! Makes texts that are nearly right. Random bytes are seldom nearly right.
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 
-/// One step from a right text to a nearly right one.
+/// A change that makes a right text nearly right.
 #[derive(Arbitrary, Debug)]
 pub enum Change<'a> {
     None,
@@ -13,7 +13,7 @@ pub enum Change<'a> {
     Append(&'a [u8]),
 }
 
-/// The text after these changes, in memory of its own that ends where it ends.
+/// Returns the text after these changes. Its memory is as long as the text, so that a read past the end is found.
 pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
     let mut text = text.to_vec();
     for change in changes {
@@ -29,7 +29,7 @@ pub fn changed(text: &[u8], changes: &[Change]) -> Box<[u8]> {
     text.into()
 }
 
-/// What a reader could take for a digit, a dash or white space: their neighbours, and what looks like them.
+/// Bytes that a wrong reader could take for a digit, a dash or white space: neighbours and similar characters.
 const ODD: &[u8] = b",-./01:@IO[`aioz{\0\x7F\x80\xFF \t\n\x0B\x0C\r\x1C\x85\xA0";
 
 fn replace(text: &mut [u8], at: u16, with: impl Fn(u8) -> u8) {

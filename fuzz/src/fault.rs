@@ -1,13 +1,13 @@
-//! Where an error points.
+//! Checks the position of an error.
 
 use imid::error::ParseError;
 
 use crate::model::WHITE_SPACE;
 
-/// Asserts that an error points at the first character that does not fit. Some end of `example`, a text that is read,
-/// completes what stands before this character. No end completes it together with this character.
+/// Asserts that an error points at the first character that does not fit. `example` is a valid text. The text before
+/// this character can be completed with an end of `example`. The text up to and including this character cannot.
 ///
-/// White space at the end of a text that is too short counts as its end.
+/// White space at the end of a text that is too short is part of the end.
 pub fn points_at_the_fault(error: ParseError, text: &str, example: &str, is_read: impl Fn(&str) -> bool) {
     let can_be_completed = |start: &str| (0..=example.len()).any(|at| is_read(&format!("{start}{}", &example[at..])));
     let (good, rest) = text.split_at(error.position());

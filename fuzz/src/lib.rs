@@ -1,4 +1,4 @@
-//! What the targets share.
+//! Code that the fuzz targets share.
 
 mod change;
 mod fault;

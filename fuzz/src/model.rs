@@ -1,14 +1,14 @@
-//! What FORMAT.md says about texts, bytes and lines, in the plainest way.
+//! The rules of FORMAT.md for texts, bytes and lines, in simple code.
 
 use imid::MessageId;
 use imid::error::ParseError;
 
-/// The characters that may stand around a text that a person typed.
+/// The characters that may be around a text that a person typed.
 pub const WHITE_SPACE: [char; 6] = [' ', '\t', '\n', '\x0B', '\x0C', '\r'];
 
 const DIGITS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
-/// What is wrong with a text, and where.
+/// The error of a text.
 #[derive(PartialEq, Debug)]
 pub struct Fault {
     position: usize,
@@ -29,12 +29,12 @@ impl From<ParseError> for Fault {
     }
 }
 
-/// The 10 bytes.
+/// Returns the 10 bytes.
 pub fn bytes(id: MessageId) -> [u8; 10] {
     std::array::from_fn(|at| (id.to_u128() >> (72 - 8 * at)) as u8)
 }
 
-/// The text.
+/// Returns the text.
 pub fn text(id: MessageId) -> [u8; 19] {
     let mut text = [b'-'; 19];
     for i in 0..16 {
@@ -43,14 +43,14 @@ pub fn text(id: MessageId) -> [u8; 19] {
     text
 }
 
-/// The text and a separator.
+/// Returns the text and a separator.
 pub fn line(id: MessageId, separator: u8) -> [u8; 20] {
     let mut line = [separator; 20];
     line[..19].copy_from_slice(&text(id));
     line
 }
 
-/// The ID of a text, or its first byte that does not fit.
+/// Returns the ID of a text, or the error at its first byte that does not fit.
 pub fn parse(text: &[u8]) -> Result<MessageId, Fault> {
     let mut value = 0;
     for at in 0..19 {
@@ -71,7 +71,7 @@ pub fn parse(text: &[u8]) -> Result<MessageId, Fault> {
     }
 }
 
-/// The IDs of lines up to one that is wrong, and what is wrong with that one. The last line may lack its separator.
+/// Returns the IDs of lines up to a wrong line, and the error of this line. The last line may be without its separator.
 pub fn parse_lines(lines: &[u8], separator: u8, room: usize) -> (Vec<MessageId>, Option<Fault>) {
     let mut ids = Vec::new();
     for line in lines.chunks(20).take(room) {

@@ -1,4 +1,4 @@
-//! The 32 digits of a text form, and the value of each.
+//! The 32 digits of a text form and their values.
 
 use crate::error::Expected;
 use crate::layout::DIGIT_BITS;
@@ -9,7 +9,7 @@ pub(crate) const RADIX: usize = 1 << DIGIT_BITS;
 /// The entry of a table of values for a byte that is not a digit. It is greater than every value.
 pub(super) const NO_DIGIT: u8 = u8::MAX;
 
-/// 32 digits: different printable ASCII characters other than the dash.
+/// 32 digits. They are different printable ASCII characters other than the dash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alphabet {
     digits: [u8; RADIX],
@@ -29,7 +29,7 @@ impl Alphabet {
     /// Returns the alphabet with these digits by value. Errors call one of its digits `expected`.
     ///
     /// # Errors
-    /// The index of the first digit that is not printable ASCII, is the dash, or is the same as one before it.
+    /// Returns the index of the first digit that is not printable ASCII, is the dash, or is the same as one before it.
     pub(crate) const fn new(digits: [u8; RADIX], expected: Expected) -> Result<Self, usize> {
         let mut values = [NO_DIGIT; 256];
         let mut value = 0;
@@ -49,7 +49,7 @@ impl Alphabet {
         &self.digits
     }
 
-    /// Returns what an error calls one of the digits.
+    /// Returns the words for a digit in an error.
     pub(super) const fn expected(&self) -> Expected {
         self.expected
     }
@@ -59,12 +59,12 @@ impl Alphabet {
         self.digits[value as usize % RADIX]
     }
 
-    /// Returns the value of a digit, and [`NO_DIGIT`] for any other byte.
+    /// Returns the value of a digit, or [`NO_DIGIT`] for any other byte.
     pub(super) const fn value(&self, byte: u8) -> u8 {
         self.values[byte as usize]
     }
 
-    /// Returns the value of a digit in either case. If both cases are digits, each has its own value.
+    /// Returns the value of a digit in either case. If both cases of a letter are digits, each has its own value.
     pub(super) const fn value_in_either_case(&self, byte: u8) -> u8 {
         let other = if byte.is_ascii_lowercase() { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
         match self.value(byte) {
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(juggleim.value_in_either_case(b'C'), 2);
         assert_eq!(juggleim.value_in_either_case(b'i'), NO_DIGIT);
 
-        // Both cases of A are digits here, so neither stands for the other.
+        // Both cases of A are digits here, so each has its own value.
         let both = Alphabet::new(*b"AabcdefghjklmnpqrstuvwxyzB234567", Expected::Digit).unwrap();
         assert_eq!((both.value_in_either_case(b'A'), both.value_in_either_case(b'a')), (0, 1));
     }

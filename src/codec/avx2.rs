@@ -1,10 +1,11 @@
-//! Reads and writes texts by AVX2: one in a 128-bit register, or two lines in the two lanes of a 256-bit register.
+//! Reads and writes texts with AVX2: one text in a 128-bit register, or two lines in the two lanes of a 256-bit
+//! register.
 //!
-//! Both widths take the same steps, which `steps!` defines. The safe twins, which tests compare with, are
+//! Both widths use the same steps, which `steps!` defines. Tests compare them with the safe code in
 //! [`encode::padded`](super::encode::padded) and [`decode::standard`](super::decode::standard).
 //!
-//! SSE2, which every x86-64 processor has, was measured too: it is hardly faster than the safe twins, since it cannot
-//! shuffle bytes. What has SSSE3 but not AVX2 is old or small.
+//! SSE2, which every x86-64 processor has, was measured too. It is hardly faster than the safe code, because it cannot
+//! shuffle bytes. Processors with SSSE3 but without AVX2 are old or small.
 #![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
 
 use core::arch::x86_64::{
@@ -27,7 +28,7 @@ pub(super) struct Avx2(());
 
 #[expect(clippy::unused_self, reason = "`self` is the proof")]
 impl Avx2 {
-    /// Returns the proof if the processor has AVX2. Without `std` the target decides when the program is compiled.
+    /// Returns the proof if the processor has AVX2. Without `std`, the compilation target decides.
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(any(test, imid_levels))]
@@ -62,7 +63,8 @@ impl Avx2 {
         unsafe { decode(text) }
     }
 
-    /// Writes lines in steps of two. Returns how many: all that both slices hold, or all but the last of these.
+    /// Writes lines in steps of two. Returns how many: all lines that both slices have room for, or all except the
+    /// last.
     pub(super) fn encode_lines(self, ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { encode_lines(ids, separator, lines) }
@@ -79,10 +81,10 @@ impl Avx2 {
 const WIDTH: usize = 16;
 /// Lines in a step.
 const STEP: usize = 2;
-/// A place that a shuffle fills with 0.
+/// An index that makes a shuffle write 0.
 const ZERO: u8 = 0x80;
 
-// NOTE: the tables below are written out for these widths.
+// NOTE: the tables below are written for these widths.
 const _: () = assert!(DIGIT_BITS == 5 && DIGITS == 16 && GROUP_DIGITS == 4);
 
 /// The two bytes of an ID that hold each pair of digits: pairs 0 and 4, 1 and 5, 2 and 6, 3 and 7. The two pairs that
@@ -101,21 +103,23 @@ const SECOND: [u8; WIDTH] = repeat([0, RADIX as u8 - 1]);
 const HEAD: [u8; WIDTH] = [0, 1, 4, 5, ZERO, 8, 9, 12, 13, ZERO, 2, 3, 6, 7, ZERO, 10];
 /// The dashes in the first 16 bytes.
 const HEAD_DASHES: [u8; WIDTH] = [0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0];
-/// The last 3 bytes of a text and a free one, from digits in the order of [`PAIRS`].
+/// The last 3 bytes of a text and an unused byte, from digits in the order of [`PAIRS`].
 const END: [u8; WIDTH] = repeat([11, 14, 15, ZERO]);
 
 /// The last 12 digits of a text, from its last 16 bytes.
 const TAIL: [u8; WIDTH] = [ZERO, ZERO, ZERO, ZERO, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15];
 /// The dashes in the last 16 bytes.
 const TAIL_DASHES: [u8; WIDTH] = [0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0];
-/// All bits of the bytes at which these dashes are.
+/// A mask of these dashes.
 const TAIL_GAPS: [u8; WIDTH] = [0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 0, 0, 0, 0xFF, 0, 0, 0, 0];
 
-/// The last digit. A greater byte has a value above 31, which [`TO_DIGIT`] would map back to that byte.
+/// The last digit. [`TO_VALUE`] maps a greater byte to a value above 31, and [`TO_DIGIT`] would map this value back to
+/// the byte. The least of the result and this digit differs from the byte.
 const LAST_DIGIT: [u8; WIDTH] = repeat([STANDARD.digits()[RADIX - 1]]);
 /// Maps a value to its digit. The digits are four runs of ASCII, which begin at 2, A, J and P.
 const TO_DIGIT: Offsets = Offsets::new(7, 14, false);
-/// Maps a digit to its value. Every other byte gets some value, too, but the digit of that value is not this byte.
+/// Maps a digit to its value. It also maps every other byte to a value, but the digit of that value is a different
+/// byte.
 const TO_VALUE: Offsets = Offsets::new(b'A' - 1, 15, true);
 
 /// Weights of the two digits in a pair.
@@ -142,12 +146,12 @@ const fn repeat<const N: usize>(bytes: [u8; N]) -> [u8; WIDTH] {
     lane
 }
 
-/// A map of bytes that adds an offset. The offset depends on the class of the byte. There are at most 16 classes, because a
+/// Maps bytes by adding an offset. The offset depends on the class of the byte. There are at most 16 classes, because a
 /// shuffle looks up one of 16 bytes.
 struct Offsets {
     /// The greatest byte of class 0. The next byte has class 1, and so on up to the last class.
     zero: [u8; WIDTH],
-    /// The last class: all greater bytes.
+    /// The last class. It has all greater bytes.
     last: [u8; WIDTH],
     by_class: [u8; WIDTH],
 }
@@ -175,7 +179,7 @@ macro_rules! steps {
 
         use super::*;
 
-        /// Returns the text of the ID in each lane: the first 16 bytes, and in 4 bytes the last 3 with `end`.
+        /// Returns the text of the ID in each lane: the first 16 bytes, and 4 bytes with the last 3 bytes and `end`.
         #[target_feature(enable = "avx2")]
         #[inline]
         pub(super) fn encode(ids: Lanes, end: Lanes) -> (Lanes, Lanes) {
@@ -187,7 +191,7 @@ macro_rules! steps {
             (head, or(shuffle_epi8(digits, table(&END)), end))
         }
 
-        /// Returns the ID of the text in each lane, from its first and its last 16 bytes; `None` if one is not a text.
+        /// Returns the ID of the text in each lane, from its first and its last 16 bytes. `None` if a lane has no text.
         #[target_feature(enable = "avx2")]
         #[inline]
         pub(super) fn decode(head: Lanes, tail: Lanes) -> Option<Lanes> {
@@ -199,7 +203,8 @@ macro_rules! steps {
             if testz(wrong, wrong) == 0 { None } else { Some(pack(values)) }
         }
 
-        /// Packs 16 values of 5 bits: first in pairs, then in groups of four, then in halves, then as the bytes of a number.
+        /// Packs 16 values of 5 bits: first in pairs, then in groups of four, then in halves, then as the bytes of a
+        /// number.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn pack(values: Lanes) -> Lanes {
@@ -316,7 +321,7 @@ fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) 
 /// A dash after the text.
 const END_DASH: [u8; WIDTH] = end_with(b'-');
 
-/// The byte after a text, at the place that [`END`] leaves free.
+/// The byte after a text, at the unused place of [`END`].
 const fn end_with(separator: u8) -> [u8; WIDTH] {
     repeat([0, 0, 0, separator])
 }
@@ -407,7 +412,7 @@ mod tests {
         }
     }
 
-    // Without this test only the time would show that the safe loop does all the work.
+    // If the safe loop did all the work, only the time would show it, so this test counts the lines.
     #[test]
     fn at_most_one_line_of_many_is_left_to_the_safe_loop() {
         let Some(avx2) = avx2() else { return };

@@ -22,12 +22,12 @@ impl MessageId {
     pub const fn from_slice(bytes: &[u8]) -> Result<Self, LengthError> {
         match bytes.first_chunk() {
             Some(all) if bytes.len() == BYTES => Ok(Self::from_bytes(*all)),
-            _ => Err(LengthError::new(bytes.len())),
+            _ => Err(LengthError::new(BYTES, bytes.len())),
         }
     }
 }
 
-/// Reads 10 raw bytes, as [`MessageId::from_slice`] does. Text is read by [`MessageId::parse_bytes`].
+/// Reads 10 raw bytes, as [`MessageId::from_slice`] does. [`MessageId::parse_bytes`] reads text.
 impl TryFrom<&[u8]> for MessageId {
     type Error = LengthError;
 

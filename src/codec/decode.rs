@@ -1,4 +1,5 @@
-//! Reads digits into a value. The strict readers return no error; [`diagnose`](super::diagnose) finds what is wrong.
+//! Reads digits into a value. The strict readers only find that a text is wrong. [`diagnose`](super::diagnose) finds
+//! the position.
 
 use super::alphabet::{Alphabet, NO_DIGIT, RADIX, STANDARD};
 use super::encode::{HALF_BITS, is_dash};
@@ -41,14 +42,14 @@ pub(super) const fn plain(alphabet: &Alphabet, text: &[u8]) -> Option<u128> {
 
 /// The result of a reader for bytes that are not a text. It is greater than every ID.
 ///
-/// An `Option<u128>` would be returned through memory, where its halves are stored one by one and a load of the whole
-/// waits for both.
+/// An `Option<u128>` would be returned through memory. Its two halves would be stored separately, and a load of the
+/// whole value would wait for both stores.
 pub(super) const NO_TEXT: u128 = u128::MAX;
 
 /// Returns the value of a standard text, or [`NO_TEXT`]. Reads one group after another, with a table for each place.
 ///
-/// One test for all groups takes longer. If the target has AVX2, the compiler then also turns the lookups into gathers,
-/// which take four times as long.
+/// One test for all groups takes longer. If the target has AVX2, the compiler would also use gather instructions for
+/// the lookups, which take four times as long.
 pub(super) const fn standard(text: &[u8; TEXT_LEN]) -> u128 {
     let first = group(text, 0);
     if first >= NO_GROUP || text[4] != b'-' {
@@ -73,7 +74,7 @@ pub(super) const fn standard(text: &[u8; TEXT_LEN]) -> u128 {
 /// Width of a group.
 const GROUP_BITS: u32 = DIGIT_BITS * GROUP_DIGITS as u32;
 
-/// Returns the value of the group that begins at an index, and [`NO_GROUP`] or more if a byte of it is not a digit.
+/// Returns the value of the group that begins at an index, or [`NO_GROUP`] or more if one of its bytes is not a digit.
 const fn group(text: &[u8; TEXT_LEN], at: usize) -> u64 {
     let [first, second, third, fourth] = &IN_GROUP;
     let (high, low) = (
@@ -102,7 +103,7 @@ static IN_GROUP: [[u32; 256]; GROUP_DIGITS] = {
     values
 };
 
-/// Reads 16 digits in either case, with or without a dash before each group but the first, and white space around them.
+/// Reads 16 digits in either case, with or without dashes between the groups, and with white space around them.
 pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Result<u128, ParseError> {
     let mut at = after_white_space(text, 0);
     let (mut value, mut digits, mut dashed) = (0, 0, false);
@@ -113,7 +114,7 @@ pub(super) fn lenient(alphabet: &Alphabet, text: &[u8]) -> Result<u128, ParseErr
         } else {
             let digit = found.map_or(NO_DIGIT, |byte| alphabet.value_in_either_case(byte));
             if digit == NO_DIGIT {
-                // Before white space that ends the text, the text is only too short.
+                // If only white space follows, the text is too short, and its end is before the white space.
                 let found = found.filter(|_| after_white_space(text, at) < text.len());
                 return Err(ParseError::new(alphabet.expected(), found, at));
             }
@@ -141,7 +142,7 @@ fn after_white_space(text: &[u8], at: usize) -> usize {
 
 /// Returns whether a byte is one of the six characters that FORMAT.md calls white space.
 ///
-/// These are the white space of C. `str::trim` also removes characters outside ASCII, and `u8::is_ascii_whitespace` does
+/// C has the same white space. `str::trim` also removes characters outside ASCII, and `u8::is_ascii_whitespace` does
 /// not include the vertical tab.
 const fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\x0B' | b'\x0C' | b'\r')

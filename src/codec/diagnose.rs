@@ -1,7 +1,7 @@
-//! Finds what is wrong with a text that a strict reader refused.
+//! Finds the error in a text that a strict reader refused.
 //!
-//! It reads the text again from the start, because the fast readers know only that something is wrong. It is never inlined,
-//! so that the readers need no registers for it.
+//! It reads the text again from the start, because the fast readers find only that the text is wrong. It is not
+//! inlined, so that the readers do not need registers for it.
 
 use super::alphabet::{Alphabet, NO_DIGIT};
 use super::decode::may_dash;

@@ -28,7 +28,7 @@ impl Form {
         str::from_utf8(text).expect("digits and dashes are ASCII")
     }
 
-    /// Reads the texts that [`encode`](Self::encode) writes, and no others.
+    /// Reads a text that [`encode`](Self::encode) writes. Other texts are errors.
     pub(crate) fn parse(&self, text: &[u8]) -> Result<MessageId, ParseError> {
         let value =
             if self.dashed { decode::dashed(&self.alphabet, text) } else { decode::plain(&self.alphabet, text) };
@@ -36,7 +36,7 @@ impl Form {
     }
 }
 
-/// Reads what a person types or pastes: a text with or without dashes, in either case, with white space around it.
+/// Reads a text that a person types or pastes: with or without dashes, in either case, with white space around it.
 pub(crate) fn parse_lenient(alphabet: &Alphabet, text: &str) -> Result<MessageId, ParseError> {
     decode::lenient(alphabet, text.as_bytes()).map(MessageId::from_value)
 }

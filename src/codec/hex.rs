@@ -19,8 +19,8 @@ impl HexText {
     pub(crate) fn new<const DIGITS: usize>(value: u128) -> Self {
         const { assert!(DIGITS <= HEX_LEN, "an ID has at most 20 hex digits") };
         let mut text = ArrayString::new();
-        // PANIC: the caller's values have at most this many digits, and there is room for them.
-        write!(text, "{value:0DIGITS$x}").expect("a value of so many digits");
+        // PANIC: the values of the callers have at most this many digits, and the text has room for them.
+        write!(text, "{value:0DIGITS$x}").expect("a value of at most this many digits");
         Self(text)
     }
 
@@ -43,7 +43,7 @@ impl HexText {
 
 str_like!(HexText);
 
-/// Reads `DIGITS` hex digits and nothing else: in either case, or in lower case only if `expected` is
+/// Reads exactly `DIGITS` hex digits. Upper case is an error if `expected` is
 /// [`LowerHexDigit`](Expected::LowerHexDigit).
 pub(crate) fn parse<const DIGITS: usize>(text: &[u8], expected: Expected) -> Result<u128, ParseError> {
     let lower_only = expected == Expected::LowerHexDigit;

@@ -30,11 +30,11 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
     ids.len().min(lines.len())
 }
 
-/// Reads lines of 19 characters and a separator, which the last line need not have. Returns how many it read: all lines,
-/// or as many as `ids` has room for.
+/// Reads lines of 19 characters and a separator. The last line need not have the separator. Returns how many it read:
+/// all lines, or as many as `ids` has room for.
 ///
-/// Every line must have exactly this form. A blank line or `\r\n` is an error. To skip such a line, call again with what
-/// comes after it:
+/// Each line must have exactly this form. A blank line or `\r\n` is an error. To skip a line of another form, call
+/// again with the bytes after it:
 ///
 /// ```
 /// use imid::{MessageId, codec};
@@ -52,8 +52,8 @@ pub fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN
 /// ```
 ///
 /// # Errors
-/// A line has any other form. The error has the index of the line, and says what is wrong at which place in it. The IDs
-/// before this index have been read, and the others are unchanged.
+/// A line has any other form. The error has the index of the line, and the position and the byte in the line. IDs
+/// before this index have been read. The others are unchanged.
 pub fn decode_lines(lines: &[u8], separator: u8, ids: &mut [MessageId]) -> Result<usize, LineError> {
     let (lines, end) = lines.as_chunks::<LINE_LEN>();
     let mut done = avx2_or!(|avx2| avx2.decode_lines(lines, separator, ids), 0);
@@ -88,7 +88,7 @@ mod tests {
     use crate::codec::levels::on_each_level;
     use crate::codec::samples;
 
-    /// Returns what every level must write.
+    /// Returns the lines that each level must write.
     fn lines_of(ids: &[MessageId], separator: u8) -> Vec<[u8; LINE_LEN]> {
         let line = |id: &MessageId| {
             let mut line = encode::padded(id.to_u128());
@@ -130,7 +130,7 @@ mod tests {
         });
     }
 
-    /// Reads one line after another: returns what every level must read.
+    /// Reads one line after another. Returns the result that each level must have.
     fn read_lines(lines: &[[u8; LINE_LEN]], separator: u8) -> (Vec<MessageId>, Result<usize, LineError>) {
         let mut ids = Vec::new();
         for (index, [text @ .., end]) in lines.iter().enumerate() {

@@ -79,7 +79,7 @@ impl MessageId {
     /// Reads the text form, as [`parse`](Self::parse) does, from bytes that need not be UTF-8.
     ///
     /// # Errors
-    /// Anything but the text form, as for [`parse`](Self::parse).
+    /// Any other bytes, as for [`parse`](Self::parse).
     #[inline]
     pub fn parse_bytes(text: &[u8]) -> Result<Self, ParseError> {
         if let Ok(text) = text.try_into()
@@ -106,11 +106,11 @@ impl MessageId {
         Err(diagnose::strict(&STANDARD, true, text))
     }
 
-    /// Reads what a person types or pastes: either case, with or without each of the three dashes, white space around
-    /// it.
+    /// Reads a text that a person types or pastes: in either case, with or without each of the three dashes, with white
+    /// space around it.
     ///
-    /// White space is the space, `\t`, `\n`, `\v` (0x0B), `\f` (0x0C) and `\r`, and nothing outside ASCII. Only the
-    /// ASCII letters have another case.
+    /// White space is the space, `\t`, `\n`, `\v` (0x0B), `\f` (0x0C) and `\r`. Characters outside ASCII are not white
+    /// space, and are not the other case of a letter.
     ///
     /// ```
     /// use imid::MessageId;
@@ -153,7 +153,7 @@ impl MessageId {
         text::write(self, buffer)
     }
 
-    /// Returns the ID with a value that a reader put together from the digits of 80 bits.
+    /// Returns the ID with a value that a reader computed from the digits of 80 bits.
     #[inline]
     pub(crate) const fn from_value(value: u128) -> Self {
         match Self::from_u128(value) {

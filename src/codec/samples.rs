@@ -17,7 +17,7 @@ pub(super) fn ids() -> Vec<MessageId> {
 }
 
 /// Returns the texts of [`ids`], three texts with every byte at every place, and random bytes.
-// The first of the three is all zeros, since a wrong digit could hide behind the bits of others.
+// The first of the three is all zeros. In a text with other digits, their bits could hide a wrong digit.
 pub(super) fn texts() -> Vec<[u8; TEXT_LEN]> {
     let text = |id: &MessageId| dashed(&digits(&STANDARD, id.to_u128()));
     let mut texts: Vec<_> = ids().iter().map(text).collect();

@@ -1,4 +1,4 @@
-//! What a text on the stack has in common with `str`.
+//! The traits of `str` for a text on the stack.
 
 /// Implements the traits of `str` for a type that has `as_str`, and whose `Hash` and `Ord` are those of the text.
 macro_rules! str_like {
@@ -56,6 +56,20 @@ macro_rules! str_like {
         impl PartialEq<$text> for &str {
             fn eq(&self, other: &$text) -> bool {
                 *self == other.as_str()
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl PartialEq<String> for $text {
+            fn eq(&self, other: &String) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl PartialEq<$text> for String {
+            fn eq(&self, other: &$text) -> bool {
+                self == other.as_str()
             }
         }
 

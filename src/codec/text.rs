@@ -9,14 +9,14 @@ use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
 /// The 19-character text of an ID, on the stack: the result of [`MessageId::to_text`]. Use it as a `&str`.
-// INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always a dash, so comparing the bytes
-// compares the texts.
+// INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always a dash, so the order of the
+// bytes is the order of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IdText([u8; PADDED_LEN]);
 
 impl IdText {
     /// Writes the text of an ID.
-    // Each branch makes the type itself: making it after the branches meet costs a copy.
+    // Each branch makes the whole value. If the value were made after the branches, it would be copied.
     #[inline]
     pub(super) fn new(id: MessageId) -> Self {
         avx2_or!(|avx2| Self(avx2.padded(id.to_u128())), Self(encode::padded(id.to_u128())))
@@ -31,7 +31,7 @@ impl IdText {
     }
 }
 
-// As `str` hashes, which `Borrow<str>` requires.
+// `Borrow<str>` requires the hash of `str`.
 impl Hash for IdText {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);

@@ -1,4 +1,4 @@
-//! The dialects that are built in, as data.
+//! The built-in dialects, as data.
 
 use super::Dialect;
 use super::hash;
@@ -8,7 +8,7 @@ use crate::error::Expected;
 use crate::session::SessionType;
 
 impl Dialect<'static> {
-    /// imid's own dialect: the text that [`MessageId`](crate::MessageId) is written and read as.
+    /// imid's own dialect: the text form of [`MessageId`](crate::MessageId).
     pub const STANDARD: Self =
         Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
 
@@ -53,7 +53,7 @@ impl Dialect<'static> {
 const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) -> Dialect<'static> {
     match Dialect::checked(name, digits, expected) {
         Ok(dialect) => dialect,
-        // PANIC: when it is compiled, if ever.
+        // PANIC: only at compile time, because all dialects here are constants.
         Err(_) => panic!("the digits are different printable ASCII characters"),
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a dialect, or with an ID for it.
+//! Errors of dialects, and of IDs that do not fit a dialect.
 
 use core::ascii;
 use core::fmt;
@@ -63,8 +63,7 @@ impl DialectError {
         Self(kind)
     }
 
-    /// Returns whether the ID does not have the layout that was needed: that of the dialect, or that of a
-    /// [`MessageId`](crate::MessageId).
+    /// Returns whether the ID has another layout than the dialect, or than a [`MessageId`](crate::MessageId).
     pub const fn is_layout(self) -> bool {
         matches!(self.0, DialectKind::Layout { .. })
     }

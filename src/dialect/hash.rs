@@ -1,4 +1,4 @@
-//! The session hashes of the built-in dialects. A layout keeps their low bits.
+//! The session hashes of the built-in dialects. An ID contains the low bits of a hash.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,12 +7,12 @@ pub(super) fn standard(name: &str) -> u32 {
     xxh3_64(name.as_bytes()) as u32
 }
 
-/// Java's `String.hashCode`: h · 31 + unit over the UTF-16 units, wrapping at 32 bits.
+/// Returns Java's `String.hashCode`: h · 31 + unit over the UTF-16 units, wrapping at 32 bits.
 pub(super) fn java(name: &str) -> u32 {
     name.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
 }
 
-/// CRC-32 (IEEE 802.3) of the UTF-8 bytes.
+/// Returns the CRC-32 (IEEE 802.3) of the UTF-8 bytes.
 #[cfg(feature = "juggleim")]
 pub(super) fn crc32(name: &str) -> u32 {
     crc32fast::hash(name.as_bytes())

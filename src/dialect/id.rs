@@ -10,7 +10,7 @@ use crate::codec::HexText;
 use crate::error::{LengthError, ParseError, RangeError};
 use crate::id::MessageId;
 
-/// An 80-bit ID together with its layout: what a [`Dialect`](super::Dialect) reads.
+/// An 80-bit ID together with its layout. A [`Dialect`](super::Dialect) reads it from a text.
 ///
 /// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
 ///
@@ -68,11 +68,14 @@ impl DialectId {
     ///
     /// # Errors
     /// The slice does not have 10 bytes.
-    pub fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
-        Ok(Self { bits: MessageId::from_slice(bytes)?, layout })
+    pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
+        match MessageId::from_slice(bytes) {
+            Ok(bits) => Ok(Self { bits, layout }),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Returns the 10 bytes, most significant first, so that byte order is ID order.
+    /// Returns the 10 bytes, most significant first, so that the order of bytes is the order of IDs.
     pub const fn to_bytes(self) -> [u8; MessageId::BYTES] {
         self.bits.to_bytes()
     }
@@ -105,14 +108,14 @@ impl DialectId {
         Duration::from_millis(self.timestamp_ms())
     }
 
-    /// Returns the timestamp as a time of the system's clock.
+    /// Returns the timestamp as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
-        // No overflow: a layout's timestamp has at most 48 bits.
+        // The sum does not overflow: a layout's timestamp has at most 48 bits.
         std::time::UNIX_EPOCH + self.since_epoch()
     }
 
-    /// Returns the counter within the millisecond; `None` if the layout has none.
+    /// Returns the counter within the millisecond, or `None` if the layout has no counter.
     pub const fn spin(self) -> Option<u16> {
         match self.layout.spin_bits() {
             0 => None,
@@ -120,12 +123,12 @@ impl DialectId {
         }
     }
 
-    /// Returns the code of the session type. [`Dialect::type_name`](super::Dialect::type_name) names it.
+    /// Returns the code of the session type. [`Dialect::type_name`](super::Dialect::type_name) returns its name.
     pub const fn type_code(self) -> u8 {
         self.layout.type_code(self.to_u128())
     }
 
-    /// Returns the hash of the session's name, as wide as the layout keeps it: a hint, never proof.
+    /// Returns the hash of the session's name, as wide as in the layout: a hint and not a proof.
     pub const fn hash(self) -> u32 {
         self.layout.hash(self.to_u128())
     }
@@ -153,7 +156,7 @@ impl PartialOrd for DialectId {
     }
 }
 
-/// Formats the layout and the hex digits. Only a dialect knows the text.
+/// Formats the layout and the hex digits, because only a dialect knows the text.
 impl fmt::Debug for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DialectId({}, {self:x})", self.layout)
@@ -180,7 +183,7 @@ impl From<MessageId> for DialectId {
     }
 }
 
-/// Fails if the layout is not the standard one: for example for RongCloud's IDs until spring 2018.
+/// Returns an error if the layout is not the standard one: for example for RongCloud's IDs until spring 2018.
 impl TryFrom<DialectId> for MessageId {
     type Error = DialectError;
 

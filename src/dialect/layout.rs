@@ -1,4 +1,4 @@
-//! How a dialect divides the 80 bits. Arithmetic only: no text and no IDs.
+//! How a dialect divides the 80 bits. This file has only arithmetic, without text and IDs.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
-    // Widths in bits, a byte each: an ID carries its layout.
+    // Each width is a byte, because an ID contains its layout.
     timestamp: u8,
     spin: u8,
     session_type: u8,
@@ -46,7 +46,7 @@ impl Layout {
         LayoutBuilder { timestamp: TIMESTAMP_BITS, spin: SPIN_BITS, session_type: TYPE_BITS, hash: HASH_BITS }
     }
 
-    /// Returns the name of a built-in layout: `standard` or `rongcloud-v1`. `None` for any other layout.
+    /// Returns the name of a built-in layout: `standard` or `rongcloud-v1`. Returns `None` for any other layout.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::STANDARD => Some("standard"),
@@ -129,22 +129,22 @@ pub struct LayoutBuilder {
 }
 
 impl LayoutBuilder {
-    /// Width of the timestamp, 1 to 48 bits. Default: 42.
+    /// Sets the width of the timestamp, 1 to 48 bits. Default: 42.
     pub const fn timestamp_bits(self, bits: u32) -> Self {
         Self { timestamp: bits, ..self }
     }
 
-    /// Width of the spin, 0 to 16 bits. Default: 12.
+    /// Sets the width of the spin, 0 to 16 bits. Default: 12.
     pub const fn spin_bits(self, bits: u32) -> Self {
         Self { spin: bits, ..self }
     }
 
-    /// Width of the session type, 0 to 8 bits. Default: 4.
+    /// Sets the width of the session type, 0 to 8 bits. Default: 4.
     pub const fn type_bits(self, bits: u32) -> Self {
         Self { session_type: bits, ..self }
     }
 
-    /// Width of the session hash, 0 to 32 bits. Default: 22.
+    /// Sets the width of the session hash, 0 to 32 bits. Default: 22.
     pub const fn hash_bits(self, bits: u32) -> Self {
         Self { hash: bits, ..self }
     }
@@ -175,7 +175,7 @@ impl LayoutBuilder {
 const fn built(builder: LayoutBuilder) -> Layout {
     match builder.build() {
         Ok(layout) => layout,
-        // PANIC: when it is compiled, if ever.
+        // PANIC: only at compile time, because the callers are constants.
         Err(_) => panic!("the widths sum to 80"),
     }
 }

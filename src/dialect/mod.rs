@@ -1,8 +1,8 @@
-//! Other text forms and layouts of this family, as data: RongCloud's, JuggleIM's and your own.
+//! Other text forms and layouts of 80-bit IDs, as data: RongCloud's, JuggleIM's and your own.
 //!
-//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a
-//! [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a [`MessageId`](crate::MessageId)
-//! and back, so each of them can be written in any dialect of that layout.
+//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a text
+//! as a [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a
+//! [`MessageId`](crate::MessageId) and back, so each of them can be written in any dialect of that layout.
 //!
 //! | dialect | digits | session hash | text order is time order |
 //! | --- | --- | --- | --- |
@@ -23,7 +23,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! [`identify`](crate::identify()) goes the other way: which dialects could have written a text.
+//! [`identify`](crate::identify()) returns the dialects that could have written a text.
 
 mod built_in;
 mod error;
@@ -47,7 +47,7 @@ use error::DialectKind;
 
 /// A way to write and to divide the 80 bits.
 ///
-/// The built-in dialects are constants. One of your own can be a constant too, or a value whose names are borrowed for
+/// The built-in dialects are constants. Your own dialect can be a constant too, or a value that borrows its names for
 /// `'a`:
 ///
 /// ```
@@ -74,8 +74,8 @@ pub struct Dialect<'a> {
 }
 
 impl<'a> Dialect<'a> {
-    /// Returns a dialect with these digits, from the one for 0 to the one for 31: the standard layout, dashed, without
-    /// a session hash and without names of session types. The methods below change that.
+    /// Returns a dialect with these digits, from the one for 0 to the one for 31. It has the standard layout and
+    /// dashes. It has no session hash and no names of session types. The methods below change these settings.
     ///
     /// # Errors
     /// A digit occurs twice, is not printable ASCII, or is the dash.
@@ -120,23 +120,24 @@ impl<'a> Dialect<'a> {
         Self { types, ..self }
     }
 
-    /// Gives the session types second names, by code: what RongCloud's callbacks say in `channelType`.
+    /// Sets second names of the session types, by code. RongCloud's callbacks have them in `channelType`.
     #[must_use]
     pub const fn with_channels(self, channels: &'a [(u8, &'a str)]) -> Self {
         Self { channels, ..self }
     }
 
-    /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or what the caller chose.
+    /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or the name that the caller chose.
     pub const fn name(&self) -> &'a str {
         self.name
     }
 
-    /// Returns how the 80 bits are divided.
+    /// Returns the layout: how the 80 bits are divided.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Returns whether the texts, compared as bytes, sort like the IDs and so by time: the digits ascend in ASCII.
+    /// Returns whether the digits ascend in ASCII. Texts then sort as the IDs do when they are compared as bytes, and
+    /// so they sort by time.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
@@ -149,7 +150,7 @@ impl<'a> Dialect<'a> {
         self.parse_bytes(text.as_bytes())
     }
 
-    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    /// Reads a text as [`parse`](Self::parse) does, from bytes that need not be UTF-8.
     ///
     /// # Errors
     /// As for [`parse`](Self::parse).
@@ -157,8 +158,8 @@ impl<'a> Dialect<'a> {
         Ok(DialectId::new(self.form.parse(text)?, self.layout))
     }
 
-    /// Reads what a person types or pastes: with or without any of the three dashes, with ASCII white space around it,
-    /// and in either case (unless both cases of a letter are digits of this dialect).
+    /// Reads a text that a person types or pastes: with or without each of the three dashes, with ASCII white space
+    /// around it, and in either case (unless both cases of a letter are digits of this dialect).
     ///
     /// # Errors
     /// The text has another form: for example it contains a character that is not a digit of this dialect in either
@@ -175,12 +176,25 @@ impl<'a> Dialect<'a> {
         Ok(DialectText::new(&self.form, id.into().in_layout(self.layout)?))
     }
 
-    /// Returns the hash of a session's name, as wide as the layout keeps it; `None` if the hash is not known.
+    /// Returns the hash of a session's name, as wide as in the layout, or `None` if the hash is not known.
     pub fn hash(&self, name: &str) -> Option<u32> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Returns the session to mint IDs for, hashed as this dialect does.
+    /// Returns a session to mint IDs for, with the hash of this dialect.
+    ///
+    /// The type is a code, and the code has the meaning that the dialect gives it. The names of [`SessionType`] are
+    /// those of RongCloud: its `GROUP` is 3, which JuggleIM calls `CHATROOM`. [`type_code`](Self::type_code) returns the
+    /// code of a name in this dialect.
+    ///
+    /// ```
+    /// use imid::SessionType;
+    /// use imid::dialect::Dialect;
+    ///
+    /// assert_eq!(Dialect::RONGCLOUD.type_code("group"), Some(3));
+    /// assert_eq!(Dialect::JUGGLEIM.type_code("group"), Some(2));
+    /// assert_eq!(Dialect::JUGGLEIM.type_name(SessionType::GROUP.to_u8()), Some("CHATROOM"));
+    /// ```
     ///
     /// ```
     /// use imid::dialect::Dialect;
@@ -195,8 +209,8 @@ impl<'a> Dialect<'a> {
     /// ```
     ///
     /// # Errors
-    /// The dialect is read only, because its layout is not the standard one; its hash is not known, such as JuggleIM's
-    /// without the feature `juggleim`.
+    /// The layout of the dialect is not the standard one, so the dialect is read only; the hash is not known, such as
+    /// JuggleIM's without the feature `juggleim`.
     pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly {
             expected: Layout::STANDARD.widths(),
@@ -209,12 +223,13 @@ impl<'a> Dialect<'a> {
         SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
-    /// Returns the name of a session type; `None` for a code without one.
+    /// Returns the name of a session type, or `None` if the code has no name.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
         name_of(self.types, code)
     }
 
-    /// Returns the `channelType` of RongCloud's callbacks for a session type; `None` for a code without one.
+    /// Returns the `channelType` of RongCloud's callbacks for a session type, or `None` if the code has no
+    /// `channelType`.
     pub fn channel_type(&self, code: u8) -> Option<&'a str> {
         name_of(self.channels, code)
     }

@@ -4,7 +4,7 @@ use core::ops::RangeInclusive;
 
 use thiserror::Error;
 
-/// What a number counts, in the words of a message.
+/// The name and the unit of a number, for a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Quantity {
     name: &'static str,
@@ -12,7 +12,7 @@ pub(crate) struct Quantity {
 }
 
 /// A number is outside of the range that it must be in.
-// The words are behind a reference, which keeps the errors that hold this one small.
+// The words are behind a reference, so that the errors that contain this one are small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("expected {} of {min} to {max}{}, found {found}", .of.name, .of.unit)]
 pub(crate) struct OutOfBounds {
@@ -23,19 +23,19 @@ pub(crate) struct OutOfBounds {
 }
 
 impl Quantity {
-    /// `name` has its article, and `unit` a space before it, or is empty.
+    /// Returns a quantity. `name` includes the article. `unit` begins with a space or is empty.
     pub(crate) const fn new(name: &'static str, unit: &'static str) -> Self {
         Self { name, unit }
     }
 
-    /// Refuses a number outside of a range.
+    /// Returns an error if a number is outside of a range.
     pub(crate) const fn check(&'static self, found: u64, range: RangeInclusive<u64>) -> Result<(), OutOfBounds> {
         let (min, max) = (*range.start(), *range.end());
         if min <= found && found <= max { Ok(()) } else { Err(OutOfBounds { of: self, min, max, found }) }
     }
 }
 
-/// Refuses the first number that is outside of its range.
+/// Returns an error for the first number that is outside of its range.
 pub(crate) const fn check_all(numbers: &[(&'static Quantity, u64, RangeInclusive<u64>)]) -> Result<(), OutOfBounds> {
     let mut at = 0;
     while at < numbers.len() {

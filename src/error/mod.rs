@@ -1,6 +1,7 @@
-//! What can be wrong with an ID, its text and its parts: one small opaque `Copy` type per question that a caller asks.
+//! Errors of IDs, their texts and their parts. Each is a small opaque `Copy` type that answers one question of a
+//! caller.
 //!
-//! Errors of generators, clocks, dialects and Snowflakes are in the modules of these.
+//! Errors of generators, clocks, dialects and Snowflakes are in the modules of those.
 
 mod bounds;
 mod length;

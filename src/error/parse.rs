@@ -57,12 +57,13 @@ impl ParseError {
         Self { position, found, expected }
     }
 
-    /// Returns the index of the first byte that does not fit, from 0. If the text is too short, this is where it ends.
+    /// Returns the index of the first byte that does not fit, from 0. If the text is too short, this is its length, or
+    /// the index of the white space at its end.
     pub const fn position(self) -> usize {
         self.position
     }
 
-    /// Returns the byte at [`position`](Self::position), and `None` if the text is too short.
+    /// Returns the byte at [`position`](Self::position), or `None` if the text is too short.
     pub const fn found(self) -> Option<u8> {
         self.found
     }
@@ -103,7 +104,7 @@ impl LineError {
     }
 }
 
-/// A byte as an error shows it: in quotation marks, and escaped if it is not printable ASCII.
+/// Formats a byte for an error: in quotation marks, and escaped if it is not printable ASCII.
 struct Found(Option<u8>);
 
 impl fmt::Display for Found {
@@ -117,7 +118,7 @@ impl fmt::Display for Found {
 
 /// A text is neither the name of a session type nor a code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("expected a code 0 to 15 or a name such as PRIVATE or GROUP")]
+#[error("expected a code from 0 to 15 or a name such as PRIVATE or GROUP")]
 pub struct ParseSessionTypeError(());
 
 impl ParseSessionTypeError {

@@ -96,7 +96,7 @@ impl TimeRangeError {
         Self(TimeRangeKind::Empty { from, to })
     }
 
-    /// Returns whether the range holds no millisecond: it ends where it starts, or before.
+    /// Returns whether the range contains no millisecond: it ends where it starts, or before.
     pub const fn is_empty(self) -> bool {
         matches!(self.0, TimeRangeKind::Empty { .. })
     }

@@ -1,4 +1,4 @@
-//! Traits of other crates, one crate per file, each behind the feature of its name.
+//! Traits of other crates. Each crate has a file and a feature with its name.
 
 #[cfg(feature = "serde")]
 mod serde;

@@ -1,6 +1,6 @@
-//! serde: text in formats that people read, bits in binary ones.
+//! serde: text in human-readable formats, bits in binary formats.
 //!
-//! JSON has strings, because a number above 2⁵³ loses bits in JavaScript.
+//! In JSON an ID is a string, because a number above 2⁵³ loses bits in JavaScript.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use crate::id::MessageId;
 use crate::session::{Session, SessionHash, SessionType};
 use crate::snowflake::Snowflake;
 
-/// The 19-character text; in binary formats the 10 bytes.
+/// Writes the 19-character text. In binary formats, writes the 10 bytes.
 impl Serialize for MessageId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -22,7 +22,7 @@ impl Serialize for MessageId {
     }
 }
 
-/// The 19-character text, strictly; in binary formats the 10 bytes, or a sequence of 10 bytes.
+/// Reads the 19-character text, strictly. In binary formats, reads the 10 bytes, or a sequence of 10 bytes.
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
@@ -44,6 +44,12 @@ impl Visitor<'_> for IdText {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
         text.parse().map_err(E::custom)
+    }
+
+    // serde buffers what it reads for `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]`. The buffer always
+    // claims to be for people, so the 10 bytes of a binary format arrive here.
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
+        IdBytes.visit_bytes(bytes)
     }
 }
 
@@ -73,7 +79,7 @@ impl<'de> Visitor<'de> for IdBytes {
     }
 }
 
-/// The text in the form of its layout's owners; in binary formats the 64 bits.
+/// Writes the text in the form that the layout's owners use. In binary formats, writes the 64 bits.
 ///
 /// There is no `Deserialize`, because the text does not name the layout. Read a string and
 /// [parse](crate::snowflake::Layout::parse) it.
@@ -87,7 +93,7 @@ impl Serialize for Snowflake {
     }
 }
 
-/// The name, or the code as a string where the type has no name; in binary formats the code.
+/// Writes the name, or the code as a string if the type has no name. In binary formats, writes the code.
 impl Serialize for SessionType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -98,7 +104,7 @@ impl Serialize for SessionType {
     }
 }
 
-/// A name in any case, or a code as a string or a number; in binary formats the code.
+/// Reads a name in any case, or a code as a string or a number. In binary formats, reads the code.
 impl<'de> Deserialize<'de> for SessionType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
@@ -124,26 +130,26 @@ impl Visitor<'_> for NameOrCode {
 
     fn visit_u64<E: Error>(self, code: u64) -> Result<SessionType, E> {
         let known = u8::try_from(code).ok().and_then(|code| SessionType::from_u8(code).ok());
-        known.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(code), &"a code 0 to 15"))
+        known.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(code), &"a code from 0 to 15"))
     }
 
-    /// TOML and YAML have signed numbers only.
+    /// Reads a signed number. TOML and YAML have no unsigned numbers.
     fn visit_i64<E: Error>(self, code: i64) -> Result<SessionType, E> {
         match u64::try_from(code) {
             Ok(code) => self.visit_u64(code),
-            Err(_) => Err(E::invalid_value(Unexpected::Signed(code), &"a code 0 to 15")),
+            Err(_) => Err(E::invalid_value(Unexpected::Signed(code), &"a code from 0 to 15")),
         }
     }
 }
 
-/// The value, as a number.
+/// Writes the value as a number.
 impl Serialize for SessionHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u32(self.to_u32())
     }
 }
 
-/// The value, as a number of at most 22 bits.
+/// Reads the value, a number of at most 22 bits.
 impl<'de> Deserialize<'de> for SessionHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_u32(u32::deserialize(deserializer)?).map_err(D::Error::custom)
@@ -152,7 +158,7 @@ impl<'de> Deserialize<'de> for SessionHash {
 
 const NAMES: &[&str] = &["type", "hash"];
 
-/// `{"type": "GROUP", "hash": 3966315}`; in binary formats the 26 bits.
+/// Writes an object such as `{"type": "GROUP", "hash": 3966315}`. In binary formats, writes the 26 bits.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
@@ -165,7 +171,7 @@ impl Serialize for Session {
     }
 }
 
-/// An object with the members `type` and `hash`, and no others; in binary formats the 26 bits.
+/// Reads an object with the members `type` and `hash`. Other members are errors. In binary formats, reads the 26 bits.
 impl<'de> Deserialize<'de> for Session {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {

@@ -1,10 +1,10 @@
-//! The layouts that are built in, with their names.
+//! The built-in layouts and their names.
 
 use core::time::Duration;
 
 use super::layout::{Layout, LayoutBuilder, TextForm};
 
-/// Defines the constants, their names and their order in one table, so that none of these can miss a layout.
+/// Defines the constants, their names and their order in one table, so that each layout has a name and a place.
 macro_rules! built_in {
     ($($(#[$doc:meta])* $constant:ident $name:literal $builder:expr;)*) => {
         impl Layout {
@@ -37,7 +37,7 @@ built_in! {
     /// Twitter's layout of 2010: 5 bits of datacenter and 5 of worker.
     TWITTER "twitter" since(TWITTER_EPOCH).worker_bits(5);
 
-    /// Meituan Leaf's layout: Twitter's bits, and the node is not divided.
+    /// Meituan Leaf's layout: Twitter's bits with an undivided node.
     LEAF "leaf" since(TWITTER_EPOCH);
 
     /// Discord's layout: 5 bits that it calls worker (here the datacenter) and 5 that it calls process (here the
@@ -72,7 +72,7 @@ const fn since(epoch_ms: u64) -> LayoutBuilder {
 const fn built(builder: LayoutBuilder) -> Layout {
     match builder.build() {
         Ok(layout) => layout,
-        // PANIC: when it is compiled, if ever.
+        // PANIC: only at compile time, because all layouts here are constants.
         Err(_) => panic!("the fields fit"),
     }
 }

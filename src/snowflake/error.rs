@@ -1,4 +1,4 @@
-//! What does not fit a layout.
+//! Errors of layouts, and of numbers that do not fit a layout.
 
 use thiserror::Error;
 

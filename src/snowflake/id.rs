@@ -10,13 +10,13 @@ use super::layout::{Layout, TextForm};
 use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
-use crate::error::{Expected, ParseError};
+use crate::error::{Expected, LengthError, ParseError};
 use crate::times::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
-/// IDs of one layout are ordered by tick, then node, then sequence number. The order of IDs of different layouts is
-/// that of their bits. It allows them in one sorted map and says nothing about time.
+/// IDs of one layout are ordered by tick, then node, then sequence number. IDs of different layouts are ordered by
+/// their bits, so that one sorted map can have both. This order has nothing to do with time.
 ///
 /// ```
 /// use imid::snowflake::Layout;
@@ -27,14 +27,14 @@ use crate::times::first_and_last;
 /// # Ok::<(), imid::error::ParseError>(())
 /// ```
 ///
-/// JavaScript's numbers are exact up to 2⁵³ only, so JSON should carry the text.
+/// JavaScript's numbers are exact only up to 2⁵³, so write the text in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Snowflake {
     bits: u64,
     layout: Layout,
 }
 
-/// The parts of a [`Snowflake`], from which [`Layout::try_from_parts`] makes one.
+/// The parts of a [`Snowflake`], for [`Layout::try_from_parts`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parts {
     /// Unix milliseconds.
@@ -62,12 +62,13 @@ impl Snowflake {
         self.bits
     }
 
-    /// Returns the ID with these bits, as a `bigint` column or a Java `long` holds them. Every value is an ID.
+    /// Returns the ID with these bits, as in a `bigint` column or a Java `long`. Every value is an ID.
     pub const fn from_i64(bits: i64, layout: Layout) -> Self {
         Self::from_u64(bits.cast_unsigned(), layout)
     }
 
-    /// Returns the bits for a `bigint` column. If the top bit is set, the number is negative and sorts first there.
+    /// Returns the bits for a `bigint` column. If the top bit is set, the number is negative, and the column sorts it
+    /// first.
     pub const fn to_i64(self) -> i64 {
         self.bits.cast_signed()
     }
@@ -77,7 +78,18 @@ impl Snowflake {
         Self::from_u64(u64::from_be_bytes(bytes), layout)
     }
 
-    /// Returns the 8 bytes, most significant first, so that byte order is ID order.
+    /// Returns the ID with the bytes of a slice, most significant first.
+    ///
+    /// # Errors
+    /// The slice does not have 8 bytes.
+    pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
+        match bytes.first_chunk() {
+            Some(all) if bytes.len() == Self::BYTES => Ok(Self::from_bytes(*all, layout)),
+            _ => Err(LengthError::new(Self::BYTES, bytes.len())),
+        }
+    }
+
+    /// Returns the 8 bytes, most significant first, so that the order of bytes is the order of IDs.
     pub const fn to_bytes(self) -> [u8; Self::BYTES] {
         self.bits.to_be_bytes()
     }
@@ -105,16 +117,16 @@ impl Snowflake {
         self.layout.ms_of(self.tick())
     }
 
-    /// Returns the time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It is exact, also if it is
-    /// not a whole number of milliseconds.
+    /// Returns the exact time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It need not be a
+    /// whole number of milliseconds.
     pub const fn since_epoch(self) -> Duration {
         self.layout.time_of(self.tick())
     }
 
-    /// Returns the time at which the tick begins, as a time of the system's clock.
+    /// Returns the time at which the tick begins, as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
-        // No overflow: a layout's last tick is before the year 10000.
+        // The sum does not overflow: a layout's last tick is before the year 10000.
         std::time::UNIX_EPOCH + self.since_epoch()
     }
 
@@ -129,7 +141,7 @@ impl Snowflake {
         (self.bits >> self.layout.sequence_bits()) as u32 & self.layout.node_max()
     }
 
-    /// Returns the high part of the node; `None` if the layout does not divide it.
+    /// Returns the high part of the node, or `None` if the layout does not divide the node.
     pub const fn datacenter(self) -> Option<u32> {
         match self.layout.node_bits() - self.layout.worker_bits() {
             0 => None,
@@ -137,7 +149,7 @@ impl Snowflake {
         }
     }
 
-    /// Returns the low part of the node, or all of it if the layout does not divide it.
+    /// Returns the low part of the node, or the whole node if the layout does not divide it.
     pub const fn worker(self) -> u32 {
         match self.datacenter() {
             None => self.node(),
@@ -150,13 +162,13 @@ impl Snowflake {
         self.bits as u32 & self.layout.sequence_max()
     }
 
-    /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID of them, unless a tick is
+    /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID from them, unless a tick is
     /// shorter than a millisecond or the ID is [overflowed](Self::is_overflowed).
     pub const fn parts(self) -> Parts {
         Parts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
     }
 
-    /// Returns whether the layout has a sign bit and the bit is set. The time is then past the last tick (Leaf's ends
+    /// Returns whether the layout has a sign bit and this bit is set. The time is then past the last tick (Leaf's ends
     /// in 2080), and the number is negative in Java and SQL.
     pub const fn is_overflowed(self) -> bool {
         self.layout.has_sign() && self.to_i64() < 0
@@ -166,7 +178,7 @@ impl Snowflake {
 impl Layout {
     /// Reads a text as this layout's owners write it: decimal without leading zeros, or 16 hex digits in lower case.
     ///
-    /// Under a layout with a sign bit a negative number and the unsigned number of the same bits are the same ID.
+    /// If the layout has a sign bit, a negative number and the unsigned number with the same bits are the same ID.
     ///
     /// # Errors
     /// The text has another form, such as `007`, `+5` or one with white space; the number has more than 64 bits; the
@@ -175,7 +187,7 @@ impl Layout {
         self.parse_bytes(text.as_bytes())
     }
 
-    /// [`parse`](Self::parse) for text that has not been checked to be UTF-8.
+    /// Reads a text as [`parse`](Self::parse) does, from bytes that need not be UTF-8.
     ///
     /// # Errors
     /// As for [`parse`](Self::parse).
@@ -264,7 +276,7 @@ impl Layout {
     }
 }
 
-/// Reads 16 hex digits. `expected` is what an error calls one of them.
+/// Reads 16 hex digits. An error calls one of them `expected`.
 fn parse_hex(text: &[u8], expected: Expected) -> Result<u64, ParseError> {
     // 16 digits of 4 bits are 64 bits.
     hex::parse::<{ Snowflake::HEX_LEN }>(text, expected).map(|bits| bits as u64)

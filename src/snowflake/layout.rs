@@ -1,4 +1,5 @@
-//! How a Snowflake divides its 64 bits, and which time its tick counts. Arithmetic only: no text and no IDs.
+//! How a Snowflake divides its 64 bits, and how its ticks count time. This file has only arithmetic, without text and
+//! IDs.
 //!
 //! ```text
 //!  63    62                    22 21          12 11            0
@@ -50,7 +51,7 @@ use crate::error::{Quantity, check_all};
 pub struct Layout {
     epoch_ns: u64,
     tick_ns: u64,
-    // A byte each: an ID carries its layout.
+    // Each width is a byte, because an ID contains its layout.
     tick_bits: u8,
     node_bits: u8,
     worker_bits: u8,
@@ -74,7 +75,7 @@ const NS_PER_S: u128 = 1_000 * NS_PER_MS;
 /// The stamp transition adds ticks. With this width its sums stay far below 64 bits.
 const TICK_BITS_MAX: u64 = 48;
 const TICK_MAX: Duration = Duration::from_hours(1);
-/// 9999-12-31T23:59:59.999Z, so that calendars and system clocks can represent the time of any ID.
+/// 9999-12-31T23:59:59.999Z, so that calendars and `SystemTime` can represent the time of any ID.
 const LAST_MS_MAX: u64 = 253_402_300_799_999;
 
 const TICK_BITS: &Quantity = &Quantity::new("a tick", " bits");
@@ -234,7 +235,7 @@ impl Layout {
         }
     }
 
-    /// Refuses a node that the layout has no room for.
+    /// Returns an error if a node does not fit the layout.
     pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
         match NODE.check(node as u64, 0..=self.node_max() as u64) {
             Ok(()) => Ok(()),
@@ -242,7 +243,7 @@ impl Layout {
         }
     }
 
-    /// Refuses a sequence number that the layout has no room for.
+    /// Returns an error if a sequence number does not fit the layout.
     pub(super) const fn check_sequence(self, sequence: u32) -> Result<(), LayoutError> {
         match SEQUENCE.check(sequence as u64, 0..=self.sequence_max() as u64) {
             Ok(()) => Ok(()),
@@ -254,11 +255,9 @@ impl Layout {
 // Only generators use these.
 cfg_minting! {
     impl Layout {
-        /// Returns the tick that is running at the start of a millisecond; `None` before the first tick and after the
-        /// last one.
-        ///
-        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the
-        /// start of it.
+        /// Returns the tick that is running at the start of a millisecond, or `None` before the first tick and after
+        /// the last one. The epoch can be inside of the first millisecond. The first tick then counts as running from
+        /// the start of it.
         pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
             if ms < self.first_ms() {
                 return None;
@@ -273,7 +272,7 @@ cfg_minting! {
             if tick <= self.last_tick() { Some(tick) } else { None }
         }
 
-        /// Returns the first unix millisecond that does not start before a tick.
+        /// Returns the first unix millisecond that starts at the start of a tick or after it.
         pub(super) const fn reached_at(self, tick: u64) -> u64 {
             self.ns_of(tick).div_ceil(NS_PER_MS) as u64
         }
@@ -285,7 +284,7 @@ cfg_minting! {
     }
 }
 
-/// Returns the greatest value of so many bits, fewer than 64.
+/// Returns the greatest value of this many bits, fewer than 64.
 const fn max_of(bits: u32) -> u64 {
     (1 << bits) - 1
 }
@@ -312,38 +311,39 @@ pub struct LayoutBuilder {
 }
 
 impl LayoutBuilder {
-    /// Width of the tick, 1 to 48 bits. Default: 41.
+    /// Sets the width of the tick, 1 to 48 bits. Default: 41.
     pub const fn tick_bits(self, bits: u32) -> Self {
         Self { tick_bits: bits, ..self }
     }
 
-    /// Width of the node, 1 to 32 bits. Default: 10.
+    /// Sets the width of the node, 1 to 32 bits. Default: 10.
     pub const fn node_bits(self, bits: u32) -> Self {
         Self { node_bits: bits, ..self }
     }
 
-    /// Width of the low part of the node, 1 bit to all of them. The low part is the worker, and the rest is the
+    /// Sets the width of the low part of the node, 1 bit to all bits. The low part is the worker, and the rest is the
     /// datacenter. Default: all bits.
     pub const fn worker_bits(self, bits: u32) -> Self {
         Self { worker_bits: Some(bits), ..self }
     }
 
-    /// Width of the sequence number, 0 to 32 bits. Default: 12.
+    /// Sets the width of the sequence number, 0 to 32 bits. Default: 12.
     pub const fn sequence_bits(self, bits: u32) -> Self {
         Self { sequence_bits: bits, ..self }
     }
 
-    /// The time at which the first tick begins, since 1970-01-01T00:00:00Z and before the year 2554. Default: zero.
+    /// Sets the time at which the first tick begins, since 1970-01-01T00:00:00Z and before the year 2554. Default:
+    /// zero.
     pub const fn epoch(self, epoch: Duration) -> Self {
         Self { epoch, ..self }
     }
 
-    /// The length of a tick, 1 ns to 1 h. Default: 1 ms.
+    /// Sets the length of a tick, 1 ns to 1 h. Default: 1 ms.
     pub const fn tick(self, tick: Duration) -> Self {
         Self { tick, ..self }
     }
 
-    /// How the IDs are written as text. Default: [`TextForm::Decimal`].
+    /// Sets how the IDs are written as text. Default: [`TextForm::Decimal`].
     pub const fn text_form(self, text_form: TextForm) -> Self {
         Self { text_form, ..self }
     }
@@ -384,7 +384,7 @@ impl LayoutBuilder {
             sequence_bits: sequence_bits as u8,
             text_form,
         };
-        // With the sign bit, which is read as a bit of the tick.
+        // This includes the sign bit, which is read as a bit of the tick.
         let last_ms = saturating(layout.ns_of(u64::MAX >> node_bits >> sequence_bits) / NS_PER_MS);
         match LAST_TIME.check(last_ms, 0..=LAST_MS_MAX) {
             Ok(()) => Ok(layout),

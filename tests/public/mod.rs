@@ -1,12 +1,12 @@
 //! The names of the public types, read from the sources.
 //!
-//! `unreachable_pub` is an error in the checks, so a type that is declared `pub` can be named by a user.
+//! `unreachable_pub` is an error in the checks, so a user can name a type that is declared `pub`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Every public struct and enum as `module::Name`, or as `Name` where it stands at the root.
+/// Returns each public struct and enum as `module::Name`, or as `Name` if it is at the root.
 pub(crate) fn types() -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -34,7 +34,7 @@ fn collect(src: &Path, folder: &Path, types: &mut BTreeSet<String>) {
     }
 }
 
-/// The public module of a source file: its folder or its name at the top of `src`, or the root.
+/// Returns the public module of a source file: the name of its folder or file at the top of `src`, or the root.
 fn module(file: &Path) -> String {
     let top = file.iter().next().and_then(|top| top.to_str()).unwrap_or_default().trim_end_matches(".rs");
     match top {

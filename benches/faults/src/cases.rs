@@ -1,4 +1,4 @@
-//! The faults. Each runs in a process of its own, on one peer.
+//! The faults. Each runs on one peer in a separate process.
 
 use std::any::Any;
 use std::fs;
@@ -22,7 +22,7 @@ pub enum Case {
     Back20Ms,
     /// The clock steps back 30 s, into a time in which IDs were minted.
     Back30S,
-    /// A fork; parent and child mint [`FORKED`] IDs each, as fast as they can.
+    /// A fork. Parent and child mint [`FORKED`] IDs each, as fast as they can.
     Fork,
     /// The same at [`PACE`] IDs per millisecond each.
     ForkPaced,
@@ -46,12 +46,12 @@ const FORKED: usize = 20_000;
 const PACE: usize = 20;
 /// How long a forked child may take: the slowest peer that works needs 0.8 s.
 const FORK_LIMIT: Duration = Duration::from_secs(5);
-/// How long IDs are minted before a step, and how far into the past the long step's first part reaches.
+/// How long IDs are minted before a step.
 const RUN: Duration = Duration::from_millis(200);
-/// The time between two IDs around a step: a rate that every layout can sustain, and about what libfaketime leaves of
-/// the rate of those that read the clock each time.
+/// The time between two IDs around a step. Each layout can sustain this rate. It is also about the highest rate of a
+/// library that reads the clock in each call, because libfaketime is slow.
 const SPACING: Duration = Duration::from_micros(10);
-/// When a generator that refuses is given up.
+/// How long a generator may refuse calls before the case ends.
 const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
 
 impl Case {
@@ -105,7 +105,7 @@ impl Case {
     }
 }
 
-/// The step crosses the start of a second, so that generators that count in seconds see it, too.
+/// Steps back across the start of a second, so that generators that count in seconds see it, too.
 fn back_20_ms(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     let mut host = (peer.make)(Host::default());
@@ -117,9 +117,9 @@ fn back_20_ms(peer: &Peer) -> Outcome {
     after_step(peer, &mut host, ids, step.take())
 }
 
-/// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
-/// clock starts 29.8 s in the past, comes to the present after 0.2 s of minting, and steps back 30 s when 0.1 s more
-/// have passed: to where the next 0.1 s have been minted in.
+/// Steps back into a time in which IDs were minted, as after a run of 30 s, but without such a run. The clock starts
+/// 29.8 s in the past, and IDs are minted for 0.2 s. Then the clock goes to the present. After another 0.1 s it steps
+/// back by 30 s, to a time in which 0.1 s of IDs were minted.
 fn back_30_s(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     clock.prepare(-29.8).take();
@@ -131,7 +131,7 @@ fn back_30_s(peer: &Peer) -> Outcome {
     after_step(peer, &mut host, ids, step.take())
 }
 
-/// IDs for a while, before the fault: an error here is the harness's.
+/// Mints IDs for some time before the fault. An error here is an error of this program.
 fn mint_for(host: &mut Ids, time: Duration) -> Vec<u128> {
     let start = Instant::now();
     let mut ids = Vec::new();
@@ -150,7 +150,7 @@ fn rest(since: Instant) {
     }
 }
 
-/// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
+/// Mints after the clock has stepped, until the first ID and a little longer, so that there is time for duplicates.
 fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     let mut first = None;
@@ -179,7 +179,7 @@ fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -
     outcome
 }
 
-/// How far an ID's time is ahead of the clock; zero where it is not.
+/// Returns how far an ID's time is ahead of the clock, or zero if it is not ahead.
 pub fn ahead(peer: &Peer, id: u128) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
@@ -190,12 +190,12 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
 }
 
-/// Parent and child of one fork mint at the same time, from a generator that was in use before it.
+/// Forks. Then parent and child mint at the same time, with a generator that was in use before the fork.
 fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcome {
     let mut host = (peer.make)(Host::default());
     let mut ids: Vec<_> = (0..100).map(|_| host.mint().expect("a generator that works before the fault")).collect();
     let file = NamedTempFile::new().expect("a temporary file");
-    // Far enough away for both to be there: the monotonic clock is the same in both processes.
+    // Late enough for both processes to be ready. They have the same monotonic clock.
     let start = Instant::now() + Duration::from_millis(50);
     match split() {
         ForkResult::Child => {
@@ -211,7 +211,7 @@ fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcom
             outcome.end = wait_for(child, start + FORK_LIMIT);
             let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
             let (theirs, _) = bytes.as_chunks();
-            // The order is each process's own: only the parent's is looked at.
+            // Each process has its own order. Only the order of the parent is checked.
             outcome.count(&ids, peer.rises);
             ids.extend(theirs.iter().map(|&id| u128::from_le_bytes(id)));
             outcome.minted = ids.len();
@@ -224,8 +224,8 @@ fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcom
 
 #[expect(unsafe_code, reason = "the fault itself")]
 fn fork_now() -> ForkResult {
-    // SAFETY: the child calls the peer, the allocator (which glibc keeps usable over a fork) and a file, and leaves by
-    // `_exit`. A peer that deadlocks there is what this case is to find; the parent ends it.
+    // SAFETY: the child uses the peer, the allocator (which glibc keeps usable after a fork) and a file, and ends with
+    // `_exit`. A peer may deadlock, which this case is to find. The parent then ends the child.
     unsafe { fork() }.expect("a process to spare")
 }
 
@@ -245,11 +245,11 @@ fn plain_fork_now() -> ForkResult {
 /// Ends the child without the parent's exit handlers.
 #[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
 fn exit_child(code: i32) -> ! {
-    // SAFETY: any code is valid, and nothing of this process is needed any more.
+    // SAFETY: any exit code is valid, and this process has nothing left to do.
     unsafe { nix::libc::_exit(code) }
 }
 
-/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
+/// Mints [`FORKED`] IDs from `start` on, paced at `pace` per millisecond if there is a pace.
 fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
@@ -286,8 +286,8 @@ fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
     }
 }
 
-/// The limits as each library ships them. Calls are timed by sixteens, since a reading of the clock costs as much as one
-/// of them.
+/// Measures overload with the default limits of each library. It measures sixteen calls together, because reading the
+/// clock takes as long as one call.
 fn overload(peer: &Peer) -> Outcome {
     let time = Duration::from_secs(2);
     let mut host = (peer.make)(Host::default());

@@ -1,8 +1,8 @@
 //! The wall clock of this process, moved by libfaketime.
 //!
-//! libfaketime is loaded before libc, answers `clock_gettime(CLOCK_REALTIME)` in its place, and reads the offset from
-//! a file at every call. The peers run unmodified and see what they would see on a host whose clock is set back:
-//! `SystemTime` moves, `Instant` does not.
+//! libfaketime is loaded before libc and replaces its `clock_gettime(CLOCK_REALTIME)`. It reads the offset from a file
+//! at every call. The peers are not modified. They see the same as on a host whose clock is set back: `SystemTime`
+//! moves, `Instant` does not.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use std::time::{Instant, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// The variable by which libfaketime and the process that runs a case find the offset.
+/// The variable with the path of the offset, for libfaketime and for the process that runs a case.
 const OFFSET_FILE: &str = "FAKETIME_TIMESTAMP_FILE";
 
-/// Lets `command` run under libfaketime, which reads its offset from the file at `offset`.
+/// Makes `command` run under libfaketime, which reads its offset from the file at `offset`.
 pub fn under_faketime(command: &mut Command, library: &Path, offset: &Path) {
     command
         .env("LD_PRELOAD", library)
@@ -33,10 +33,10 @@ impl FakeClock {
         Self { file: std::env::var_os(OFFSET_FILE).expect("a process that runs under libfaketime").into() }
     }
 
-    /// Writes down where the wall clock is to go next: this many seconds after the true time.
+    /// Prepares a step of the wall clock to this many seconds after the true time.
     ///
-    /// The file of the offset is replaced and not written to, so that no thread reads half an offset; and the new file is
-    /// made beforehand, so that the step takes no time.
+    /// The step replaces the file of the offset, so that a thread cannot read half an offset. The new file is made
+    /// here, so that the step is fast.
     pub fn prepare(&self, seconds: f64) -> Step<'_> {
         let folder = self.file.parent().expect("a file in a folder");
         let mut file = NamedTempFile::new_in(folder).expect("a folder that can be written to");
@@ -50,7 +50,7 @@ impl FakeClock {
     }
 }
 
-/// A step of the clock that is yet to be taken.
+/// A prepared step of the clock.
 pub struct Step<'a> {
     clock: &'a FakeClock,
     file: NamedTempFile,
@@ -58,7 +58,7 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Takes the step, checks that the clock went there, and returns when.
+    /// Takes the step, checks that the clock moved, and returns the time of the step.
     pub fn take(self) -> Instant {
         let (wall, steady) = (SystemTime::now(), Instant::now());
         self.file.persist(&self.clock.file).expect("a rename within one folder");

@@ -1,10 +1,10 @@
 //! What ID generators do when the clock steps back, the process forks or is killed, other hosts are ahead, or the load
 //! passes the layout's limit.
 //!
-//! `imid-faults LIBFAKETIME` runs every case on every peer, each in a process of its own with a time limit, and prints
-//! one Markdown table; `run.sh` finds the library and calls it so. A fork is run five times, since what comes of it
-//! depends on how far the two processes keep in step: the table has the fewest and the most duplicates. With a second
-//! argument only the peers whose name starts with it are run.
+//! `imid-faults LIBFAKETIME` runs each case on each peer, in a separate process with a time limit, and prints a
+//! Markdown table. `run.sh` finds the library and runs this program. A fork is run five times, because its result
+//! depends on how far the two processes keep in step. The table has the fewest and the most duplicates. With a second
+//! argument, only the peers whose name starts with it are run.
 
 mod cases;
 mod clock;
@@ -24,7 +24,7 @@ use cases::Case;
 use outcome::{End, Outcome};
 use peers::PEERS;
 
-/// How a process that runs one case is called: this, then the numbers of the case and of the peer.
+/// The first argument of a process that runs one case. The numbers of the case and of the peer follow it.
 const CASE: &str = "--case";
 
 fn main() {
@@ -48,7 +48,7 @@ fn run_case(case: &str, peer: &str) {
     println!("{}", serde_json::to_string(&outcome).expect("plain fields"));
 }
 
-/// The outcomes go to standard error in full as they come, and to the table in words.
+/// Prints the table. Each outcome also goes to standard error in full.
 fn print_table(library: &Path, prefix: &str) {
     let titles = Case::ALL.map(|(_, title)| title);
     println!("| | {} |", titles.join(" | "));

@@ -1,4 +1,4 @@
-//! What a case found, and the words for it in the table.
+//! The outcome of a case, and its words in the table.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Durations that pass for «at once»: a scheduler's slice, and a libfaketime call or two.
+/// Shorter durations are not mentioned: a scheduler's slice, and a libfaketime call or two.
 const AT_ONCE: Duration = Duration::from_millis(10);
-/// An ID's time may lie this far ahead of the clock before it is worth a word.
+/// An ID's time is mentioned if it is further ahead of the clock than this.
 const NEAR: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// IDs minted, in all processes of the case.
     pub minted: usize,
-    /// IDs that were minted before: `minted` less the distinct ones.
+    /// Number of IDs that repeat another one: `minted` minus the number of distinct IDs.
     pub duplicates: usize,
-    /// The fewest duplicates of several runs, of which this is the one with the most.
+    /// The fewest duplicates of several runs. This outcome is the run with the most duplicates.
     pub at_least: usize,
     /// One ID of how many was kept, where they are too many to keep all: which ones depends on the ID alone, so equal IDs
     /// are kept or dropped together. 0 and 1 mean all.
@@ -28,19 +28,19 @@ pub struct Outcome {
     pub not_taken: Option<String>,
     /// IDs that were to sort after another host's last one and do not.
     pub below: usize,
-    /// Whether an ID was not greater than the one before, against the generator's word.
+    /// Whether an ID was not greater than the one before, although the library documents it.
     pub fell: bool,
-    /// From the fault to the first ID after it.
+    /// The time from the fault to the first ID after it.
     pub outage: Duration,
     /// The longest single call after the fault.
     pub longest_call: Duration,
     /// How far the last ID's time is ahead of the clock.
     pub ahead: Duration,
-    /// Over which time the IDs were minted, where the case measures a rate.
+    /// The time in which the IDs were minted, if the case measures a rate.
     pub measured: Option<Duration>,
-    /// Calls that returned an error after the fault.
+    /// Number of calls that returned an error after the fault.
     pub errors: u64,
-    /// How the case ended, if not well.
+    /// How the case ended, if it failed.
     pub end: Option<End>,
 }
 
@@ -57,7 +57,7 @@ pub enum End {
 }
 
 impl Outcome {
-    /// Counts the duplicates of `ids`, and looks at their order where it is promised.
+    /// Counts the duplicates of `ids`. Checks their order if the library documents it.
     pub fn count(&mut self, ids: &[u128], rises: bool) {
         self.minted = ids.len();
         self.duplicates = duplicates(ids);
@@ -65,7 +65,7 @@ impl Outcome {
         self.fell = rises && !ids.is_sorted_by(|a, b| a < b);
     }
 
-    /// The outcome of several runs of one case: the one with the most duplicates, and the fewest of them all.
+    /// Returns the outcome of several runs of one case: the run with the most duplicates, and the fewest of all runs.
     pub fn worst(runs: impl IntoIterator<Item = Self>) -> Self {
         let worst = |a: Self, b: Self| {
             let at_least = a.at_least.min(b.at_least);
@@ -75,12 +75,12 @@ impl Outcome {
     }
 }
 
-/// The IDs less the distinct ones.
+/// Returns the number of IDs minus the number of distinct IDs.
 pub fn duplicates(ids: &[u128]) -> usize {
     ids.len() - ids.iter().collect::<HashSet<_>>().len()
 }
 
-/// A cell of the table: what went wrong, the worst first, or that nothing did.
+/// Formats a cell of the table: the faults, the worst first, or "ok".
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unavailable {
@@ -131,7 +131,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A duration in seconds, or in milliseconds below one.
+/// A duration, formatted in seconds, or in milliseconds if it is less than one second.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {

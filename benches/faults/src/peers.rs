@@ -1,9 +1,9 @@
-//! The generators under test, each as its own documents set it up for one process.
+//! The generators under test. Each is set up for one process as its documents say.
 //!
-//! Where the width of the sequence is a choice it is 12 bits, as in the layout that these libraries descend from.
-//! Two generators that hand out plain random bits within a millisecond (`ulid`, `fast-uuid-v7`) are shown beside their
-//! monotonic forms. Ours has all default limits; its rows differ in what a user chooses: the clock, the stripes, and
-//! whether parent and child of a fork write the same session.
+//! If the width of the sequence can be chosen, it is 12 bits, as in Twitter's layout. Two libraries that use random
+//! bits within a millisecond (`ulid`, `fast-uuid-v7`) have a second row for their monotonic form. imid has its default
+//! limits. Its rows differ in choices of the user: the clock, the stripes, and whether parent and child of a fork write
+//! the same session.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -75,12 +75,12 @@ const SONYFLAKE_MS: u64 = 1_409_529_600_000;
 /// `idgenerator`'s default; `idgen_rs` continues it.
 const IDGEN_MS: u64 = 1_582_136_402_000;
 
-/// The time of a 64-bit ID with 22 bits below it.
+/// Returns the time of a 64-bit ID with 22 bits below it.
 const fn above_22(id: u128, epoch: u64) -> u64 {
     (id >> 22) as u64 + epoch
 }
 
-/// The time of a 128-bit ID whose first 48 bits are milliseconds: UUIDv7, ULID, SCRU128.
+/// Returns the time of a 128-bit ID whose first 48 bits are milliseconds: UUIDv7, ULID, SCRU128.
 const fn first_48(id: u128) -> u64 {
     (id >> 80) as u64
 }
@@ -184,7 +184,7 @@ impl Generate for Hlc {
     }
 }
 
-/// The time of one of our IDs.
+/// Returns the time of an ID of imid.
 const fn first_42_of_80(id: u128) -> u64 {
     (id >> 38) as u64
 }

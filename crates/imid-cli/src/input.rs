@@ -10,10 +10,10 @@ use indicatif::ProgressBar;
 use crate::Out;
 use crate::report::{Stop, quote};
 
-/// How much is read at once. The second-level cache holds it together with the output made from it.
+/// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
 const BLOCK: usize = 1 << 18;
 
-/// The longest line that is read, in bytes with its line feed. It bounds the memory, and no message is nearly as long.
+/// The longest line that is read, in bytes with its line feed. It limits the memory. Messages are much shorter.
 const MAX_LINE: usize = 1 << 26;
 
 /// Lines of a file or of standard input.
@@ -21,7 +21,8 @@ pub(crate) struct Input {
     source: Box<dyn Read>,
     name: String,
     buffer: Vec<u8>,
-    /// What was read but not returned yet is `start..end` of the buffer. There is no line feed before `searched`.
+    /// Bytes that were read but not returned yet are at `start..end` of the buffer. Before `searched` they have no line
+    /// feed.
     start: usize,
     searched: usize,
     end: usize,
@@ -36,12 +37,12 @@ pub(crate) enum Block<'a> {
 }
 
 impl Input {
-    /// The lines of standard input.
+    /// Returns the lines of standard input.
     pub(crate) fn stdin() -> Self {
         Self::new(Box::new(io::stdin().lock()), "standard input".into())
     }
 
-    /// The lines of a file, or of standard input if there is no path or the path is `-`.
+    /// Returns the lines of a file, or of standard input if there is no path or the path is `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdin()) };
         let name = quote(&path.to_string_lossy());
@@ -53,14 +54,15 @@ impl Input {
         Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
     }
 
-    /// Shows on this bar how much was read.
+    /// Shows on this bar how many bytes were read.
     pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
         Self { source: Box::new(bar.wrap_read(self.source)), ..self }
     }
 
-    /// Calls `each` with every line and its number, from 1. For a line that is too long, it passes the error.
+    /// Calls `each` with each line and its number, from 1. For a line that is too long, it passes the error.
     ///
-    /// Flushes the output before it waits for more input, so each line of a slow writer is answered at once.
+    /// Flushes the output before it waits for more input, so the result of each line of a slow writer is written at
+    /// once.
     pub(crate) fn each_line(
         mut self,
         out: &mut Out,
@@ -139,13 +141,13 @@ impl Input {
     }
 }
 
-/// A line without its `\n` or `\r\n`. The last line of the input may have neither.
+/// Returns a line without its `\n` or `\r\n`. The last line of the input may have neither.
 pub(crate) fn trim_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A line as text.
+/// Returns a line as text.
 pub(crate) fn utf8(line: &[u8]) -> Result<&str, String> {
     str::from_utf8(line).map_err(|error| {
         let at = error.valid_up_to();
@@ -153,7 +155,7 @@ pub(crate) fn utf8(line: &[u8]) -> Result<&str, String> {
     })
 }
 
-/// The error for a line that is too long.
+/// Returns the error for a line that is too long.
 pub(crate) fn too_long() -> String {
     format!("expected a line of at most {MAX_LINE} bytes, found a longer one")
 }
@@ -177,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Reads the pieces and expects these blocks. `None` is a line that is too long.
+    /// Reads the pieces and asserts that they have these blocks. `None` is a line that is too long.
     fn assert_blocks(pieces: &[&[u8]], expected: &[Option<&[u8]>]) {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
         let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());

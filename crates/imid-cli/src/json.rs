@@ -44,7 +44,7 @@ enum Fields {
     },
 }
 
-/// What a command found out about an ID. A member is left out if the command did not ask.
+/// Results of a command for an ID. A member is left out if the command does not have this result.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(crate) struct Findings {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub(crate) fn write_id(out: &mut impl Write, id: &Id, findings: Findings) -> Res
 
 /// Writes a value as one line of JSON.
 pub(crate) fn write_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), Stop> {
-    // Plain structs always serialize, so the error is the writer's.
+    // Plain structs always serialize, so an error is an error of the writer.
     serde_json::to_writer(&mut *out, value).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
 }

@@ -1,5 +1,5 @@
-//! A line that is one JSON object, and where in the line its members are. Output is cut from the line itself, so no
-//! byte of it changes.
+//! A line that is one JSON object, and the positions of its members. Output is copied from the line, so its bytes do
+//! not change.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,19 +28,19 @@ struct Member<'a> {
     value: &'a str,
 }
 
-/// The parser's message with only the column: for the parser, every line is line 1.
+/// Returns the parser's message with only the column, because for the parser each line is line 1.
 fn syntax_error(error: &serde_json::Error) -> String {
     let (message, column) = (error.to_string(), error.column());
     let place = format!(" at line {} column {column}", error.line());
     format!("invalid JSON: {} at column {column}", message.strip_suffix(&place).unwrap_or(&message))
 }
 
-/// Room for the members of most messages, so the vector seldom grows.
+/// Room for the members of most messages, so that the vector seldom grows.
 const USUAL_MEMBERS: usize = 16;
 
 /// Collects the members of an object.
 struct Members {
-    /// Whether the line has an escape anywhere: one search instead of one per key.
+    /// Whether the line has an escape. One search for the whole line replaces one per key.
     has_escapes: bool,
 }
 
@@ -66,12 +66,12 @@ impl<'a> JsonLine<'a> {
     /// Reads a line, with or without its line end.
     pub(crate) fn read(line: &'a [u8]) -> Result<Self, String> {
         let line = utf8(line)?;
-        // Only JSON's own white space. Any other character before the brace is part of the error.
+        // Only the white space of JSON is trimmed. Any other character before the brace is part of the error.
         let space = [' ', '\t', '\r', '\n'];
         if !line.trim_start_matches(space).starts_with('{') {
             return Err(format!("expected a JSON object, found {}", quote(line.trim_matches(space))));
         }
-        // With the line end, the parser could report a column of line 2.
+        // The line end is not passed on: the parser could then report a column of line 2.
         let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
         let members = json
             .deserialize_map(Members { has_escapes: line.as_bytes().find_byte(b'\\').is_some() })
@@ -80,9 +80,9 @@ impl<'a> JsonLine<'a> {
         Ok(Self { line, members })
     }
 
-    /// The value of a field, as it is in the line.
+    /// Returns the value of a field, as it is in the line.
     ///
-    /// A field that occurs twice is an error: JSON readers differ in which of the two values they take.
+    /// A field that occurs twice is an error, because some JSON readers take the first value and some the last.
     pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
         let mut found = self.members.iter().filter(|member| member.is_called(name));
         match (found.next(), found.next()) {
@@ -92,22 +92,23 @@ impl<'a> JsonLine<'a> {
         }
     }
 
-    /// Whether there is a field of this name.
+    /// Returns whether there is a field with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|member| member.is_called(name))
     }
 
-    /// The position of a slice of the line.
+    /// Returns the position of a slice of the line.
     fn span(&self, slice: &str) -> Range<usize> {
         let start = slice.as_ptr().addr() - self.line.as_ptr().addr();
         start..start + slice.len()
     }
 
-    /// Writes the line with one more member at the end, and without the members of the name `removed`.
+    /// Writes the line with one more member at the end, and without the members with the name `removed`.
     ///
-    /// No other byte changes. With each removed member goes the comma before it, or after it if it was the first.
+    /// Other bytes do not change. The comma before a removed member is removed too, or the comma after it if the member
+    /// is the first.
     pub(crate) fn write_with_last(&self, out: &mut impl Write, removed: Option<&str>, last: &str) -> io::Result<()> {
-        // Everything before `written` was written or removed.
+        // All bytes before `written` were written or removed.
         let (mut written, mut is_any_kept) = (0, false);
         for (index, member) in self.members.iter().enumerate() {
             if !removed.is_some_and(|name| member.is_called(name)) {
@@ -142,11 +143,12 @@ impl Member<'_> {
     }
 }
 
-/// The text of a string, or any other value as it is in the line. `None` for a string that is not valid Unicode.
+/// Returns the text of a string, or any other value as it is in the line. Returns `None` for a string that is not valid
+/// Unicode.
 pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
     match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) if !plain.contains('\\') => Some(plain.into()),
-        // JSON's grammar allows half a surrogate pair as an escape.
+        // The grammar of JSON allows one half of a surrogate pair as an escape.
         Some(_) => serde_json::from_str::<String>(value).ok().map(Cow::Owned),
         None => Some(value.into()),
     }
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_found_by_what_its_key_says() {
+    fn a_field_is_found_by_its_unescaped_key() {
         let object = JsonLine::read(br#"{"\u0074opic":1,"a":{"b":2},"c":3,"\u0063":4,"d":"\ud800","\n":5}"#).unwrap();
         assert_eq!(object.value("topic"), Ok("1"));
         assert_eq!(object.value("b"), Err(r#"field "b" is missing"#.into()));

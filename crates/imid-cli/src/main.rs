@@ -21,7 +21,7 @@ use crate::report::{Report, Stop};
 /// Standard output with a large buffer.
 type Out = BufWriter<io::StdoutLock<'static>>;
 
-/// How much output is buffered before it is written.
+/// Number of bytes of output that are buffered before they are written.
 const OUT_CAPACITY: usize = 1 << 16;
 
 /// Mint, read and check 80-bit message IDs for chat backends, and tag messages with them
@@ -41,7 +41,8 @@ Exit status:
   1  the input is wrong or cannot be read, or the output cannot be written
   2  the arguments are wrong";
 
-/// Reads the arguments. A wrong value is reported in one line, as bad input is. For other errors, clap prints the usage too.
+/// Reads the arguments. A wrong value is reported in one line, as bad input is. For other errors, clap also prints the
+/// usage.
 fn parse_args() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
         if error.kind() != ErrorKind::ValueValidation {
@@ -59,9 +60,9 @@ fn main() -> ExitCode {
     let mut out = BufWriter::with_capacity(OUT_CAPACITY, io::stdout().lock());
     let mut report = Report::new(cli.keep_going);
     let ran = cli.command.run(&mut out, &mut report);
-    // Output from before the error is written before the error is.
+    // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
-    // Without this, a writer that failed would try again when it is dropped.
+    // Without this line, a writer that failed would try again when it is dropped.
     let _ = out.into_parts();
     match ran.and(flushed) {
         Ok(()) => {}

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 pub(crate) enum Stop {
     /// The input is wrong or cannot be read.
     Error(String),
-    /// Each argument is valid, but they do not go together.
+    /// Each argument is valid, but the arguments cannot be used together.
     Usage(String),
     /// Standard output cannot be written.
     Output(io::Error),
@@ -23,11 +23,11 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Prints errors, and remembers whether there were any.
+/// Prints errors, and notes whether there were errors.
 pub(crate) struct Report {
     keep_going: bool,
     has_errors: bool,
-    /// The bar is on standard error too. It must be hidden while a message is printed.
+    /// The bar is on standard error too. It is hidden while a message is printed.
     bar: ProgressBar,
 }
 
@@ -53,13 +53,13 @@ impl Report {
         Ok(())
     }
 
-    /// Prints an error, and makes the exit status 1.
+    /// Prints an error and sets the exit status to 1.
     pub(crate) fn error(&mut self, message: impl Display) {
         self.set_failed();
         self.note(format_args!("{ERROR}error:{ERROR:#} {message}"));
     }
 
-    /// Makes the exit status 1.
+    /// Sets the exit status to 1.
     pub(crate) fn set_failed(&mut self) {
         self.has_errors = true;
     }
@@ -84,14 +84,15 @@ pub(crate) fn quote(text: &str) -> String {
     format!("{shown:?}{ellipsis}")
 }
 
-/// Formats a JSON value for an error: as it is in the line, but with control characters escaped, shortened if it is long.
+/// Formats a JSON value for an error: as it is in the line, but with control characters escaped, shortened if it is
+/// long.
 pub(crate) fn quote_json(value: &str) -> String {
     let (shown, ellipsis) = shorten(value);
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     shown.chars().map(escaped).chain([ellipsis.to_owned()]).collect()
 }
 
-/// The part of a text that is shown, and what stands for the rest.
+/// Returns the part of a text that is shown, and the sign for the rest.
 fn shorten(text: &str) -> (&str, &str) {
     text.char_indices().nth(MAX_SHOWN).map_or((text, ""), |(end, _)| (&text[..end], "..."))
 }

@@ -45,12 +45,12 @@ fn scheme() -> impl TypedValueParser<Value = Scheme> {
 }
 
 impl Scheme {
-    /// Whether this is imid's own dialect.
+    /// Returns whether this is imid's own dialect.
     pub(crate) fn is_standard(self) -> bool {
         matches!(self, Self::Dialect(dialect) if dialect.name() == Dialect::STANDARD.name())
     }
 
-    /// Whether the IDs are always strings in JSON.
+    /// Returns whether the IDs are always strings in JSON.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::Dialect(_))
     }
@@ -64,14 +64,14 @@ impl Scheme {
         read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
     }
 
-    /// Reads a text as a person types or pastes it.
+    /// Reads a text that a person types or pastes.
     pub(crate) fn parse_pasted(self, text: &str) -> Result<Id, String> {
         let Self::Dialect(dialect) = self else { return self.parse(text.trim().as_bytes()) };
         let read = dialect.parse_lenient(text).map(|id| Id::Message { dialect, id });
         read.map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
     }
 
-    /// The ID of this scheme with this sort key.
+    /// Returns the ID of this scheme with this sort key.
     pub(crate) fn with_sort_key(self, key: MessageId) -> Id {
         match self {
             Self::Dialect(dialect) => {
@@ -83,7 +83,7 @@ impl Scheme {
 }
 
 impl Id {
-    /// The ID of a candidate, unless the library knows a scheme that this tool does not.
+    /// Returns the ID of a candidate, or `None` if this tool does not know its scheme.
     pub(crate) fn of(candidate: Candidate) -> Option<Self> {
         match candidate {
             Candidate::Message { dialect, id } => Some(Self::Message { dialect, id }),
@@ -99,17 +99,17 @@ impl Id {
         }
     }
 
-    /// The name of the scheme.
+    /// Returns the name of the scheme.
     pub(crate) fn scheme_name(self) -> &'static str {
         self.candidate().name()
     }
 
-    /// The time, in unix milliseconds.
+    /// Returns the time, in unix milliseconds.
     pub(crate) fn timestamp_ms(self) -> u64 {
         self.candidate().timestamp_ms()
     }
 
-    /// The bits in hex.
+    /// Returns the bits in hex.
     pub(crate) fn hex(self) -> String {
         match self {
             Self::Message { id, .. } => id.to_hex().into(),
@@ -117,7 +117,7 @@ impl Id {
         }
     }
 
-    /// 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
+    /// Returns 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
     pub(crate) fn sort_key(self) -> MessageId {
         match self {
             Self::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),
@@ -127,19 +127,19 @@ impl Id {
     }
 }
 
-/// The text of the ID in its scheme.
+/// Returns the text of the ID in its scheme.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.candidate().fmt(f)
     }
 }
 
-/// Reads one of imid's own IDs as a person types or pastes it.
+/// Reads an ID of imid's own dialect that a person types or pastes.
 pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
     MessageId::parse_lenient(text).map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
 }
 
-/// The code of a session type, followed by its name in this dialect if it has one.
+/// Returns the code of a session type, followed by its name in this dialect if it has a name.
 pub(crate) fn named_type(dialect: &Dialect<'_>, code: u8) -> String {
     dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
 }

@@ -16,17 +16,17 @@ pub(crate) struct SessionArgs {
 }
 
 impl SessionArgs {
-    /// Whether `--session` was given, even with an empty name.
+    /// Returns whether `--session` was given, even with an empty name.
     pub(crate) fn is_named(&self) -> bool {
         self.name.is_given()
     }
 
-    /// Whether none of these arguments was given.
+    /// Returns whether all of these arguments are missing.
     pub(crate) fn is_empty(&self) -> bool {
         self.session_type.is_none() && !self.is_named()
     }
 
-    /// The session, with the type names and the hash of this dialect.
+    /// Returns the session, with the type names and the hash of this dialect.
     pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<Session, Stop> {
         let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
         let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
@@ -56,7 +56,7 @@ impl SessionName {
         self.session.is_some()
     }
 
-    /// The hash of the name in this dialect. `None` if no name was given.
+    /// Returns the hash of the name in this dialect, or `None` if there is no name.
     pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
         if let Some(pair) = self.pair(dialect)? {
             return Ok(Some(pair.hash().to_u32()));
@@ -64,7 +64,7 @@ impl SessionName {
         Ok(self.session.as_deref().and_then(|name| dialect.hash(name)))
     }
 
-    /// The private conversation, if both users were given.
+    /// Returns the private conversation, if both users were given.
     fn pair(&self, dialect: &'static Dialect<'static>) -> Result<Option<Session>, Stop> {
         match (&self.session, &self.peer) {
             (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
@@ -80,7 +80,7 @@ impl SessionName {
     }
 }
 
-/// The given type, or else the default: PRIVATE with a peer, 0 without.
+/// Returns the given type, or the default: PRIVATE with a peer, 0 without a peer.
 pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<SessionType, Stop> {
     match given {
         Some(other) if has_peer && other != SessionType::PRIVATE => {

@@ -29,13 +29,13 @@ fn parse_rfc3339_ms(text: &str) -> Result<u64, String> {
     if text[17..].starts_with("60") {
         return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
     }
-    // Rounds down, not towards zero: a time just before 1970 must not become 0.
+    // Rounds down and not towards zero, because a time just before 1970 must not become 0.
     u64::try_from(time.as_nanosecond().div_euclid(1_000_000))
         .map_err(|_| format!("expected a time in 1970 or later, found {}", quote(text)))
 }
 
-/// Whether a text has the shape of RFC 3339's `date-time`. jiff reads other forms too. jiff checks the ranges, except for
-/// the hours of an offset, where it accepts 24 and 25.
+/// Returns whether a text has the shape of RFC 3339's `date-time`, because jiff reads other forms too. jiff checks the
+/// ranges, except for the hours of an offset: it accepts 24 and 25.
 fn is_date_time(text: &str) -> bool {
     let rest = strip_shape(text, "0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
     let Some(rest) = rest.and_then(|rest| strip_shape(rest, "00:00:00")) else { return false };
@@ -45,7 +45,7 @@ fn is_date_time(text: &str) -> bool {
     matches!(offset, "Z" | "z") || is_offset() && offset[1..] < *"24"
 }
 
-/// The text after a shape. In the shape, 0 stands for any digit.
+/// Returns the text after a shape. In the shape, 0 stands for any digit.
 fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(shape.len())?;
     let fits = |(byte, shape): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
@@ -58,18 +58,18 @@ pub(crate) fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
     MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
 }
 
-/// A timestamp as RFC 3339 in UTC, with milliseconds.
+/// Returns a timestamp as RFC 3339 in UTC, with milliseconds.
 pub(crate) fn rfc3339(unix_ms: u64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 
-/// A timestamp as jiff's type.
+/// Converts a timestamp to jiff's type.
 pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
     // PANIC: no built-in dialect or layout has more than 43 bits of milliseconds, which end in 2248.
     Timestamp::from_millisecond(unix_ms.cast_signed()).expect("a timestamp is a time before the year 9999")
 }
 
-/// How long ago a time was, to the second, or how far it is in the future.
+/// Returns how long ago a time was, to the second, or how far it is in the future.
 pub(crate) fn age(time: &Zoned, now: &Zoned) -> String {
     let (past, (from, to)) = if time <= now { (true, (time, now)) } else { (false, (now, time)) };
     let rounding = SpanRound::new().largest(Unit::Year).smallest(Unit::Second).relative(from);
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(parse_unix_ms(text), Ok(1_732_037_865_755), "{text}");
         }
         assert_eq!(parse_unix_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
-        // Digits alone are a number, even if they look like a date.
+        // A text that has only digits is a number, even if it looks like a date.
         assert_eq!(parse_unix_ms("20241119173745"), Ok(20_241_119_173_745));
     }
 
@@ -139,7 +139,7 @@ mod tests {
             "+1732037865755",
             "-1",
             "18446744073709551616",
-            // RFC 3339, but with more digits than the tool reads.
+            // This is RFC 3339, but has more digits than the tool reads.
             "2024-11-19T17:37:45.0000000001Z",
         ] {
             let error = parse_unix_ms(text).unwrap_err();

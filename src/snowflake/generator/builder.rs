@@ -32,21 +32,21 @@ impl Builder<SystemClock, NoSpareNodes> {
         Self { preset, node: None, clock: SystemClock, spares: NoSpareNodes }
     }
 
-    /// The source of spare nodes. Default: none. Set it before the clock.
+    /// Sets the source of spare nodes. By default there are no spare nodes. Set it before the clock.
     pub const fn spares<S>(self, spares: S) -> Builder<SystemClock, S> {
         Builder { preset: self.preset, node: self.node, clock: self.clock, spares }
     }
 }
 
 impl<S> Builder<SystemClock, S> {
-    /// The clock to mint by. Default: the system's.
+    /// Sets the clock. Default: the system clock.
     pub fn clock<C>(self, clock: C) -> Builder<C, S> {
         Builder { preset: self.preset, node: self.node, clock, spares: self.spares }
     }
 }
 
 impl<C, S> Builder<C, S> {
-    /// The node to mint under. There is no default: two generators with the same node make the same IDs.
+    /// Sets the node. It has no default, because two generators with the same node make the same IDs.
     pub const fn node(mut self, node: u32) -> Self {
         self.node = Some(node);
         self
@@ -63,8 +63,9 @@ impl<C, S> Builder<C, S> {
 }
 
 impl<S: Copy> Builder<SystemClock, S> {
-    /// [`build`](Self::build) in a constant expression, for a `static`. The clock is the system's, and the source of
-    /// spare nodes is `Copy`, such as a reference: a `const fn` cannot move a value that may need to be dropped.
+    /// Does the same as [`build`](Self::build) in a constant expression, for a `static`. The clock is the system clock.
+    /// The source of spare nodes must be `Copy`, such as a reference, because a `const fn` cannot move a value that may
+    /// need to be dropped.
     ///
     /// # Errors
     /// As for [`build`](Self::build).

@@ -1,4 +1,4 @@
-//! Why no Snowflake was minted.
+//! The error of a Snowflake generator.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::clock::ClockError;
 use crate::snowflake::error::LayoutError;
 
-/// No Snowflake was minted, and the generator is as it was.
+/// A Snowflake cannot be minted. The generator has not changed.
 ///
 /// ```
 /// use core::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) enum GenerateKind {
     PastLastTick { last: u64, found: u64 },
     #[error("all sequence numbers of the layout's last tick are used")]
     LastTickFull,
-    #[error("this process is a fork of the one that has the node")]
+    #[error("this process was forked from the process that has the node")]
     Forked,
     #[error("spare node does not fit the layout: {0}")]
     Node(LayoutError),
@@ -61,13 +61,13 @@ impl GenerateError {
         }
     }
 
-    /// Returns whether the clock gave no usable time: it cannot be read, or it shows a time before the layout's first
+    /// Returns whether the clock has no usable time: it cannot be read, or it shows a time before the layout's first
     /// tick.
     pub const fn is_clock(self) -> bool {
         matches!(self.0, GenerateKind::Clock(_) | GenerateKind::BeforeFirstTick { .. })
     }
 
-    /// Returns whether the clock stepped back behind the last ID, and there was no spare node to take.
+    /// Returns whether the clock is behind the time of the last ID, and there was no spare node to take.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
@@ -77,13 +77,13 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Overload { .. })
     }
 
-    /// Returns whether the layout has no IDs left: the clock is past its last tick, or all numbers of the last tick are
-    /// used.
+    /// Returns whether the layout has no IDs left: the clock is past its last tick, or all sequence numbers of the last
+    /// tick are used.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::PastLastTick { .. } | GenerateKind::LastTickFull)
     }
 
-    /// Returns whether this process was forked from the one that has the node.
+    /// Returns whether this process was forked from the process that has the node.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }

@@ -1,4 +1,4 @@
-//! Minting Snowflakes: load, advance, exchange.
+//! Mints Snowflakes: loads the state, advances it and exchanges it.
 
 mod builder;
 mod error;
@@ -30,14 +30,14 @@ use error::GenerateKind;
 use state::State;
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
-/// - **Lock-free**, and **never blocks**, except in a source of spare nodes that does. Only
+/// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
 /// - **Unique** while no other generator has the node.
-/// - **Monotonic**, except where a node is swapped: the new node begins at the time that the clock was set back to.
+/// - **Monotonic**, until a node is swapped: the new node begins at the time that the clock was set back to.
 ///
-/// In a forked child a generator that was used before the fork returns an error, because its node is still the
-/// parent's. One that was not used before cannot see the fork: every child of a prefork server would mint under the
-/// same node. So **make the generator after the fork and give each process a node of its own**.
+/// A generator that was used before a fork returns an error in the child, because the parent still has the node. A
+/// generator that was not used before the fork cannot notice it: all children of a prefork server would mint under the
+/// same node. So **make the generator after the fork and give each process its own node**.
 ///
 /// ```
 /// use imid::snowflake::{Generator, Preset};
@@ -63,7 +63,7 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
 }
 
 impl Generator {
-    /// Returns a generator by the system clock, without spare nodes.
+    /// Returns a generator with the system clock and without spare nodes.
     ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
@@ -83,17 +83,17 @@ impl<C, S> Generator<C, S> {
         Self { preset, clock, spares, word, epoch: AtomicU64::new(0) }
     }
 
-    /// Returns the preset that it follows.
+    /// Returns the preset.
     pub const fn preset(&self) -> Preset {
         self.preset
     }
 
-    /// Returns the node that it mints under now.
+    /// Returns the present node.
     pub fn node(&self) -> u32 {
         self.state().node
     }
 
-    /// Returns the clock that it mints by.
+    /// Returns the clock.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
@@ -115,7 +115,7 @@ impl<C, S> Generator<C, S> {
     /// Refuses to mint under a node of the parent process.
     fn check_fork(&self) -> Result<(), GenerateKind> {
         let epoch = fork::watch();
-        // ORDERING: none is needed: a forked child has one thread, which sees what it inherited.
+        // ORDERING: relaxed is enough: a forked child has one thread, which sees the values that it inherited.
         match self.epoch.compare_exchange(0, epoch, Ordering::Relaxed, Ordering::Relaxed) {
             Err(known) if known != epoch => Err(GenerateKind::Forked),
             _ => Ok(()),
@@ -124,7 +124,7 @@ impl<C, S> Generator<C, S> {
 }
 
 impl<C: Clock, S: NodeSource> Generator<C, S> {
-    /// Mints the next ID. It does not wait; a source of spare nodes can.
+    /// Mints the next ID. It does not wait, unless the source of spare nodes waits.
     ///
     /// # Errors
     /// - The clock cannot be read, or the layout has no tick for its time.
@@ -132,8 +132,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// - The tick is full.
     /// - The process is a forked child.
     ///
-    /// Before the first three of these errors the clock is read a second time.
-    /// [`retry_after`](GenerateError::retry_after) says how long the original would wait.
+    /// Before it returns one of the first three errors, it reads the clock a second time.
+    /// [`retry_after`](GenerateError::retry_after) returns how long the original would wait.
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
             self.check_fork()?;
@@ -144,11 +144,12 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
     }
 
-    /// Mints the next ID. Where the original waits, this call sleeps, for at most `timeout` in total. It does not spin.
+    /// Mints the next ID. If the original would wait, this call sleeps, for at most `timeout` in total. It does not
+    /// spin.
     ///
     /// # Errors
-    /// Those of [`generate`](Self::generate), where the original fails. The call also fails, at once, if the wait would
-    /// be longer than what is left of `timeout`.
+    /// The errors of [`generate`](Self::generate) for which the original does not wait. The call also fails, without a
+    /// wait, if the wait would be longer than the rest of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
         // The originals wait for the clock once, and for the next tick as often as necessary.
@@ -176,8 +177,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             let minted = match seen.advance(now_ms, &self.preset) {
                 Ok(next) => self.exchange(seen, next),
                 Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
-                    // Its own node is not spare: IDs of the time that the clock was set back to were minted under it
-                    // before.
+                    // The generator's own node is not spare: IDs with the time that the clock was set back to were
+                    // minted under it before.
                     let node = self.spares.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
                     self.swap(seen, node, now_ms)?
                 }
@@ -198,7 +199,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         let swapped = next.map(|next| self.exchange(seen, next));
         let (node, used_until_ms) = match swapped {
             Ok(Some(_)) => (seen.node, seen.used_until_ms(layout)),
-            // The new node was not used. It was free at `now_ms`, so its last use was before that.
+            // The new node was not used. It was free at `now_ms`, so its last use was before `now_ms`.
             _ => (node, now_ms.saturating_sub(1)),
         };
         self.spares.put(SpareNode { node, used_until_ms });

@@ -1,21 +1,22 @@
-//! Where a generator takes another node from when the clock has stepped back too far.
+//! Sources of spare nodes. A generator takes another node when the clock has stepped back too far.
 
 /// A source of spare nodes. Several generators may share it.
 ///
-/// A node is taken from the front of a queue, and the node that it replaces is put to the back. The generator remembers
-/// the node that it has ([`Generator::node`](super::Generator::node)). A process that restarts must store that node
-/// itself if it is to have the same one again.
+/// The generator takes a node from the front of a queue, and puts the node that it had to the back. The present node
+/// ([`Generator::node`](super::Generator::node)) is only in memory. A process that needs the same node after a restart
+/// must store it.
 ///
-/// **A node that a generator has must not be in the source**, or two generators mint under one node. A generator that
-/// is given its own node does not use it and does not put it back.
+/// **A node that a generator has must not be in the source**, because then two generators can mint under one node. If a
+/// generator takes its own node, it does not use it and does not put it back.
 ///
-/// **[`Generator::generate`](super::Generator::generate) asks the source too.** If the source is behind a network, put
-/// a local queue before it and fill the queue ahead.
+/// **[`Generator::generate`](super::Generator::generate) calls the source, too.** If the source is behind a network,
+/// put a local queue before it and fill the queue in advance.
 pub trait NodeSource {
-    /// Takes the first node whose last use was before `now_ms`, in unix milliseconds; `None` if there is none.
+    /// Takes the first node whose last use was before `now_ms`, in unix milliseconds. Returns `None` if there is no
+    /// such node.
     fn take(&self, now_ms: u64) -> Option<u32>;
 
-    /// Puts a node to the back.
+    /// Puts a node to the back of the queue.
     fn put(&self, spare: SpareNode);
 }
 
@@ -24,7 +25,7 @@ pub trait NodeSource {
 pub struct SpareNode {
     /// The node.
     pub node: u32,
-    /// The last unix millisecond that IDs were minted for under the node; 0 if there are none.
+    /// The last unix millisecond for which IDs were minted under the node; 0 if there are no IDs.
     pub used_until_ms: u64,
 }
 
@@ -82,7 +83,7 @@ mod queue {
         }
 
         fn lock(&self) -> MutexGuard<'_, VecDeque<SpareNode>> {
-            // Every operation is one push or one removal, so a panic elsewhere leaves nothing half done.
+            // Each operation is one push or one removal, so the queue is intact after a panic.
             self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
@@ -99,7 +100,7 @@ mod queue {
         }
     }
 
-    /// A queue of nodes that were never used, in this order.
+    /// Makes a queue of nodes that were not used yet, in this order.
     impl FromIterator<u32> for NodeQueue {
         fn from_iter<I: IntoIterator<Item = u32>>(nodes: I) -> Self {
             let spares = nodes.into_iter().map(|node| SpareNode { node, used_until_ms: 0 });

@@ -1,11 +1,11 @@
-//! How the originals behave, as data.
+//! The behaviour of the originals, as data.
 
 use core::time::Duration;
 
 use super::error::GenerateKind;
 use crate::snowflake::layout::Layout;
 
-/// A layout, and what its original does when the clock steps back and when a tick is full.
+/// A layout, and the behaviour of its original when the clock steps back and when a tick is full.
 ///
 /// | preset | the clock stepped back | a tick is full | sequence starts at |
 /// | --- | --- | --- | --- |
@@ -17,7 +17,7 @@ use crate::snowflake::layout::Layout;
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
 /// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
-/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node where the original would fail at once.
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once.
 ///
 /// ```
 /// use core::time::Duration;
@@ -28,7 +28,7 @@ use crate::snowflake::layout::Layout;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preset {
     layout: Layout,
-    /// The longest step back that is waited for.
+    /// The longest step back after which the generator waits.
     max_wait_ms: u64,
     /// The wait is this many times the step back.
     wait_factor: u32,
@@ -38,7 +38,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// The Scala service of 2010.
+    /// Twitter's Scala service of 2010.
     pub const TWITTER: Self = Self::new(Layout::TWITTER);
     /// The Java port.
     pub const TWITTER_JAVA: Self = Self::new(Layout::TWITTER_JAVA);
@@ -66,7 +66,7 @@ impl Preset {
     ];
 
     /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick
-    /// is full, 0 first.
+    /// is full, and sequence numbers from 0.
     pub const fn new(layout: Layout) -> Self {
         Self { layout, max_wait_ms: 0, wait_factor: 1, waits_when_full: true, start_bound: 1 }
     }
@@ -86,8 +86,9 @@ impl Preset {
         Self { waits_when_full: false, ..self }
     }
 
-    /// Starts the sequence of each tick at a mix of tick and node, spread evenly below `bound`, so that the IDs of a
-    /// quiet node are not all even. A bound of 0 counts as 1, and one past the numbers of a tick as all of them.
+    /// Starts the sequence of each tick at a number below `bound` that depends on the tick and the node, so that the
+    /// IDs of a quiet node are not all even. A bound of 0 counts as 1. A bound above the numbers of a tick counts as
+    /// their number.
     #[must_use]
     pub const fn start_below(self, bound: u32) -> Self {
         let numbers = self.layout.sequence_max() as u64 + 1;
@@ -108,7 +109,7 @@ impl Preset {
         self.start_bound
     }
 
-    /// Returns the error when the clock is so many milliseconds behind the last ID.
+    /// Returns the error for a clock that is this many milliseconds behind the last ID.
     pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
         let waits = behind <= self.max_wait_ms;
         GenerateKind::Rollback {
@@ -117,7 +118,7 @@ impl Preset {
         }
     }
 
-    /// Returns the error when a tick is full and the next one begins after so many milliseconds.
+    /// Returns the error for a full tick if the next tick begins after this many milliseconds.
     pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
         GenerateKind::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }

@@ -1,14 +1,15 @@
-//! What a Snowflake generator remembers, in one word, and how a reading of the clock moves it on. No clock, no atomics.
+//! The state of a Snowflake generator in one word, and how a clock reading changes it. This file has no clock and no
+//! atomics.
 //!
 //! ```text
 //! +------------+----------------------------+--------------+
 //! |    node    |            tick            |   sequence   |
 //! +------------+----------------------------+--------------+
-//!               \______ last compact stamp: node left out __/
+//!               \______ last stamp, without the node ______/
 //! ```
 //!
-//! The stamp transition knows the node as a lane, which it puts in when a stamp leaves. The node is in the word because
-//! a swap changes it: node and stamp change in one step.
+//! For the stamp transition the node is a lane, which it adds to a stamp at the end. The node is in the word because a
+//! swap changes node and stamp in one atomic step.
 
 use super::error::GenerateKind;
 use super::preset::Preset;
@@ -16,7 +17,8 @@ use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
 use crate::stamp::{Origin, Reckoning, Refusal, Shape};
 
-/// A node and the last compact stamp that was minted under it. The layout's very first stamp stands for none.
+/// A node and the last stamp that was minted under it, without the node. The first stamp of the layout means that there
+/// is no last stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) node: u32,
@@ -24,7 +26,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns the state of a generator that has minted nothing under this node.
+    /// Returns the state of a generator that has not minted under this node.
     pub(super) const fn new(node: u32) -> Self {
         Self { node, last: 0 }
     }
@@ -47,7 +49,7 @@ impl State {
         if now < reached {
             return Err(preset.behind(layout.reached_at(reached) - now_ms));
         }
-        // No seed: the node already separates what a seed would, and a generator in a constant needs none.
+        // There is no seed, because nodes already keep generators apart.
         let start = Origin::Below(preset.start_bound()).start(now, self.last, self.node.into(), &shape);
         match Reckoning::new(now, now, 0, 0).advance(self.last + 1, 1, start, &shape) {
             Ok(last) => Ok(Self { last, ..self }),

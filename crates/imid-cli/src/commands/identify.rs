@@ -1,4 +1,4 @@
-//! `imid identify`: the schemes that could have made an ID.
+//! `imid identify`: lists the schemes that could have made an ID.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::time::rfc3339;
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
 ///
 /// Plausible candidates come first: their time is between 2005 and two years from now. If there are several, compare
-/// with a message whose time you know, then use imid inspect --dialect NAME.
+/// their times with that of a message that you know. Then use imid inspect --dialect NAME.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +52,7 @@ impl Args {
     }
 }
 
-/// The fields except for the time, with their names.
+/// Returns the fields with their names, without the time.
 fn fields(id: &Id) -> String {
     match id {
         Id::Message { dialect, id } => {

@@ -1,4 +1,4 @@
-//! The commands, one file or folder each.
+//! The commands. Each one has a file or a folder.
 
 mod check;
 mod identify;
@@ -17,8 +17,8 @@ use clap::Subcommand;
 use crate::Out;
 use crate::report::{Report, Stop, quote};
 
-/// How long a command waits for the clock to reach the next ID. Overload asks for less than a second, a clock that was
-/// set back by hours for more.
+/// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
+/// was set back by hours, it would have to wait longer than this.
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Subcommand)]

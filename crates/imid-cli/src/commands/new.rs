@@ -17,8 +17,8 @@ use crate::session::{NO_SESSION, SessionArgs};
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
-/// Without a session, the IDs have type 0 and the hash of the empty name. A millisecond has room for 4,096 IDs. If you ask
-/// for more than fit, the IDs run ahead of the clock by up to one second; then the command waits for the clock.
+/// Without a session, the IDs have type 0 and the hash of the empty name. A millisecond has room for 4,096 IDs. If you
+/// request more, the times of the IDs go ahead of the clock by up to one second. Then the command waits for the clock.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -73,7 +73,8 @@ impl Args {
         for _ in 0..self.count {
             let id = loop {
                 match generator.generate_within(MAX_WAIT) {
-                    // Some originals fail on a full tick. A user who asks for many IDs wants to wait for the next one.
+                    // Some originals fail when a tick is full. A user who requests many IDs wants to wait for the next
+                    // tick.
                     Err(error) if error.is_overload() => thread::sleep(Duration::from_millis(1)),
                     other => break other,
                 }

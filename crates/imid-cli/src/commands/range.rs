@@ -1,4 +1,4 @@
-//! `imid range`: the first and the last ID of a range of times.
+//! `imid range`: prints the first and the last ID of a range of times.
 
 use std::io::Write;
 
@@ -12,11 +12,11 @@ use crate::time::parse_unix_ms;
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
-/// Times are unix milliseconds or RFC 3339. --from is part of the range, --to is not.
+/// Times are unix milliseconds or RFC 3339. The range includes --from and excludes --to.
 ///
-/// The time of an ID can be ahead of the clock: by 1 ms in ordinary use, by up to 1 s under overload, by the size of the
-/// step after the clock was set back, and by up to 5 s after an observed ID. If no message may be missed, move --to by
-/// that much.
+/// The time of an ID can be ahead of the clock: by 1 ms in ordinary use, by up to 1 s under overload, by the size of
+/// the step after the clock was set back, and by up to 5 s after an observed ID. If you must find all messages, move
+/// --to by that much.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Start of the range
     #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
     from: u64,
-    /// End of the range, not part of it
+    /// End of the range, which is not in the range
     #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
     to: u64,
     /// Print the bounds as one JSON object

@@ -1,4 +1,4 @@
-//! `imid shard`: the shard that owns a session.
+//! `imid shard`: prints the shard that owns a session.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use crate::session::SessionArgs;
 /// Print the shard that owns a session, from its name or from any of its IDs
 ///
 /// Prints a number from 0 to N - 1 for each ID, one per line. The shard is the jump consistent hash of the session type
-/// and the session hash: when N grows to N + 1, only one session in N + 1 moves to another shard.
+/// and the session hash: when N grows to N + 1, about one session in N + 1 moves, and it moves to the new shard.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Finds equal IDs in any order with an external sort, whose memory does not grow with the number of IDs.
+//! Finds equal IDs in input of any order. It sorts on disk, so its memory does not grow with the number of IDs.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
@@ -10,11 +10,11 @@ use itertools::{Itertools, process_results};
 /// How many IDs are sorted in memory: 64 MiB. The others go to temporary files, 10 bytes each.
 const MAX_IN_MEMORY: usize = 1 << 22;
 
-/// Collects IDs, and then finds those that occur more than once.
+/// Collects IDs and then finds the IDs that occur more than once.
 pub(crate) struct Duplicates {
     max_in_memory: usize,
     ids: Vec<MessageId>,
-    /// Sorted runs of IDs. The files have no names, so they are gone when the process ends.
+    /// Sorted runs of IDs. The files have no names, so the system deletes them when the process ends.
     runs: Vec<File>,
 }
 
@@ -64,7 +64,7 @@ impl Duplicates {
     }
 }
 
-/// The IDs of a run, in order.
+/// Returns the IDs of a run, in order.
 fn read_run(run: File) -> impl Iterator<Item = io::Result<MessageId>> {
     let mut run = BufReader::new(run);
     iter::from_fn(move || {

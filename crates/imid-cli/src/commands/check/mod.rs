@@ -1,4 +1,4 @@
-//! `imid check`: whether many IDs are valid, in order and distinct.
+//! `imid check`: checks that many IDs are valid, in order and distinct.
 
 mod duplicates;
 mod summary;
@@ -21,13 +21,13 @@ use crate::time::rfc3339;
 
 /// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. The
-/// first 10 problems are printed on standard error with their line numbers; the summary counts all of them. In the
-/// summary, equal and lower are the IDs that are equal to or lower than the one before them.
+/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed.
+/// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
+/// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
 ///
-/// If the input is not sorted, equal IDs need not be neighbours, and the number of duplicates is unknown. --unsorted finds
-/// them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that is lower
-/// than the one before it is not a problem.
+/// If the input is not sorted, equal IDs need not be neighbours, so the number of duplicates is unknown. --unsorted
+/// finds them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that
+/// is lower than the ID before it is not a problem.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,7 @@ Exit status:
   0  no problem was found
   1  a line is invalid, a duplicate, or equal to or lower than the line before it")]
 pub(crate) struct Args {
-    /// File to read; standard input if it is missing or -
+    /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Field with the ID, for lines that are JSON objects
@@ -84,7 +84,7 @@ impl Args {
     }
 }
 
-/// Prints the first problems, and remembers that there were some.
+/// Prints the first problems, and notes that there were problems.
 struct Problems<'a> {
     report: &'a mut Report,
     found: u64,
@@ -104,7 +104,7 @@ impl Problems<'_> {
     }
 }
 
-/// How many IDs are read at once. The IDs and their lines take 36 KiB.
+/// Number of IDs that are read at once. The IDs and their lines take 36 KiB.
 const AT_ONCE: usize = 1 << 10;
 
 struct Check<'a> {
@@ -123,7 +123,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn check_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
-            // Most lines are an ID and a line feed. Many are read at once, without a search for their ends.
+            // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
             if self.scheme.is_standard() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
@@ -140,7 +140,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Counts the first of the IDs that were read at once. Each one was a line.
+    /// Counts the first IDs of those that were read at once. Each ID was a line.
     fn count_ids(&mut self, count: usize) -> Result<(), Stop> {
         if let [first, .., last] = self.ids[..count]
             && self.duplicates.is_none()
@@ -203,7 +203,7 @@ impl Check<'_> {
         }
     }
 
-    /// Makes the range from the least to the greatest ID include these two.
+    /// Extends the range from the least to the greatest ID, so that it includes these two.
     fn widen(&mut self, first: MessageId, last: MessageId) {
         self.least = Some(self.least.map_or(first, |least| least.min(first)));
         self.greatest = self.greatest.max(Some(last));

@@ -24,7 +24,7 @@ pub(super) struct Summary {
     #[serde(flatten)]
     pub(super) counts: Counts,
     pub(super) sorted: bool,
-    /// How many IDs are repetitions of another one. `None` if that is not known.
+    /// Number of IDs that repeat another one; `None` if it is not known.
     pub(super) duplicates: Option<u64>,
     pub(super) first_time: Option<String>,
     pub(super) last_time: Option<String>,

@@ -50,7 +50,7 @@ pub(crate) fn draw(out: &mut impl Write, id: &Id) -> io::Result<()> {
     let mut row = |cell: &dyn Fn(&Field) -> String| {
         for (index, field) in fields.iter().enumerate() {
             let (style, cell) = (field.style, cell(field));
-            // Lines do not end in spaces.
+            // Lines must not end in spaces.
             let cell = if index + 1 == fields.len() { cell.trim_end() } else { &cell };
             write!(out, "{style}{cell}{style:#}")?;
         }

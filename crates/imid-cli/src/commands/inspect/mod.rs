@@ -19,8 +19,8 @@ use crate::time;
 
 /// Show the fields of IDs: time, spin, session type and session hash
 ///
-/// Reads upper and lower case, with or without dashes. Without arguments, it reads standard input, one ID per line. With
-/// --session, it says whether the hash of the ID is the hash of that name.
+/// Reads IDs in upper or lower case, with or without dashes. Without arguments, reads standard input, one ID per line.
+/// With --session, shows whether the hash of the ID is the hash of that name.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
   imid inspect --dialect twitter --json 204697221847986177")]
 pub(crate) struct Args {
-    /// IDs; if there are none, standard input is read, one ID per line
+    /// IDs; without IDs, standard input is read, one ID per line
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
     /// Print one JSON object per ID
@@ -59,7 +59,7 @@ impl Args {
         if self.ids.is_empty() { self.read_stdin(out, report, hash) } else { Ok(()) }
     }
 
-    /// Reads one ID per line from standard input, and skips blank lines.
+    /// Reads one ID per line from standard input. Skips blank lines.
     fn read_stdin(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
         Input::stdin().each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {

@@ -20,15 +20,15 @@ use crate::time::parse_timestamp_ms;
 
 /// Add an ID to each JSON line of standard input, as its last member
 ///
-/// Writes the lines in the order of the input and does not change any other byte. The IDs strictly increase in that
-/// order. Blank lines are copied. Fields are looked up in the outermost object only. A field that occurs twice is an
-/// error, because JSON readers differ in which of the two values they take.
+/// Writes the lines in the order of the input, and does not change their other bytes. The IDs strictly increase in this
+/// order. Blank lines are copied. Fields are found only in the outermost object. A field that occurs twice is an error,
+/// because some JSON readers take the first value and some the last.
 ///
-/// Without --time-field, the IDs have the present time. With it, they have the times of the messages. If a line is earlier
-/// than a line before it, its ID moves forward to the latest time so far. At the end, standard error shows how many IDs
-/// moved, and the longest move.
+/// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a
+/// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
+/// shows how many IDs moved, and the longest move.
 ///
-/// A bad line ends the run after all lines before it are written. With --keep-going, it is left out.
+/// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +37,7 @@ Examples:
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
   imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
 pub(crate) struct Args {
-    /// Field with the session name: a string, or an integer, which is read as its decimal text
+    /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD")]
     session_field: String,
     /// Field with the other user of a private conversation; read only if the type is PRIVATE
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
-    /// Seed, to repeat a run with --time-field: the same lines and seed give the same IDs
+    /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
 }
@@ -80,7 +80,7 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let default_type = pair_type(self.session_type, self.peer_field.is_some())?;
         let mut minter = self.minter()?;
-        // The key with its quotes and escapes, the same for all lines.
+        // The key with its quotes and escapes. It is the same for all lines.
         let key = serde_json::to_string(&self.id_field).map_err(io::Error::from)?;
         let bar = progress::bar();
         report.set_bar(bar.clone());
@@ -137,7 +137,7 @@ impl Args {
         builder.build().map(Minter::Clock).map_err(|error| Stop::Error(error.to_string()))
     }
 
-    /// Mints the ID of one line. Nothing is minted if the line is bad.
+    /// Mints the ID of one line. If the line is bad, returns the problem without minting an ID.
     fn id(
         &self,
         object: &JsonLine<'_>,
@@ -152,7 +152,7 @@ impl Args {
         match minter {
             Minter::Clock(generator) => generator.generate_within(session, MAX_WAIT).map_err(|error| error.to_string()),
             Minter::TimeField(replay) => {
-                // PANIC: this variant is made only with a time field.
+                // PANIC: this variant is made only if there is a time field.
                 let field = self.time_field.as_deref().expect("a time field");
                 let unix_ms = self::field(object, field, |value| parse_timestamp_ms(&text(value)?))?;
                 replay.mint(session, unix_ms, line)
@@ -188,11 +188,11 @@ fn text(value: &str) -> Result<Cow<'_, str>, String> {
     json_line::text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))
 }
 
-/// The name of a session: a string, or the decimal text of an integer of any size.
+/// Returns the name of a session: a string, or the decimal text of an integer of any size.
 fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
     let digits = value.strip_prefix('-').unwrap_or(value);
     let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
-    // -0 would be a second text, and so a second session, of the integer 0.
+    // -0 would be a second text of the integer 0, and so a second session.
     if value.starts_with('"') || is_integer && value != "-0" {
         return text(value);
     }

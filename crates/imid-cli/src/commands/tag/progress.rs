@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on standard error, if that is a terminal. Hidden if the terminal shows the lines themselves.
+/// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
 pub(super) fn bar() -> ProgressBar {
     if io::stdin().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();
@@ -20,7 +20,7 @@ pub(super) fn bar() -> ProgressBar {
     ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_style(style)
 }
 
-/// The size of standard input, if it is a file.
+/// Returns the size of standard input, if it is a file.
 fn input_length() -> Option<u64> {
     #[cfg(unix)]
     let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();

@@ -1,4 +1,4 @@
-//! Mints IDs for messages that have times of their own.
+//! Mints IDs for messages that have their own times.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use imid::{Generator, MessageId, Session};
 
 /// Mints IDs with the times of messages, strictly increasing in the order of the messages.
 ///
-/// If a message is earlier than one before it, its ID moves forward to the latest time so far.
+/// If a message is earlier than a message before it, its ID moves forward to the latest time so far.
 pub(crate) struct Replay {
     generator: Generator<ManualClock>,
     max_shift: Option<u64>,
@@ -28,7 +28,8 @@ pub(crate) struct Shifts {
 }
 
 impl Replay {
-    /// Uses the settings of a builder, but without limits on the clock, because the messages set the time.
+    /// Returns a replay with the settings of a builder. It lifts the limits on the clock, because the messages set the
+    /// time.
     ///
     /// `max_shift` is how far an ID may move forward, in milliseconds.
     pub(crate) fn new(builder: Builder<SystemClock, 1>, max_shift: Option<u64>) -> Result<Self, BuildError> {
@@ -42,8 +43,8 @@ impl Replay {
         })
     }
 
-    /// Continues after the last ID of the previous run, in its millisecond if that has room. So messages of one
-    /// millisecond that is split between two runs stay in it.
+    /// Continues after the last ID of the previous run, in its millisecond if that has room. So the messages of one
+    /// millisecond keep their time if two runs have a part of them each.
     ///
     /// `Builder::floor` would skip the rest of that millisecond.
     pub(crate) fn continue_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
@@ -87,7 +88,7 @@ impl Replay {
     }
 }
 
-/// The earliest time that the ID after this one can have. After the last spin comes the next millisecond.
+/// Returns the earliest time that the ID after this one can have. The next millisecond comes after the last spin.
 fn earliest_after(id: MessageId) -> u64 {
     id.timestamp_ms() + u64::from(id.spin() == MessageId::SPIN_MAX)
 }
