@@ -69,7 +69,7 @@
 //!
 //! | event | what happens |
 //! | --- | --- |
-//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at full rate, from the time reached before the step |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at full rate, from the time reached before the step, which goes on at half speed until the clock has caught up |
 //! | the clock steps back further | an error that says by how much, and when to retry |
 //! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
 //! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
