@@ -20,6 +20,9 @@ use crate::stamp::mix;
 /// each tick starts at a seeded place and runs over into the next. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
+/// How many readings to come a refusal looks at. A wait that is not found by then is cut short: the caller asks again.
+const MOST_LOOKS: u32 = 1_000;
+
 /// The greatest distance between two hosts that one event sends to the same place.
 const MAX_SPREAD: u64 = 16;
 
@@ -164,7 +167,7 @@ impl Timeline {
         let max = self.limit(now, policy) - now;
         // The least number of ticks that a fresh run goes on for.
         let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
-        let mut at = now;
+        let (mut at, mut looks) = (now, 0);
         loop {
             if at > shape.last_tick() {
                 return Refusal::Exhausted;
@@ -191,9 +194,19 @@ impl Timeline {
             // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
             // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
             let is_too_long = start > free && later.reached + least_ticks > granted;
-            let next = at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            let mut next =
+                at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            if later.reached == self.reached {
+                // Until the time goes on, only the clock's own limit moves.
+                let goes_on = (2 * self.reached).saturating_sub(self.meet);
+                next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
+            }
             // At the time reached the clock has caught up, and the lead ends at once.
             at = if at < self.reached { next.min(self.reached) } else { next };
+            looks += 1;
+            if looks == MOST_LOOKS {
+                return Refusal::Lead { max, wait: at - now };
+            }
         }
     }
 
@@ -258,6 +271,23 @@ mod tests {
     /// The timeline after one more reading; nothing is issued ahead of it.
     fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
         seen.after(now, &policy(), || 0)
+    }
+
+    /// The clock shows 1970, and the time reached stands still for 30 years. To look at each reading would take minutes.
+    #[test]
+    fn a_refusal_is_worked_out_at_once_however_long_the_wait_is() {
+        const YEARS: u64 = 1_000_000_000_000;
+        let reached = 2 * YEARS;
+        let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, behind: YEARS, jump: 0, floor: 0 };
+        let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
+        let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, unissued: reached + 8 };
+        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, 0, END, &policy) else { panic!("a wait") };
+        let fits = |at: u64| {
+            let later = stopped.after(at, &policy, || asked.unissued).unwrap();
+            later.window(at, 0, END, &policy).fit(asked.free, asked.run, &policy).is_some()
+        };
+        assert!(!fits(0) && !fits(wait - 1) && fits(wait), "{wait}");
+        assert!(wait > YEARS / 2);
     }
 
     #[test]
