@@ -191,6 +191,11 @@ impl Model {
                 _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
                 _ => past_lead.min(past_granted),
             };
+            // The time reached stands still until half speed takes it further. Until then only the clock's limit moves.
+            if later.reached == self.reached {
+                let goes_on = (2 * self.reached).saturating_sub(self.meet);
+                at = at.max(goes_on.min(at_before + past_lead.max(2) - 1));
+            }
             // From there on the clock is no longer behind.
             if (at_before..at).contains(&self.reached) && at_before < self.reached {
                 at = self.reached;
