@@ -147,7 +147,7 @@ mod processes {
         if cfg!(target_os = "linux") && !advise(UNKNOWN) && advise(WIPE_ON_FORK) {
             return PAGE_IS_WIPED;
         }
-        // It can fail for want of memory. The next process that asks for a mark tries again.
+        // It can fail if there is no memory. The next process that asks for a mark tries again.
         if at_fork() { HANDLER } else { NONE }
     }
 

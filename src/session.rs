@@ -122,7 +122,7 @@ impl FromStr for SessionType {
 ///
 /// Equal hashes are a hint that the sessions are the same, and not a proof: of 2,400 sessions of one type, two share a
 /// hash with probability 1/2 (the birthday bound of 2²² values). Different hashes prove that the sessions differ.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SessionHash(u32);
 
 impl SessionHash {

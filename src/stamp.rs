@@ -119,7 +119,7 @@ impl Origin {
 }
 
 /// A bijection that spreads every input bit over the whole word: the finalizer of Steele, Lea and Flood's `SplitMix64`
-/// («Fast Splittable Pseudorandom Number Generators», 2014). Two hosts with different seeds walk unrelated sequences.
+/// ("Fast Splittable Pseudorandom Number Generators", 2014). Two hosts with different seeds walk unrelated sequences.
 #[inline]
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

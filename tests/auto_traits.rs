@@ -55,7 +55,6 @@ check! {
         "IdText" IdText,
         "HexText" HexText,
         "Session" Session,
-        "SessionHash" SessionHash,
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
@@ -63,6 +62,7 @@ check! {
     }
     plain {
         "Parts" Parts,
+        "SessionHash" SessionHash,
         "dialect::Layout" dialect::Layout,
         "generator::Lane" Lane,
         "generator::Start" Start,

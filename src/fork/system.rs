@@ -19,7 +19,7 @@ pub(super) fn advise<T>(pages: &'static T, advice: c_int) -> bool {
     error == 0
 }
 
-/// Has the C library call `child` in every child of `fork`. It can fail for want of memory.
+/// Has the C library call `child` in every child of `fork`. It can fail if there is no memory.
 pub(super) fn at_fork(child: extern "C" fn()) -> bool {
     unsafe extern "C" {
         /// POSIX.1-2001.

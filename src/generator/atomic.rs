@@ -9,7 +9,7 @@
 //!   upwards; all threads agree on the order of its values, and a call that happens before another comes first in it
 //!   (coherence, C++20 [intro.races]).
 //! - `first` only grows, so an ID that was observed, or a floor, comes before all IDs whose calls begin later.
-//! - `bound` only grows, so a stale `ceiling` is below every later one; but for the limit of the lead, which a late thread
+//! - `bound` only grows, so a stale `ceiling` is below every later one, except for the limit of the lead, which a late thread
 //!   can exceed by what it was a moment ago.
 //! - Each stamp is checked against the ceiling after it was taken. One at or past it is looked at again or given up.
 

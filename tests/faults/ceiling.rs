@@ -272,7 +272,7 @@ fn a_crash_at_full_speed_repeats_nothing_where_the_ceiling_is_the_next_floor() {
         assert!(minted.iter().all(|id| floor < *id && id.timestamp_ms() < ceiling));
         all.extend(minted);
     }
-    // Each has 15 ms of stamps, but for the start that is a seeded distance later.
+    // Each has 15 ms of stamps, less the seeded distance at the start.
     assert!(all.len() > 12 * 4_096, "{}", all.len());
     assert!(all.is_sorted_by(|a, b| a < b));
 }

@@ -10,7 +10,7 @@ use super::{T, ahead, host, ms, room};
 /// 2100-01-01T00:00:00Z.
 const WILD: u64 = 4_102_444_800_000;
 
-/// Shows the time of its script, but for one reading.
+/// Shows the time of its script, except at one reading.
 struct WildOnce {
     time: ManualClock,
     /// How many readings are left until the wild one.

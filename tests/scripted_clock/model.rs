@@ -36,7 +36,7 @@ impl Settings {
         self.max_lead.unwrap_or(LAST_MS)
     }
 
-    /// The longest run: every stamp of the present millisecond and of the lead, but for the latest start.
+    /// The longest run: every stamp of the present millisecond and of the lead, less the latest start.
     pub(super) fn longest_run(&self) -> u64 {
         let latest_start = if self.start == Beginning::Zero { 0 } else { self.capacity() - 1 };
         (self.lead() + 1) * self.capacity() - latest_start

@@ -212,7 +212,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         None
     }
 
-    /// Keeps how far the readings were taken back, but for those that the model refuses.
+    /// Keeps how far the readings were taken back, except those that the model refuses.
     fn note(&mut self, reading: Option<u64>, verdict: Verdict) {
         let ignored = matches!(verdict, Verdict::NoTime | Verdict::Rollback(_) | Verdict::RunTooLong | Verdict::Closed);
         if let Some(now) = reading
