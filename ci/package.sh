@@ -20,6 +20,7 @@ check() {
 }
 check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
+check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 
 # Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it.
 rm -f "$target"/package/*.crate
@@ -31,5 +32,7 @@ for package in "$target"/package/*.crate; do
 done
 library=$(echo "$unpacked"/imid-[0-9]*)
 cargo check --manifest-path "$library/Cargo.toml" --target-dir "$target/package" --all-features
-cargo check --manifest-path "$unpacked"/imid-cli-*/Cargo.toml --target-dir "$target/package" \
-  --config "patch.crates-io.imid.path = '$library'"
+for package in imid-cli imid-lease; do
+  cargo check --manifest-path "$unpacked/$package"-[0-9]*/Cargo.toml --target-dir "$target/package" \
+    --config "patch.crates-io.imid.path = '$library'"
+done
