@@ -15,8 +15,9 @@
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
+use super::refusal::Asked;
 use super::seed;
-use super::timeline::{Asked, Timeline, Window, fresh, meet_after};
+use super::timeline::{Timeline, Window, fresh, meet_after};
 use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
