@@ -20,6 +20,13 @@ use crate::stamp::mix;
 /// each tick starts at a seeded place and runs over into the next. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
+/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that answer each other move
+/// it by a tick an answer. If it went on by itself between two answers, they would run away from the clock sooner.
+const PAUSE: u64 = 8;
+
+/// How many ticks a short jump is at most.
+const SHORT_JUMP: u64 = 4 * MAX_SPREAD;
+
 /// The greatest distance between two hosts that one event sends to the same place.
 const MAX_SPREAD: u64 = 16;
 
@@ -37,6 +44,8 @@ pub(super) struct Timeline {
     pub(super) behind: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
+    /// The greatest `meet` that a step of the clock asked for while the time was not ahead of it.
+    pub(super) first_step: u64,
     /// The least tick after every trusted floor.
     pub(super) floor: u64,
 }
@@ -55,6 +64,10 @@ pub(super) struct Window {
 }
 
 impl Timeline {
+    /// Before the first reading.
+    pub(super) const NEW: Self =
+        Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+
     /// The time that belongs to a reading.
     #[inline]
     const fn time_at(&self, now: u64) -> u64 {
@@ -67,6 +80,7 @@ impl Timeline {
         self.latest <= now
             && self.reached <= now
             && self.meet <= now
+            && self.behind == 0
             && !self.is_far_ahead(now)
             && now <= policy.shape.last_tick()
     }
@@ -100,18 +114,30 @@ impl Timeline {
             // The clock has caught up, perhaps because a step back was taken back.
             next.meet = 0;
         } else if self.reached > self.time_at(now) {
-            let mut wanted = meet_after(self.reached, now);
-            if step > 0 {
+            let wanted = if step > 0 {
+                if self.reached == self.latest {
+                    next.first_step = self.first_step.max(self.latest + step);
+                }
                 // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
-                // can add a step, because the time also goes on with the step forward.
-                wanted = wanted.min(self.latest.max(self.jump) + 2 * step);
+                // can add a step, because the time also goes on with the step forward. A second step while the first one is
+                // being slewed adds its own length.
+                let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
+                (2 * self.reached - now).min(most)
             } else {
+                let wanted = self.meet_after_jump(self.reached, now);
                 next.jump = self.jump.max(wanted);
-            }
+                wanted
+            };
             next.meet = self.meet.max(wanted);
         }
         next.reached = self.reached.max(next.time_at(now));
         Ok(next)
+    }
+
+    /// The reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
+    pub(super) const fn meet_after_jump(&self, tick: u64, now: u64) -> u64 {
+        let pause = if tick.saturating_sub(self.time_at(now)) <= SHORT_JUMP { PAUSE } else { 0 };
+        (2 * tick).saturating_sub(now + pause)
     }
 
     /// The greatest tick that a stamp may have.
@@ -147,12 +173,6 @@ impl Timeline {
     }
 }
 
-/// The reading at which the clock catches up with a time reached at the reading `now`. It does not overflow: ticks are far
-/// below 2⁶².
-pub(super) const fn meet_after(reached: u64, now: u64) -> u64 {
-    (2 * reached).saturating_sub(now)
-}
-
 /// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
 #[inline]
 pub(super) const fn fresh(tick: u64, seed: u64, policy: &Policy) -> u64 {
@@ -186,7 +206,7 @@ pub(super) mod tests {
     pub(in crate::generator) const T: u64 = 1_763_665_800_000;
     pub(in crate::generator) const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
     pub(in crate::generator) const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
-    pub(in crate::generator) const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, floor: 0 };
+    pub(in crate::generator) const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
     /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
     pub(in crate::generator) fn policy() -> Policy {
@@ -200,10 +220,14 @@ pub(super) mod tests {
 
     #[test]
     fn a_reading_moves_the_time_as_the_table_says() {
-        let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
+        let step = Timeline { meet: T + 30, behind: 30, first_step: T + 30, ..IDLE };
         let slewed = Timeline { reached: T + 15, ..step };
-        let seen = Timeline { reached: T + 20, ..IDLE };
-        let ahead = Timeline { jump: T + 40, ..seen };
+        let second = Timeline { latest: T + 2, reached: T + 16, behind: 0, ..step };
+        let third = Timeline { reached: T + 18, meet: T + 35, ..second };
+        let seen = Timeline { reached: T + 100, ..IDLE };
+        let ahead = Timeline { jump: T + 200, ..seen };
+        let near = Timeline { reached: T + 16, ..IDLE };
+        let moved = Timeline { meet: T + 24, jump: T + 24, ..near };
         #[rustfmt::skip]
         let table = [
             // what                                          before  reading   reached  meet     behind  limit
@@ -219,10 +243,15 @@ pub(super) mod tests {
             ("past it, without load nothing is granted",     slewed, T + 2,    T + 16,  T + 30,  0,      T + 102),
             ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
             ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
-            ("a step back while the time is ahead",          ahead,  T - 10,   T + 20,  T + 50,  10,     T + 100),
-            ("an ID from elsewhere moves the time",          seen,   T,        T + 20,  T + 40,  0,      T + 100),
-            ("and from there at half speed",                 seen,   T + 10,   T + 20,  T + 30,  0,      T + 110),
-            ("it is in the past of this reading",            seen,   T + 20,   T + 20,  0,       0,      T + 120),
+            ("a second step while the first is slewed",      second, T - 3,    T + 16,  T + 35,  5,      T + 102),
+            ("and a third stands still for its length",      third,  T - 3,    T + 18,  T + 35,  5,      T + 102),
+            ("a step back while the time is ahead",          ahead,  T - 10,   T + 100, T + 210, 10,     T + 104),
+            ("an ID from elsewhere moves the time",          seen,   T,        T + 100, T + 200, 0,      T + 104),
+            ("and from there at half speed",                 seen,   T + 10,   T + 100, T + 190, 0,      T + 110),
+            ("a short jump",                                 near,   T,        T + 16,  T + 24,  0,      T + 100),
+            ("after it the time pauses",                     moved,  T + 9,    T + 16,  T + 24,  0,      T + 109),
+            ("and goes on at half speed",                    moved,  T + 12,   T + 18,  T + 24,  0,      T + 112),
+            ("it is in the past of this reading",            seen,   T + 100,  T + 100, 0,       0,      T + 200),
         ];
         for (what, before, now, reached, meet, behind, limit) in table {
             let after = read(before, now).unwrap();
