@@ -222,8 +222,14 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
         match self.mint(|| self.clock.now_ms(), false) {
             Ok(id) => Ok(id),
-            Err(_) => Ok(self.mint(|| self.clock.refresh(), true)?),
+            Err(_) => Ok(self.mint_by_real_clock()?),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mint_by_real_clock(&self) -> Result<Snowflake, GenerateKind> {
+        self.mint(|| self.clock.refresh(), true)
     }
 
     /// Mints the next ID. If the original would wait, this call sleeps, for at most `timeout` in total. It does not
@@ -252,6 +258,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     ///
     /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was
     /// paused in between.
+    #[inline]
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         let layout = self.preset.layout();
         loop {

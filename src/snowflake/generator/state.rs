@@ -23,7 +23,7 @@ use super::nodes::SpareNode;
 use super::preset::Preset;
 use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
-use crate::stamp::{Origin, Reckoning, Refusal, Shape};
+use crate::stamp::{Origin, Shape};
 
 /// A node and the last stamp under it, without the node: the last one that was minted, or the last one below the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +70,19 @@ impl State {
         }
         // There is no seed, because nodes already keep generators apart.
         let start = Origin::Below(preset.start_bound()).start(now, self.last, self.node.into(), &shape);
-        match Reckoning::new(now, now, 0, 0).advance(self.last + 1, 1, start, &shape) {
-            // No ceiling is above `closed`, so this also keeps `closed` from being minted.
-            Ok(last) if last < ceiling => Ok(Self { last, ..self }),
-            Ok(_) if ceiling < closed(layout) => Err(GenerateKind::Ceiling),
-            Err(Refusal::Lead { .. }) => Err(preset.full(layout.reached_at(now + 1) - now_ms)),
-            Ok(_) | Err(Refusal::Exhausted) => Err(GenerateKind::LastTickFull),
+        let next = (shape.first_of(now) | start).max(self.last + 1);
+        let next_tick = shape.first_of(now + 1);
+        // No ceiling is above `closed`, so this also keeps `closed` from being minted.
+        if next < next_tick && next < ceiling {
+            return Ok(Self { last: next, ..self });
         }
+        Err(if next < next_tick && ceiling < closed(layout) {
+            GenerateKind::Ceiling
+        } else if now < layout.last_tick() {
+            preset.full(layout.reached_at(now + 1) - now_ms)
+        } else {
+            GenerateKind::LastTickFull
+        })
     }
 
     /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor anyway.
@@ -150,5 +156,99 @@ const fn without_tick(now_ms: u64, layout: Layout) -> GenerateKind {
         GenerateKind::BeforeFirstTick { first, found: now_ms }
     } else {
         GenerateKind::PastLastTick { last, found: now_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRESET: Preset = Preset::TWITTER;
+    const LAYOUT: Layout = PRESET.layout();
+    const T: u64 = 1_763_665_800_000;
+    /// The tick of [`T`].
+    const TICK: u64 = T - 1_288_834_974_657;
+    const NONE: u64 = closed(LAYOUT);
+
+    fn stamp(tick: u64, sequence: u64) -> u64 {
+        tick << 12 | sequence
+    }
+
+    #[test]
+    fn the_transition_follows_its_table() {
+        let (end, end_ms) = (LAYOUT.last_tick(), LAYOUT.last_ms());
+        let behind = |behind| Err(GenerateKind::Rollback { behind, retry_after: None });
+        let full = Err(GenerateKind::Overload { retry_after: Some(1) });
+        let clock = |found| Err(GenerateKind::BeforeFirstTick { first: LAYOUT.first_ms(), found });
+        let after = |found| Err(GenerateKind::PastLastTick { last: end_ms, found });
+        #[rustfmt::skip]
+        let table = [
+            // what                                  last                   now         ceiling             next
+            ("first of all",                         0,                     T,          NONE,               Ok(stamp(TICK, 0))),
+            ("first of all in the first tick",       0,                     T - TICK,   NONE,               Ok(stamp(0, 1))),
+            ("next in the same tick",                stamp(TICK, 0),        T,          NONE,               Ok(stamp(TICK, 1))),
+            ("a new tick",                           stamp(TICK, 7),        T + 1,      NONE,               Ok(stamp(TICK + 1, 0))),
+            ("the last of a tick",                   stamp(TICK, 4_094),    T,          NONE,               Ok(stamp(TICK, 4_095))),
+            ("a full tick",                          stamp(TICK, 4_095),    T,          NONE,               full),
+            ("the tick after a full one",            stamp(TICK, 4_095),    T + 1,      NONE,               Ok(stamp(TICK + 1, 0))),
+            ("behind",                               stamp(TICK, 0),        T - 1,      NONE,               behind(1)),
+            ("behind a full tick",                   stamp(TICK, 4_095),    T - 9,      NONE,               behind(9)),
+            ("below the ceiling",                    stamp(TICK, 0),        T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 1))),
+            ("the last below the ceiling",           stamp(TICK, 4_094),    T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 4_095))),
+            ("a full tick below the ceiling",        stamp(TICK, 4_095),    T,          stamp(TICK + 1, 0), full),
+            ("at the ceiling",                       stamp(TICK, 4_095),    T + 1,      stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
+            ("past the ceiling",                     stamp(TICK, 0),        T + 90,     stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
+            ("behind, with the ceiling in between",  stamp(TICK, 0),        T - 1,      stamp(TICK, 0),     behind(1)),
+            ("a ceiling of nothing",                 0,                     T,          0,                  Err(GenerateKind::Ceiling)),
+            ("the last tick",                        stamp(TICK, 0),        end_ms,     NONE,               Ok(stamp(end, 0))),
+            ("the last of all",                      stamp(end, 4_093),     end_ms,     NONE,               Ok(stamp(end, 4_094))),
+            ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
+            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(GenerateKind::Ceiling)),
+            ("closed",                               NONE,                  end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
+            ("closed, before the last tick",         NONE,                  end_ms - 1, NONE,               behind(1)),
+            ("after the last tick",                  stamp(TICK, 0),        end_ms + 1, NONE,               after(end_ms + 1)),
+            ("before the first tick",                0,                     T - TICK - 1, NONE,             clock(T - TICK - 1)),
+        ];
+        for (what, last, now_ms, ceiling, next) in table {
+            let advanced = State { node: 35, last }.advance(now_ms, ceiling, &PRESET);
+            assert_eq!(advanced, next.map(|last| State { node: 35, last }), "{what}");
+        }
+    }
+
+    #[test]
+    fn no_floor_is_the_end_and_no_ceiling_is_above_it() {
+        for layout in Layout::ALL.iter().copied() {
+            for ms in [0, layout.first_ms(), T, layout.last_ms(), layout.last_ms() + 1, u64::MAX] {
+                assert!(!State::new(1, ms, layout).is_closed(layout));
+                assert!(ceiling(ms, layout) <= closed(layout));
+            }
+            assert_eq!(ceiling(u64::MAX, layout), closed(layout));
+            let greatest = State { node: layout.node_max(), last: 5 };
+            assert_eq!(State::unpack(greatest.closed(layout).pack(layout), layout), greatest.closed(layout));
+            assert!(greatest.closed(layout).is_closed(layout));
+        }
+    }
+
+    /// The two forms of a ceiling give one answer, for each reading near it.
+    #[test]
+    fn a_ceiling_as_a_time_and_as_a_stamp_are_the_same() {
+        use core::time::Duration;
+
+        let ticks = [1_000_000, 999_999, 300, 1 << 20, 10_000_000, 1_000_000_000].map(Duration::from_nanos);
+        let epochs = [0, 1, 999_999, 1_500_000_000_123_456_789].map(Duration::from_nanos);
+        for (tick, epoch) in ticks.iter().flat_map(|tick| epochs.map(|epoch| (*tick, epoch))) {
+            let builder = Layout::builder().tick(tick).epoch(epoch);
+            let layout = builder.tick_bits(21).node_bits(32).sequence_bits(10).build().unwrap();
+            let first = layout.first_ms();
+            for ceiling_ms in (first..first + 3_000).step_by(7).chain([0, layout.last_ms(), u64::MAX]) {
+                let stamp = ceiling(ceiling_ms, layout);
+                for now_ms in (ceiling_ms.saturating_sub(2_100)..ceiling_ms.saturating_add(5)).step_by(3) {
+                    let Some(tick) = layout.tick_at(now_ms) else { continue };
+                    // Below the end, which ends all ticks but the last one.
+                    let expected = tick << layout.sequence_bits() < stamp;
+                    assert_eq!(is_below(ceiling_ms, now_ms, layout), expected, "{layout:?} {now_ms} {ceiling_ms}");
+                }
+            }
+        }
     }
 }
