@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use arrayvec::ArrayString;
-use imid::snowflake::{Generator, NodeQueue, NodeSource, Preset};
+use imid::snowflake::{GenerateError, Generator, NodeQueue, NodeSource, Preset};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -36,7 +36,7 @@ fn a_forked_child_does_not_mint_under_the_node_of_its_parent() {
             });
             let own = Generator::try_new(Preset::TWITTER, 36).unwrap();
             let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
-            let is_unused_refused = unused.generate().is_err_and(|error| error.is_forked());
+            let is_unused_refused = unused.generate().is_err_and(GenerateError::is_forked);
             // The parent has the node, so it is not spare.
             let is_node_kept = closed.close().is_none() && queue.take(u64::MAX).is_none();
             let is_right = is_refused && is_minted && is_unused_refused && is_node_kept;
