@@ -87,7 +87,7 @@ impl Args {
 
         let mut member = String::new();
         let mut tagged = 0_u64;
-        Input::stdin().with_bar(&bar).each_line(out, |out, number, line| {
+        Input::stdin()?.with_bar(&bar).each_line(out, |out, number, line| {
             if let Ok(line) = &line
                 && line.trim_ascii().is_empty()
             {
