@@ -4,6 +4,7 @@ mod commands;
 mod input;
 mod json;
 mod json_line;
+mod lead;
 mod report;
 mod scheme;
 mod session;
