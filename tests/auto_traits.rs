@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
-use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
@@ -83,6 +83,7 @@ check! {
         "error::ParseSessionTypeError" ParseSessionTypeError,
         "error::RangeError" RangeError,
         "error::TimeRangeError" TimeRangeError,
+        "error::UuidError" UuidError,
         "generator::BuildError" BuildError,
         "generator::GenerateError" generator::GenerateError,
         "generator::ObserveError" ObserveError,

@@ -2,3 +2,5 @@
 
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "uuid-1")]
+mod uuid;

@@ -5,6 +5,7 @@ mod descriptors;
 mod input;
 mod json;
 mod json_line;
+mod lead;
 mod report;
 mod scheme;
 mod session;
