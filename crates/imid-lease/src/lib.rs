@@ -13,6 +13,8 @@ mod random;
 
 mod engine;
 
+pub mod admin;
+
 mod clock;
 
 mod status;
@@ -36,3 +38,8 @@ pub use options::{Options, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
+
+// The engine is private, so its model is a part of the library's own tests.
+#[cfg(test)]
+#[path = "../tests/simulation/mod.rs"]
+mod simulation;
