@@ -98,7 +98,7 @@ prepare() {
   case $1 in
     postgres)
       echo $password >password
-      (as_user postgres "$(program initdb)" --pgdata "$PWD/data" --username imid --auth scram-sha-256 \
+      (as_user postgres "$(program initdb)" --pgdata "$PWD/data" --username imid --auth md5 \
         --pwfile "$PWD/password" --encoding UTF8 --locale C --no-sync)
       ;;
     mysql)
