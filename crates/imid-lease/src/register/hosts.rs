@@ -1,5 +1,7 @@
 //! The URLs of stores whose clients have none: `SCHEME://user:password@host:port,host:port/path`.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 use super::RegisterError;
@@ -24,7 +26,7 @@ impl Hosts {
             None => (None, authority),
             Some((user, hosts)) => {
                 let (name, password) = user.split_once(':').ok_or_else(|| wrong("user:password before @"))?;
-                let decoded = |text| percent_decode_str(text).decode_utf8().map(|text| text.into_owned());
+                let decoded = |text| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
                 match (decoded(name), decoded(password)) {
                     (Ok(name), Ok(password)) => (Some((name, password)), hosts),
                     _ => return Err(wrong("a user and a password in UTF-8")),

@@ -31,7 +31,7 @@ impl Store {
 
     /// Opens a register whose calls have time while many threads connect on a busy machine.
     pub(crate) fn open_patient(&self) -> Box<dyn Register> {
-        open_url_with_time_limit(&self.url, Duration::from_secs(60)).unwrap()
+        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
     }
 
     /// Returns the host and port of the server.
