@@ -30,9 +30,12 @@ pub mod metrics;
 
 mod generator;
 
+mod worker_ids;
+
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
+pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
