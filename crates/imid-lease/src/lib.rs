@@ -32,9 +32,14 @@ mod generator;
 
 mod worker_ids;
 
+#[cfg(feature = "redis")]
+mod redis_queue;
+
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
+#[cfg(feature = "redis")]
+pub use redis_queue::{QueueStatus, RedisQueue, RedisQueueOptions};
 pub use register::{Promise, Register, RegisterError};
 pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};

@@ -110,8 +110,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let Some(spare) = self.take(now_ms) else { return Err(self.why_none()) };
         let preset = self.0.options.preset;
         let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
-        // PANIC: leased worker IDs have at most the bits of the layout's node.
-        Ok(builder.spares(self.clone()).clock(clock).build().expect("a node of the layout"))
+        // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
+        builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
     }
 
     /// Returns the state of each lease, for an operator. In a forked child it is that of the parent at the time of the fork,

@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn each_lease_has_a_name_of_its_own() {
-        let named = |name: &str| WorkerOptions::new(Preset::LEAF).spares(2).name(name).check();
-        let names = named("web-3").unwrap().1;
+        let check = |name: &str| WorkerOptions::new(Preset::LEAF).spares(2).name(name).check();
+        let names = check("web-3").unwrap().1;
         assert_eq!(names.iter().map(ToString::to_string).collect::<Vec<_>>(), ["web-3.0", "web-3.1", "web-3.2"]);
-        assert!(named(&"a".repeat(64)).unwrap_err().to_string().starts_with("expected a name of 1 to 64"));
+        assert!(check(&"a".repeat(64)).unwrap_err().to_string().starts_with("expected a name of 1 to 64"));
         assert!(WorkerOptions::new(Preset::LEAF).space("A b").check().is_err());
     }
 }
