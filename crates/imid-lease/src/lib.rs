@@ -4,5 +4,7 @@
 //! So a holder that is paused, cut off, or has a wrong clock mints only IDs that no other holder will ever mint.
 
 pub mod register;
+pub mod sequence;
 
 pub use register::{Register, RegisterError};
+pub use sequence::Sequence;

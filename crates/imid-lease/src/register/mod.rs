@@ -46,6 +46,19 @@ pub trait Register: Send {
     /// # Errors
     /// As for [`read`](Self::read).
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError>;
+
+    /// Returns whether the store keeps both promises.
+    fn promise(&self) -> Promise;
+}
+
+/// Whether a store keeps the promises of a [`Register`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Promise {
+    /// It does.
+    Strong,
+    /// It can lose acknowledged writes. The text says when.
+    Weak(String),
 }
 
 impl<R: Register + ?Sized> Register for Box<R> {
@@ -63,6 +76,10 @@ impl<R: Register + ?Sized> Register for Box<R> {
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         (**self).now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        (**self).promise()
     }
 }
 
