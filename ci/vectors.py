@@ -7,6 +7,7 @@ Needs `xxhash` from PyPI. ci/vectors.sh installs it, runs this and compares the 
 import json
 import re
 import sys
+import uuid
 
 import xxhash
 
@@ -31,6 +32,12 @@ def integer_of(timestamp, spin, kind, hashed):
 def text_of(integer):
     digits = "".join(DIGITS[integer // 32 ** (15 - i) % 32] for i in range(16))
     return "-".join(digits[i : i + 4] for i in (0, 4, 8, 12))
+
+
+def uuid_of(integer):
+    """Returns the UUID view."""
+    timestamp, spin, session = integer // 2**38, integer // 2**26 % 4096, integer % 2**26
+    return uuid.UUID(int=timestamp * 2**80 + 7 * 2**76 + spin * 2**64 + 2 * 2**62 + session * 2**36)
 
 
 def xxh3(name):
@@ -315,6 +322,35 @@ def hex_refused():
         yield {"input": given, "position": hex_prefix(given), "why": why}
 
 
+def uuids():
+    for row in ids():
+        view = uuid_of(int(row["integer"]))
+        # Python's own reading of the fields. `time_low` and `time_mid` are the 48 bits of version 7.
+        assert view.version == 7 and view.variant == uuid.RFC_4122
+        assert view.time_low * 2**16 + view.time_mid == row["timestamp"] and view.time_hi_version % 4096 == row["spin"]
+        yield {"text": row["text"], "uuid": str(view)}
+
+
+def uuids_refused():
+    example = uuid_of(integer_of(EXAMPLE_MS, 7, 3, hash_of("room-42"))).int
+    rows = [
+        (0, "the nil UUID"),
+        (2**128 - 1, "the max UUID"),
+        (example + 2**122, "the timestamp 2 to the power of 42, plus that of the example"),
+        (2**42 * 2**80 + 7 * 2**76 + 2**63, "the first timestamp that is too large"),
+        ((2**48 - 1) * 2**80 + 7 * 2**76 + 2**63, "the last timestamp of a UUID"),
+        *((example + (version - 7) * 2**76, f"version {version}") for version in range(16) if version != 7),
+        *((example + (variant - 2) * 2**62, f"variant {variant:02b}") for variant in (0, 1, 3)),
+        *((example + 2**bit, f"bit {bit} is not zero") for bit in (0, 7, 8, 31, 32, 35)),
+        (example + 2**36 - 1, "the last 36 bits are ones"),
+    ]
+    for view, why in rows:
+        yield {"uuid": str(uuid.UUID(int=view)), "why": why}
+    # The examples of RFC 9562, of version 7 and of version 4.
+    yield {"uuid": "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "why": "a random UUID of version 7"}
+    yield {"uuid": "919108f7-52d1-4320-9bac-f847db4148a8", "why": "a random UUID"}
+
+
 def bytes_refused():
     whole = "66a8ab1ad0001cfc856b"
     for length in (0, 1, 9, 11, 16, 20):
@@ -528,6 +564,8 @@ MEMBERS = {
     "lenient_refused": lenient_refused,
     "hex": hex_accepted,
     "hex_refused": hex_refused,
+    "uuids": uuids,
+    "uuids_refused": uuids_refused,
     "bytes_refused": bytes_refused,
     "integers_refused": integers_refused,
     "fields_refused": fields_refused,

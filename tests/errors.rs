@@ -10,7 +10,7 @@ use std::path::Path;
 
 use imid::clock::ClockError;
 use imid::dialect::DialectError;
-use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError};
+use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::snowflake::{self, Layout, LayoutError, Snowflake};
 use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec};
@@ -99,6 +99,35 @@ fn a_text_that_is_too_short_ends_before_the_white_space() {
     let error = MessageId::parse_lenient(" f3z9\n").unwrap_err();
     assert_eq!(error.to_string(), format!("expected {DIGIT}, found the end at 5"));
     assert_eq!((error.position(), error.found()), (5, None));
+}
+
+#[test]
+fn a_uuid_error_names_the_field_that_no_view_has() {
+    let example = u128::from_be_bytes(MessageId::parse("EUNC-Q8QJ-22GH-T3DD").unwrap().to_uuid_bytes());
+    for (change, words, kind) in [
+        (3 << 76, "expected a UUID of version 7, found version 4", [true, false, false, false]),
+        (7 << 76, "expected a UUID of version 7, found version 0", [true, false, false, false]),
+        (1 << 62, "expected a UUID of variant 0b10, found 0b11", [false, true, false, false]),
+        (1 << 63, "expected a UUID of variant 0b10, found 0b00", [false, true, false, false]),
+        (
+            1 << 122,
+            "expected a timestamp of at most 4398046511103 ms, found 6161712311104",
+            [false, false, true, false],
+        ),
+        (1, "expected a UUID that ends with 36 zero bits, found 0x000000001", [false, false, false, true]),
+        ((1 << 36) - 1, "expected a UUID that ends with 36 zero bits, found 0xfffffffff", [false, false, false, true]),
+        // The first of several faults is named.
+        (
+            1 << 122 | 1,
+            "expected a timestamp of at most 4398046511103 ms, found 6161712311104",
+            [false, false, true, false],
+        ),
+        (3 << 76 | 1 << 62 | 1, "expected a UUID of version 7, found version 4", [true, false, false, false]),
+    ] {
+        let error = MessageId::from_uuid_bytes((example ^ change).to_be_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), words);
+        assert_eq!([error.is_version(), error.is_variant(), error.is_time(), error.is_tail()], kind, "{words}");
+    }
 }
 
 #[test]
@@ -257,6 +286,7 @@ sizes! {
     "generator::BuildError" BuildError: 8,
     "generator::GenerateError" GenerateError: 24,
     "generator::ObserveError" ObserveError: 24,
+    "error::UuidError" UuidError: 32,
     "snowflake::GenerateError" snowflake::GenerateError: 40,
     "snowflake::LayoutError" LayoutError: 40,
 }

@@ -45,6 +45,10 @@ impl<'a> Row<'a> {
         digits.map(|byte| u8::from_str_radix(str::from_utf8(byte).unwrap(), 16).unwrap()).collect()
     }
 
+    fn uuid(&self) -> uuid::Uuid {
+        self.text("uuid").parse().unwrap_or_else(|error| panic!("{:?}: {error}", self.values))
+    }
+
     fn id(&self, key: &'static str) -> MessageId {
         MessageId::parse(self.text(key)).unwrap_or_else(|error| panic!("{:?}: {error}", self.values))
     }
@@ -84,6 +88,8 @@ vectors! {
     lenient_refused: a_lenient_reader_refuses_other_texts
     hex: hex_is_read_in_either_case
     hex_refused: hex_of_another_form_is_refused
+    uuids: an_id_has_its_uuid_view
+    uuids_refused: other_uuids_are_refused
     bytes_refused: bytes_of_another_length_are_refused
     integers_refused: integers_that_are_not_ids_are_refused
     fields_refused: a_value_that_does_not_fit_its_field_is_refused
@@ -109,6 +115,9 @@ fn the_ids_of_the_file_ascend_in_every_form() {
     let ids: Vec<MessageId> = column("text").iter().map(|text| MessageId::parse(text).unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
     assert!(ids.is_sorted_by_key(|id| id.to_bytes()));
+    let views = file["uuids"].as_array().expect("a list of rows");
+    assert!(views.iter().zip(rows).all(|(view, row)| view["text"] == row["text"]));
+    assert!(views.is_sorted_by(|a, b| a["uuid"].as_str().expect("a string") < b["uuid"].as_str().expect("a string")));
 }
 
 /// Has a function for each member of the file, with the name of the member. It tests one row.
@@ -175,6 +184,16 @@ mod check {
         let input = row.text("input");
         let Err(error) = MessageId::from_hex(input) else { panic!("{input:?} was read") };
         assert_eq!(error.position(), row.number::<usize>("position"), "{input:?}");
+    }
+
+    pub(super) fn uuids(row: &Row) {
+        let (id, uuid) = (row.id("text"), row.uuid());
+        assert_eq!(uuid::Uuid::from_bytes(id.to_uuid_bytes()), uuid, "{id}");
+        assert_eq!(MessageId::from_uuid_bytes(uuid.into_bytes()), Ok(id), "{id}");
+    }
+
+    pub(super) fn uuids_refused(row: &Row) {
+        assert!(MessageId::from_uuid_bytes(row.uuid().into_bytes()).is_err(), "{:?}", row.values);
     }
 
     pub(super) fn bytes_refused(row: &Row) {

@@ -7,10 +7,12 @@ mod bounds;
 mod length;
 mod parse;
 mod range;
+mod uuid;
 
 pub use length::LengthError;
 pub use parse::{LineError, ParseError, ParseSessionTypeError};
 pub use range::{RangeError, TimeRangeError};
+pub use uuid::UuidError;
 
 pub(crate) use bounds::{OutOfBounds, Quantity, check_all};
 pub(crate) use parse::Expected;

@@ -2,50 +2,17 @@
 //!
 //! The register is memory, so the figures are those of the minting threads. `writes` counts what a store would see.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use imid::{Session, SessionType};
-use imid_lease::register::Promise;
+use imid_lease::register::MemoryRegister;
 use imid_lease::sequence::{Conversation, SequenceOptions};
-use imid_lease::{Register, RegisterError, Sequence};
+use imid_lease::Sequence;
 
 const SESSIONS: u64 = 1_000_000;
-
-#[derive(Default, Clone)]
-struct Memory(Arc<Mutex<BTreeMap<String, String>>>);
-
-impl Register for Memory {
-    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        Ok(self.0.lock().unwrap().get(key).cloned())
-    }
-
-    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        let records = self.0.lock().unwrap();
-        let owned = |(key, value): (&String, &String)| (key.clone(), value.clone());
-        Ok(records.iter().filter(|(key, _)| key.starts_with(prefix)).map(owned).collect())
-    }
-
-    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        let mut records = self.0.lock().unwrap();
-        let is_same = records.get(key).map(String::as_str) == seen;
-        if is_same {
-            records.insert(key.to_owned(), value.to_owned());
-        }
-        Ok(is_same)
-    }
-
-    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        Ok(None)
-    }
-
-    fn promise(&self) -> Promise {
-        Promise::Strong
-    }
-}
 
 /// Mints `count` numbers, one for each conversation in turn.
 fn mint(sequence: &Sequence, conversations: &[Conversation], count: u64) {
@@ -92,7 +59,7 @@ fn sequences(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sequence");
     group.throughput(Throughput::Elements(1));
     let options = SequenceOptions::new("bench").sessions_per_section(1 << 22);
-    let sequence = Sequence::open(Memory::default(), options).unwrap();
+    let sequence = Sequence::open(MemoryRegister::new(), options).unwrap();
     let mut conversations: Vec<_> = (0..SESSIONS)
         .map(|number| sequence.conversation(Session::new(SessionType::GROUP, &number.to_string()), number))
         .collect();

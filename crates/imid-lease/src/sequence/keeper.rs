@@ -9,7 +9,7 @@ use super::engine::{Action, Effect, Engine, LastStored, Reply};
 use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
-use crate::{Register, RegisterError};
+use crate::{Promise, Register, RegisterError};
 
 /// One section: the numbers, and what the minting threads and the keeper tell each other.
 ///
@@ -157,8 +157,8 @@ impl Keeper {
     fn step(&mut self) -> Option<Duration> {
         self.listen();
         let now = self.now();
-        let token = match getrandom::u64() {
-            Ok(token) => token,
+        let token = match crate::random::bits() {
+            Ok(bits) => bits as u64,
             Err(error) => {
                 lock(&self.shared.report).error = Some(error.to_string());
                 return Some(Duration::from_secs(1));
@@ -221,6 +221,10 @@ impl Keeper {
         match action {
             Action::List => {
                 let records = self.register.list(&self.keys.sections()).map_err(text)?;
+                // Settings can change while the register is in use. What is held stays below its bound.
+                if let (Promise::Weak(reason), None) = (self.register.promise(), &self.floor) {
+                    return Err(format!("the register can lose acknowledged writes: {reason}"));
+                }
                 let sections = records.iter().filter_map(|(key, text)| Some((self.keys.section_of(key)?, text)));
                 Ok(Reply::Listed(sections.map(|(section, text)| (section, text.parse().ok())).collect()))
             }

@@ -34,7 +34,7 @@ pub use self::options::SequenceOptions;
 pub use self::record::{Jump, RecordError};
 use self::record::{Keys, Meta};
 use crate::Register;
-use crate::register::Promise;
+use crate::Promise;
 
 /// Numbers per conversation, granted by a register.
 #[derive(Debug)]
@@ -59,17 +59,17 @@ impl Sequence {
     /// An option is out of its range. The register does not answer. The register is weak and the options have no floor.
     /// The sequence is registered with another count of sections.
     pub fn open(mut register: impl Register + 'static, options: SequenceOptions) -> Result<Self, OpenError> {
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(OpenErrorKind::Random)?;
-        let [owner, seed, high, low] =
-            core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| random[8 * i + j])));
+        let bits = || crate::random::bits().map_err(OpenErrorKind::Random);
+        let (identity, register_id) = (bits()?, bits()?);
+        let (owner, seed) = (identity as u64, (identity >> 64) as u64);
         let config = options.config(owner)?;
-        if let (Promise::Weak(reason), None) = (register.promise(), &options.floor) {
-            return Err(OpenErrorKind::Weak { reason: reason.to_string() }.into());
-        }
         let keys = Keys::new(&options.name);
-        let fresh = Meta { register: u128::from(high) << 64 | u128::from(low), sections: options.sections };
+        let fresh = Meta { register: register_id, sections: options.sections };
         let meta = agree(&mut register, &keys, fresh)?;
+        // A remote register knows its promise once it has connected.
+        if let (Promise::Weak(reason), None) = (register.promise(), &options.floor) {
+            return Err(OpenErrorKind::Weak { reason: reason.into_owned() }.into());
+        }
         if meta.sections != options.sections {
             return Err(OpenErrorKind::Sections { registered: meta.sections, given: options.sections }.into());
         }

@@ -1,0 +1,70 @@
+//! UUIDs that are not views of IDs.
+
+use thiserror::Error;
+
+use super::RangeError;
+
+/// A UUID is not the view of an ID.
+///
+/// ```
+/// use imid::{MessageId, message_id};
+///
+/// let mut view = message_id!("EUNC-Q8QJ-22GH-T3DD").to_uuid_bytes();
+/// view[6] = 0x40;
+/// let error = MessageId::from_uuid_bytes(view).unwrap_err();
+/// assert_eq!(error.to_string(), "expected a UUID of version 7, found version 4");
+/// assert!(error.is_version());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct UuidError(UuidKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+enum UuidKind {
+    #[error("expected a UUID of version 7, found version {0}")]
+    Version(u8),
+    #[error("expected a UUID of variant 0b10, found 0b{0:02b}")]
+    Variant(u8),
+    #[error(transparent)]
+    Time(RangeError),
+    #[error("expected a UUID that ends with 36 zero bits, found {0:#011x}")]
+    Tail(u64),
+}
+
+impl UuidError {
+    pub(crate) const fn version(found: u8) -> Self {
+        Self(UuidKind::Version(found))
+    }
+
+    pub(crate) const fn variant(found: u8) -> Self {
+        Self(UuidKind::Variant(found))
+    }
+
+    pub(crate) const fn time(error: RangeError) -> Self {
+        Self(UuidKind::Time(error))
+    }
+
+    pub(crate) const fn tail(found: u64) -> Self {
+        Self(UuidKind::Tail(found))
+    }
+
+    /// Returns whether the version is not 7.
+    pub const fn is_version(self) -> bool {
+        matches!(self.0, UuidKind::Version(_))
+    }
+
+    /// Returns whether the variant is not that of RFC 9562.
+    pub const fn is_variant(self) -> bool {
+        matches!(self.0, UuidKind::Variant(_))
+    }
+
+    /// Returns whether the timestamp is past the last one of an ID, 2⁴² - 1 ms.
+    pub const fn is_time(self) -> bool {
+        matches!(self.0, UuidKind::Time(_))
+    }
+
+    /// Returns whether the last 36 bits are not zero. This is so if the UUID is another one of version 7.
+    pub const fn is_tail(self) -> bool {
+        matches!(self.0, UuidKind::Tail(_))
+    }
+}
