@@ -2,15 +2,18 @@
 //!
 //! The register is memory, so the figures are those of the minting threads. `writes` counts what a store would see.
 
+#[path = "../tests/strong/mod.rs"]
+mod strong;
+
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use imid::{Session, SessionType};
-use imid_lease::register::MemoryRegister;
-use imid_lease::sequence::{Conversation, SequenceOptions};
 use imid_lease::Sequence;
+use imid_lease::sequence::{Conversation, SequenceOptions};
+use strong::Strong;
 
 const SESSIONS: u64 = 1_000_000;
 
@@ -59,7 +62,7 @@ fn sequences(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sequence");
     group.throughput(Throughput::Elements(1));
     let options = SequenceOptions::new("bench").sessions_per_section(1 << 22);
-    let sequence = Sequence::open(MemoryRegister::new(), options).unwrap();
+    let sequence = Sequence::open(Strong::default(), options).unwrap();
     let mut conversations: Vec<_> = (0..SESSIONS)
         .map(|number| sequence.conversation(Session::new(SessionType::GROUP, &number.to_string()), number))
         .collect();

@@ -30,12 +30,17 @@ pub mod metrics;
 
 mod generator;
 
+mod sync;
+
 pub mod sequence;
+
+pub mod segment;
 
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
 pub use register::{Promise, Register, RegisterError};
+pub use segment::Segment;
 pub use sequence::Sequence;
 pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};

@@ -273,6 +273,7 @@ impl Engine {
         };
     }
 
+    #[cfg(test)]
     pub(crate) fn holds(&self, section: u32) -> bool {
         matches!(self.sections[section as usize].state, State::Held(_))
     }

@@ -127,7 +127,7 @@ pub(crate) enum OpenErrorKind {
     Record { key: String, error: RecordError },
     #[error("the register does not answer: {0}")]
     Register(RegisterError),
-    #[error("the store does not answer: {0}")]
+    #[error("the store has no block: {0}")]
     Store(Box<dyn Error + Send + Sync>),
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
@@ -138,6 +138,18 @@ pub(crate) enum OpenErrorKind {
 impl OpenError {
     pub(crate) fn record(key: &str, error: RecordError) -> Self {
         Self(OpenErrorKind::Record { key: key.to_owned(), error })
+    }
+
+    pub(crate) fn option(expected: &'static str, found: impl ToString) -> Self {
+        Self(OpenErrorKind::Option { expected, found: found.to_string() })
+    }
+
+    pub(crate) fn store(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self(OpenErrorKind::Store(error))
+    }
+
+    pub(crate) fn thread(error: std::io::Error) -> Self {
+        Self(OpenErrorKind::Thread(error))
     }
 
     /// Returns whether the register can lose acknowledged writes and no floor was given.

@@ -1,7 +1,7 @@
 //! The thread that drives the engine: it calls the register and hands grants to the numbers in memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use super::engine::{Action, Effect, Engine, LastStored, Reply};
 use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
+use crate::sync::lock;
 use crate::{Promise, Register, RegisterError};
 
 /// One section: the numbers, and what the minting threads and the keeper tell each other.
@@ -114,11 +115,6 @@ impl Shared {
             thread.unpark();
         }
     }
-}
-
-/// Locks a mutex. No code panics with half of a change done, so a poisoned value is good.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Drives the engine.

@@ -28,13 +28,16 @@ use self::engine::{Engine, MAX_BOUND, PAUSE_MS};
 use self::error::OpenErrorKind;
 pub use self::error::{NextError, OpenError};
 pub use self::jumps::Jumps;
-use self::keeper::{Keeper, Shared, lock};
+use self::keeper::{Keeper, Shared};
 use self::numbers::Short;
 pub use self::options::SequenceOptions;
+pub(crate) use self::options::check_name;
+use self::record::Meta;
 pub use self::record::{Jump, RecordError};
-use self::record::{Keys, Meta};
-use crate::Register;
+pub(crate) use self::record::{Keys, LineRecord};
 use crate::Promise;
+use crate::Register;
+use crate::sync::lock;
 
 /// Numbers per conversation, granted by a register.
 #[derive(Debug)]

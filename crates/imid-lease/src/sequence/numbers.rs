@@ -152,6 +152,7 @@ impl Numbers {
     }
 
     /// The greatest number minted by this process plus one, or 0.
+    #[cfg(test)]
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }

@@ -22,6 +22,11 @@ impl Keys {
         Self { prefix: format!("seq/{name}/") }
     }
 
+    /// The key of a line of numbers.
+    pub(crate) fn line(name: &str) -> String {
+        format!("seg/{name}")
+    }
+
     pub(crate) fn meta(&self) -> String {
         format!("{}meta", self.prefix)
     }
