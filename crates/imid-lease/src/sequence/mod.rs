@@ -1,5 +1,85 @@
-//! Numbers per conversation that grow by one.
-// (docs below)
+//! Numbers per conversation that grow by one: for gap detection, unread counts and paging.
+//!
+//! The numbers are in memory. What the register holds is one **bound** per section of sessions, which is written ahead in
+//! steps, as in `WeChat`'s seqsvr: all numbers of a section's sessions are below its bound. With a step of 10,000 one write
+//! pays for at least 10,000 numbers of the busiest session, and for those of all other sessions of the section.
+//!
+//! One process owns a section at a time. Each ownership is an **epoch**, and each number comes with it.
+//!
+//! ```
+//! use imid::{Session, SessionType};
+//! use imid_lease::Sequence;
+//! use imid_lease::register::FileRegister;
+//! use imid_lease::sequence::SequenceOptions;
+//!
+//! # let folder = std::env::temp_dir().join(format!("imid-sequence-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("register");
+//! let register = FileRegister::owned(&path)?;
+//! let sequence = Sequence::open(register, SequenceOptions::new("chat").owner("chat-1"))?;
+//! let room = sequence.conversation(Session::new(SessionType::GROUP, "room-42"), "room-42");
+//! let first = sequence.next(room)?;
+//! let second = sequence.next(room)?;
+//! assert_eq!((first.value(), second.value()), (1, 2));
+//! # drop(sequence);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//! As long as the register keeps its word:
+//! - **Never repeats**: no number of a conversation is minted twice, by any process.
+//! - **Grows by one** within an epoch: the first number of each conversation in an epoch is the epoch's start, and each
+//!   further number is one more.
+//! - **Jumps are recorded** when an epoch begins (see below).
+//! - **Never goes back** for one owner, and for a message store that refuses lower epochs. Without that check a store can
+//!   see the number of a paused former owner after a greater one of its successor.
+//! - **Never blocks on the network**: [`Sequence::next`] takes a lock for some nanoseconds and looks into a table. The
+//!   keeper's thread calls the register. When it is too late, the caller gets an error that says when to come back.
+//!
+//! A number whose message is never stored leaves a gap inside an epoch, and nothing here explains it. Where that must not
+//! be, take the number in the transaction that stores the message (the recipes in `recipes/`).
+//!
+//! # After a restart
+//! The register does not know the sessions, only the section's bound. So the next owner starts **all** sessions of the
+//! section at one number, the start of the new epoch, whatever each of them had reached. After a crash the start is the
+//! bound: up to one and a half steps above the greatest number of the section. After an orderly close it is the
+//! greatest number plus one. In both cases each session of the section jumps, the quiet ones farther than the busy ones.
+//! A session that is used for the first time in an epoch starts there, too, also if it is new.
+//!
+//! The register keeps each jump: section, epoch, `from`, `to`. A reader that misses the numbers before `n` knows that they
+//! never come if `n` is the start of a recorded epoch ([`Jumps::explains`]), or if the message says so
+//! ([`Number::is_first_of_epoch`], stored with it), and the message store has accepted `n`. Several epochs can lie between
+//! two messages of a quiet conversation. Their jumps follow each other without a hole.
+//!
+//! # What the message store does
+//! It keeps the greatest epoch and number of each conversation, and accepts a message in one transaction with
+//! ```sql
+//! UPDATE conversation SET epoch = $2, number = $3
+//! WHERE id = $1 AND (epoch < $2 OR epoch = $2 AND number < $3)
+//! ```
+//! If no row changes, the epoch is an old one, or a later number was faster: the sender asks for a new number.
+//!
+//! # Faults
+//! | fault | effect |
+//! | --- | --- |
+//! | the owner is killed | its name takes the sections again at once, another name after the time-out; numbers go on at the bound; a recorded jump |
+//! | the owner is paused, and another process takes its section | its numbers are still below its bound, so none repeats; the message store refuses its epoch; at its next write it sees the loss and mints nothing |
+//! | the register is gone | minting goes on for half a step to one and a half; then an error with `retry_after` |
+//! | an answer is lost or late | the keeper reads, and writes again; no bound is used before a write of it was acknowledged |
+//! | a clock is wrong | none: clocks only decide how soon a silent owner's sections are taken |
+//! | two processes have the same name | each start takes the other's sections: more jumps, no repeat |
+//! | another count of sections | refused by the register's record |
+//! | the register goes back (restored, wiped) | the owner notices at its next write, stops the section and says so. A process that knew nothing of it cannot notice: recover first (`docs/LEASES.md`) |
+//! | the register loses acknowledged writes (a weak one) | refused, unless the application gives the last stored numbers ([`SequenceOptions::floor`]) |
+//! | the process forks | the child gets [`NextError::is_forked`] and never uses the parent's connection |
+//! | the machine is cloned while it runs | **both copies mint the same numbers up to the bound**, in one epoch. Then one of them loses each section. No sequence in memory can notice this |
+//! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
+//!
+//! # Cost
+//! A session in memory costs at most 29.7 bytes, plus a second table while a section's table grows. Each owner writes one
+//! record in each quarter of the time-out to show that it is alive, however many sections it has. The records of jumps are
+//! never deleted; there is one for each section and epoch.
 
 mod conversation;
 mod engine;
