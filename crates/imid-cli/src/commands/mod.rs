@@ -19,7 +19,7 @@ use crate::report::{Report, Stop, quote};
 
 /// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
 /// was set back by hours, it would have to wait longer than this.
-const MAX_WAIT: Duration = Duration::from_mins(1);
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -35,7 +35,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         match self {
-            Self::New(args) => args.run(out),
+            Self::New(args) => args.run(out, report),
             Self::Inspect(args) => args.run(out, report),
             Self::Identify(args) => args.run(out),
             Self::Tag(args) => args.run(out, report),

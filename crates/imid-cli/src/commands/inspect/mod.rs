@@ -61,7 +61,7 @@ impl Args {
 
     /// Reads one ID per line from standard input. Skips blank lines.
     fn read_stdin(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
-        Input::stdin().each_line(out, |out, number, line| {
+        Input::stdin()?.each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }
