@@ -6,7 +6,7 @@
 --   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- As usual in PostgreSQL, NULL gives NULL and a text that is not an ID is an error (22P02). Functions of bytes do not check
--- the length, so that they are fast: a column has CHECK (imid_is_valid(id)).
+-- the length, so that they are fast: a column has CHECK (imid_is_bytes(id)).
 --
 -- Each function is one expression, which PostgreSQL puts in place of the call. PostgreSQL evaluates <<, >>, & and | from
 -- left to right with equal precedence, so each of them is in parentheses.
@@ -43,18 +43,18 @@ $$;
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Validity. Each returns NULL for NULL.
 
-CREATE OR REPLACE FUNCTION imid_is_valid(id bytea) RETURNS boolean
+CREATE OR REPLACE FUNCTION imid_is_bytes(id bytea) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT octet_length(id) = 10
 $$;
 
-CREATE OR REPLACE FUNCTION imid_is_valid(letters text) RETURNS boolean
+CREATE OR REPLACE FUNCTION imid_is_text(letters text) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT letters COLLATE "C" ~ '^[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}$'
 $$;
 
 -- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 zeros at the end.
-CREATE OR REPLACE FUNCTION imid_is_valid(view uuid) RETURNS boolean
+CREATE OR REPLACE FUNCTION imid_is_uuid(view uuid) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT view::text COLLATE "C" ~ '^0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}000000000$'
 $$;
@@ -142,7 +142,7 @@ $$;
 -- Reads a text strictly: 19 characters, upper case, three dashes.
 CREATE OR REPLACE FUNCTION imid_bytes(letters text) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN imid_is_valid(letters) THEN imid_join(
+  SELECT CASE WHEN imid_is_text(letters) THEN imid_join(
     (imid_digit_value(letters, 0) << 35) | (imid_digit_value(letters, 1) << 30)
       | (imid_digit_value(letters, 2) << 25) | (imid_digit_value(letters, 3) << 20)
       | (imid_digit_value(letters, 5) << 15) | (imid_digit_value(letters, 6) << 10)
@@ -180,7 +180,7 @@ $$;
 -- Reads a UUID view. Any other UUID is an error.
 CREATE OR REPLACE FUNCTION imid_from_uuid(view uuid) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN imid_is_valid(view) THEN imid_join(
+  SELECT CASE WHEN imid_is_uuid(view) THEN imid_join(
     (imid_view_half(view, 1) >> 18) & 1099511627775,
     ((imid_view_half(view, 1) & 196608) << 22) | ((imid_view_half(view, 1) & 4095) << 26)
       | ((imid_view_half(view, 9) >> 36) & 67108863))
@@ -189,7 +189,7 @@ $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The first and the last ID of a time, for a scan that uses the index:
---   WHERE id BETWEEN imid_first('2026-11-22 10:00Z') AND imid_last('2026-11-22 10:59:59.999Z')
+--   WHERE id BETWEEN imid_first_at('2026-11-22 10:00Z') AND imid_last_at('2026-11-22 10:59:59.999Z')
 
 CREATE OR REPLACE FUNCTION imid_first(ms bigint) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -204,14 +204,14 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 -- The millisecond that contains the time.
-CREATE OR REPLACE FUNCTION imid_first(at timestamptz) RETURNS bytea
+CREATE OR REPLACE FUNCTION imid_first_at(moment timestamptz) RETURNS bytea
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT imid_first(floor(extract(epoch FROM at) * 1000)::bigint)
+  SELECT imid_first(floor(extract(epoch FROM moment) * 1000)::bigint)
 $$;
 
-CREATE OR REPLACE FUNCTION imid_last(at timestamptz) RETURNS bytea
+CREATE OR REPLACE FUNCTION imid_last_at(moment timestamptz) RETURNS bytea
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT imid_last(floor(extract(epoch FROM at) * 1000)::bigint)
+  SELECT imid_last(floor(extract(epoch FROM moment) * 1000)::bigint)
 $$;
 
 -- The first and the last ID of a bucket. The last bucket ends with the last ID.

@@ -40,19 +40,19 @@ END $$;
 SELECT pg_temp.expect_none('there are vectors', (count(*) < 100)::int) FROM ids;
 SELECT pg_temp.expect_none('bytes and text', count(*)) FROM ids
   WHERE imid_text(id) IS DISTINCT FROM letters OR imid_bytes(letters) IS DISTINCT FROM id
-  OR NOT imid_is_valid(id) OR NOT imid_is_valid(letters);
+  OR NOT imid_is_bytes(id) OR NOT imid_is_text(letters);
 SELECT pg_temp.expect_none('fields', count(*)) FROM ids
   WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session(id))
   IS DISTINCT FROM (ms, spin, type, hash, session);
 SELECT pg_temp.expect_none('timestamps', count(*)) FROM ids
   WHERE (extract(epoch FROM imid_timestamp(id)) * 1000)::bigint IS DISTINCT FROM ms
-  OR imid_first(imid_timestamp(id)) IS DISTINCT FROM imid_first(ms);
+  OR imid_first_at(imid_timestamp(id)) IS DISTINCT FROM imid_first(ms);
 SELECT pg_temp.expect_none('names of types', count(*)) FROM vectors
   WHERE member = 'types' AND imid_type_name(imid_join(0, (r->>'code')::bigint << 22)) IS DISTINCT FROM r->>'name';
 SELECT pg_temp.expect_none('UUIDs', count(*)) FROM vectors WHERE member = 'uuids' AND (
   imid_uuid(imid_bytes(r->>'text')) IS DISTINCT FROM (r->>'uuid')::uuid
   OR imid_from_uuid((r->>'uuid')::uuid) IS DISTINCT FROM imid_bytes(r->>'text')
-  OR NOT imid_is_valid((r->>'uuid')::uuid));
+  OR NOT imid_is_uuid((r->>'uuid')::uuid));
 SELECT pg_temp.expect_none('times', count(*)) FROM vectors WHERE member = 'times' AND (
   imid_text(imid_first((r->>'from')::bigint)) IS DISTINCT FROM r->>'first'
   OR imid_text(imid_last((r->>'to')::bigint)) IS DISTINCT FROM r->>'last');
@@ -64,18 +64,18 @@ SELECT pg_temp.expect_none('the order of UUIDs', count(*))
   FROM (SELECT n, row_number() OVER (ORDER BY imid_uuid(id)) AS place FROM ids) AS x WHERE n <> place;
 
 SELECT pg_temp.expect_none('texts that are refused', count(*)) FROM vectors WHERE member = 'texts_refused' AND (
-  imid_is_valid(r->>'input')
+  imid_is_text(r->>'input')
   OR pg_temp.message(format('SELECT imid_bytes(%L)', r->>'input'))
     IS DISTINCT FROM format('expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "%s"', r->>'input'));
 SELECT pg_temp.expect_none('UUIDs that are refused', count(*)) FROM vectors WHERE member = 'uuids_refused' AND (
-  imid_is_valid((r->>'uuid')::uuid)
+  imid_is_uuid((r->>'uuid')::uuid)
   OR pg_temp.message(format('SELECT imid_from_uuid(%L)', r->>'uuid'))
     IS DISTINCT FROM format('expected the UUID view of a message ID, found "%s"', r->>'uuid'));
 SELECT pg_temp.expect_none('times that are refused', count(*)) FROM (VALUES (-1), (4398046511104), (9007199254740991)) AS x(ms)
   WHERE pg_temp.message(format('SELECT imid_first(%s::bigint)', ms)) IS DISTINCT FROM format('expected a time of 0 to 4398046511103 ms, found "%s"', ms)
   OR pg_temp.message(format('SELECT imid_last(%s::bigint)', ms)) IS DISTINCT FROM format('expected a time of 0 to 4398046511103 ms, found "%s"', ms);
 SELECT pg_temp.expect_none('bytes that are refused', count(*)) FROM vectors
-  WHERE member = 'bytes_refused' AND imid_is_valid(decode(r->>'bytes', 'hex'));
+  WHERE member = 'bytes_refused' AND imid_is_bytes(decode(r->>'bytes', 'hex'));
 
 SELECT pg_temp.expect_none('RongCloud', count(*)) FROM ids
   WHERE imid_from_rongcloud(translate(letters, '23456789ABCDEFGHJKLMNPQRSTUVWXYZ', '0123456789ABCDEFGHIJKLMNOPQRSTUV')) IS DISTINCT FROM id;
@@ -92,13 +92,13 @@ SELECT pg_temp.expect_none('the last bucket', (imid_bucket_last(50903, 1) <> '\x
 SELECT pg_temp.expect_none('NULL gives NULL', num_nonnulls(
   imid_ms(NULL), imid_timestamp(NULL), imid_spin(NULL), imid_type(NULL), imid_type_name(NULL), imid_hash(NULL),
   imid_session(NULL), imid_bucket(NULL, 1), imid_text(NULL), imid_bytes(NULL), imid_from_rongcloud(NULL), imid_uuid(NULL),
-  imid_from_uuid(NULL), imid_first(NULL::bigint), imid_last(NULL::bigint), imid_first(NULL::timestamptz),
-  imid_last(NULL::timestamptz), imid_bucket_first(NULL, 1), imid_bucket_last(NULL, 1), imid_is_valid(NULL::bytea),
-  imid_is_valid(NULL::text), imid_is_valid(NULL::uuid)));
+  imid_from_uuid(NULL), imid_first(NULL::bigint), imid_last(NULL::bigint), imid_first_at(NULL),
+  imid_last_at(NULL), imid_bucket_first(NULL, 1), imid_bucket_last(NULL, 1), imid_is_bytes(NULL),
+  imid_is_text(NULL), imid_is_uuid(NULL)));
 
 -- The functions can be in generated columns, CHECK constraints and indexes, and a scan by time uses the primary key.
 CREATE TEMPORARY TABLE messages (
-  id bytea PRIMARY KEY CHECK (imid_is_valid(id)),
+  id bytea PRIMARY KEY CHECK (imid_is_bytes(id)),
   session integer GENERATED ALWAYS AS (imid_session(id)) STORED,
   sent timestamptz GENERATED ALWAYS AS (imid_timestamp(id)) STORED,
   body text
@@ -116,7 +116,7 @@ END $$;
 SELECT pg_temp.expect_none('a scan by time uses the index', (plan !~ 'Index.*Cond: \(\(id >= .*\) AND \(id <=')::int)
   FROM pg_temp.plan('SELECT * FROM messages WHERE id BETWEEN imid_first(9) AND imid_last(9)') AS plan;
 SELECT pg_temp.expect_none('a scan by timestamps uses the index', (plan !~ 'Index.*Cond: \(\(id >= .*\) AND \(id <=')::int)
-  FROM pg_temp.plan($$SELECT * FROM messages WHERE id BETWEEN imid_first('1970-01-01 00:00Z'::timestamptz) AND imid_last('1970-01-01 00:00Z'::timestamptz)$$) AS plan;
+  FROM pg_temp.plan($$SELECT * FROM messages WHERE id BETWEEN imid_first_at('1970-01-01 00:00Z') AND imid_last_at('1970-01-01 00:00Z')$$) AS plan;
 SELECT pg_temp.expect_none('functions are put in place', (plan !~ 'get_byte')::int)
   FROM pg_temp.plan('SELECT * FROM messages WHERE imid_ms(id) = 7 AND imid_spin(id) = 1 AND imid_text(id) = body') AS plan;
 ROLLBACK;
