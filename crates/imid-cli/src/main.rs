@@ -1,20 +1,26 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags JSON lines with them.
 
+mod candidates;
 mod commands;
+mod foreign;
+mod form;
 mod input;
 mod json;
 mod json_line;
 mod lead;
+mod output;
 mod report;
+mod row;
 mod scheme;
 mod session;
+mod terminal;
 mod time;
 
 use std::io::{self, BufWriter, Write};
 use std::process::{self, ExitCode};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ColorChoice, Parser};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop};
@@ -29,9 +35,9 @@ const OUT_CAPACITY: usize = 1 << 16;
 #[derive(Parser)]
 #[command(name = "imid", version, after_help = EXIT_STATUS, arg_required_else_help = true)]
 struct Cli {
-    /// After a bad line or ID, report it and continue with the next one; the exit status is still 1
-    #[arg(long, global = true)]
-    keep_going: bool,
+    /// When to use colors: auto uses them on a terminal
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -56,10 +62,21 @@ fn parse_args() -> Cli {
     })
 }
 
+/// Sets the colors of standard output and standard error.
+fn set_colors(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
 fn main() -> ExitCode {
     let cli = parse_args();
+    set_colors(cli.color);
     let mut out = BufWriter::with_capacity(OUT_CAPACITY, io::stdout().lock());
-    let mut report = Report::new(cli.keep_going);
+    let mut report = Report::new();
     let ran = cli.command.run(&mut out, &mut report);
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);

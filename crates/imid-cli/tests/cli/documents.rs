@@ -58,6 +58,8 @@ fn assert_commands_print_the_written_output(document: &str) {
             .args(["-c", &format!("exec 2>&1\n(exit {status})\n{command}")])
             .env("PATH", &path)
             .env("TZ", "Etc/UTC")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("TERM")
             .current_dir(&directory);
         let ran = shell.output().expect("there is a shell");
         status = ran.status.code().expect("the command ends by itself");

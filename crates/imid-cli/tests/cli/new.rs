@@ -41,7 +41,8 @@ fn many_ids_strictly_increase() {
 fn json_output_is_that_of_inspect() {
     let json = imid("new --json -n 3 --type rtc", "").ok();
     let texts: Vec<_> = json.lines().map(|line| line[7..26].to_owned()).collect();
-    assert_eq!(imid(&format!("inspect --json {}", texts.join(" ")), "").ok(), json);
+    let inspected = imid(&format!("inspect --json {}", texts.join(" ")), "").ok();
+    assert_eq!(inspected.replace(r#","form":"text""#, ""), json);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::{MAX_WAIT, whole_number};
 use crate::Out;
 use crate::input::Input;
 use crate::json_line::{self, JsonLine};
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::report::{KeepGoing, Report, Stop, quote, quote_json};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::time::parse_timestamp_ms;
@@ -67,6 +67,8 @@ pub(crate) struct Args {
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
+    #[command(flatten)]
+    keep_going: KeepGoing,
 }
 
 /// Where the times of the IDs come from.
@@ -78,6 +80,7 @@ enum Minter {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        report.keep_going(&self.keep_going);
         let default_type = pair_type(self.session_type, self.peer_field.is_some())?;
         let mut minter = self.minter()?;
         // The key with its quotes and escapes. It is the same for all lines.
