@@ -96,12 +96,17 @@ pub(crate) struct Writer {
     /// The line or the bytes that are written next.
     line: Vec<u8>,
     times: TimeText,
+    /// Number of raw bytes that were written since the last flush.
+    unflushed: usize,
 }
+
+/// The most raw bytes that are held back.
+const MAX_UNFLUSHED: usize = 1 << 16;
 
 impl Writer {
     pub(crate) fn new(format: Format) -> Self {
         let (line, times) = (Vec::new(), TimeText::default());
-        Self { format, columns: Vec::new(), needs_header: false, line, times }
+        Self { format, columns: Vec::new(), needs_header: false, line, times, unflushed: 0 }
     }
 
     /// Writes the header of CSV or TSV, if there is one and it was not written yet.
@@ -122,13 +127,25 @@ impl Writer {
                 if !row.id.write_form(form, &mut self.line) {
                     return Err(Stop::Error(format!("{}: {NO_UUID}", row.id)));
                 }
-                if form != Form::Bytes {
-                    self.line.push(b'\n');
+                if form == Form::Bytes {
+                    return self.write_bytes(out);
                 }
+                self.line.push(b'\n');
             }
             None => self.write_fields(row),
         }
         Ok(out.write_all(&self.line)?)
+    }
+
+    /// Writes raw bytes. The output holds back what comes after the last line feed, but bytes have no lines.
+    fn write_bytes(&mut self, out: &mut Out) -> Result<(), Stop> {
+        out.write_all(&self.line)?;
+        self.unflushed += self.line.len();
+        if self.unflushed >= MAX_UNFLUSHED {
+            self.unflushed = 0;
+            out.flush()?;
+        }
+        Ok(())
     }
 
     /// Writes an ID without findings of a command.

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
 
+use crate::stdout;
+
 /// Why a command ends early.
 pub(crate) enum Stop {
     /// The input is wrong or cannot be read.
@@ -14,6 +16,13 @@ pub(crate) enum Stop {
     Usage(String),
     /// Standard output cannot be written.
     Output(io::Error),
+}
+
+impl Stop {
+    /// The error if there is not enough memory.
+    pub(crate) fn out_of_memory() -> Self {
+        Self::Error("out of memory".into())
+    }
 }
 
 /// Commands write only to standard output. Read errors are [`Stop::Error`], with the name of the file.
@@ -53,6 +62,7 @@ impl Report {
 
     /// Prints all further messages above this bar.
     pub(crate) fn set_bar(&mut self, bar: ProgressBar) {
+        stdout::set_bar(bar.clone());
         self.bar = bar;
     }
 

@@ -95,7 +95,7 @@ impl Args {
             items.push(read(number, text).map_err(|problem| Stop::Error(format!("argument {number}: {problem}")))?);
         }
         if self.ids.is_empty() {
-            Input::stdin().each_line(out, |_, number, line| {
+            Input::stdin()?.each_line(out, |_, number, line| {
                 if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                     return Ok(());
                 }

@@ -64,7 +64,7 @@ impl Args {
         if !self.ids.is_empty() {
             return Ok(());
         }
-        Input::stdin().each_line(out, |out, number, line| {
+        Input::stdin()?.each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }

@@ -10,6 +10,8 @@ mod inspect;
 mod new;
 mod pipes;
 mod real;
+#[cfg(unix)]
+mod signals;
 mod tag;
 
 use std::fmt::Display;

@@ -141,7 +141,7 @@ impl Args {
             let form = ReadForm::Exact(Form::Bytes);
             return bytes::each_id(out, self.scheme.scheme, |out, id| show.write(out, Read { id, form }));
         }
-        Input::stdin().each_line(out, |out, number, line| {
+        Input::stdin()?.each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }

@@ -1,5 +1,7 @@
 //! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
+mod compressed;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -7,7 +9,9 @@ use std::path::Path;
 use bstr::ByteSlice;
 use indicatif::ProgressBar;
 
+use self::compressed::{Source, decompressed};
 use crate::Out;
+use crate::descriptors;
 use crate::report::{Stop, quote};
 
 /// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
@@ -16,9 +20,11 @@ const BLOCK: usize = 1 << 18;
 /// The longest line that is read, in bytes with its line feed. It limits the memory. Messages are much shorter.
 const MAX_LINE: usize = 1 << 26;
 
-/// Lines of a file or of standard input.
+/// Lines of a file or of standard input. Compressed input is decompressed.
 pub(crate) struct Input {
-    source: Box<dyn Read>,
+    /// The source before the first read, which shows whether it is compressed.
+    unread: Option<Source>,
+    source: Source,
     name: String,
     buffer: Vec<u8>,
     /// Bytes that were read but not returned yet are at `start..end` of the buffer. Before `searched` they have no line
@@ -38,25 +44,30 @@ pub(crate) enum Block<'a> {
 
 impl Input {
     /// Returns the lines of standard input.
-    pub(crate) fn stdin() -> Self {
-        Self::new(Box::new(io::stdin().lock()), "standard input".into())
+    pub(crate) fn stdin() -> Result<Self, Stop> {
+        let name = "standard input";
+        descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+        Self::new(Box::new(io::stdin()), name.into())
     }
 
     /// Returns the lines of a file, or of standard input if there is no path or the path is `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdin()) };
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Self::stdin() };
         let name = quote(&path.to_string_lossy());
         let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
-        Ok(Self::new(Box::new(file), name))
+        Self::new(Box::new(file), name)
     }
 
-    fn new(source: Box<dyn Read>, name: String) -> Self {
-        Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
+    fn new(source: Source, name: String) -> Result<Self, Stop> {
+        let mut buffer = Vec::new();
+        grow(&mut buffer, BLOCK)?;
+        Ok(Self { unread: Some(source), source: Box::new(io::empty()), name, buffer, start: 0, searched: 0, end: 0 })
     }
 
     /// Shows on this bar how many bytes were read.
-    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
-        Self { source: Box::new(bar.wrap_read(self.source)), ..self }
+    pub(crate) fn with_bar(mut self, bar: &ProgressBar) -> Self {
+        self.unread = self.unread.map(|source| Box::new(bar.wrap_read(source)) as Source);
+        self
     }
 
     /// Calls `each` with each line and its number, from 1. For a line that is too long, it passes the error.
@@ -126,7 +137,12 @@ impl Input {
         self.end -= self.start;
         (self.start, self.searched) = (0, self.end);
         if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            grow(&mut self.buffer, self.end * 2)?;
+        }
+        let name = &self.name;
+        let cannot_read = |error| Stop::Error(format!("cannot read {name}: {error}"));
+        if let Some(source) = self.unread.take() {
+            self.source = decompressed(source).map_err(cannot_read)?;
         }
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {
@@ -135,10 +151,17 @@ impl Input {
                     return Ok(n);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Stop::Error(format!("cannot read {}: {error}", self.name))),
+                Err(error) => return Err(cannot_read(error)),
             }
         }
     }
+}
+
+/// Makes a buffer larger.
+fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<(), Stop> {
+    buffer.try_reserve_exact(len - buffer.len()).map_err(|_| Stop::out_of_memory())?;
+    buffer.resize(len, 0);
+    Ok(())
 }
 
 /// Returns a line without its `\n` or `\r\n`. The last line of the input may have neither.
@@ -182,7 +205,7 @@ mod tests {
     /// Reads the pieces and asserts that they have these blocks. `None` is a line that is too long.
     fn assert_blocks(pieces: &[&[u8]], expected: &[Option<&[u8]>]) {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
-        let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());
+        let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
         for (index, expected) in expected.iter().enumerate() {
             let block = match input.next() {
                 Ok(Some(Block::Lines(lines))) => Some(lines),
