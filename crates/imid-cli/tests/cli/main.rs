@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod dialect;
 mod documents;
+mod fidelity;
 mod forms;
 mod inspect;
 mod new;
