@@ -1,8 +1,15 @@
 //! Where leases are recorded: a store with an atomic compare-and-set.
 
+mod file;
+mod memory;
+
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
+use std::borrow::Cow;
+
+pub use file::FileRegister;
+pub use memory::MemoryRegister;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
 ///
@@ -46,6 +53,19 @@ pub trait Register: Send {
     /// # Errors
     /// As for [`read`](Self::read).
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError>;
+
+    /// Returns whether the store keeps both promises, as far as the adapter can tell.
+    fn promise(&self) -> Promise;
+}
+
+/// Whether a store can lose or reorder acknowledged writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Promise {
+    /// It cannot, as it is set up.
+    Strong,
+    /// It can, for this reason. IDs can then come twice.
+    Weak(Cow<'static, str>),
 }
 
 impl<R: Register + ?Sized> Register for Box<R> {
@@ -64,6 +84,10 @@ impl<R: Register + ?Sized> Register for Box<R> {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         (**self).now_ms()
     }
+
+    fn promise(&self) -> Promise {
+        (**self).promise()
+    }
 }
 
 /// How long a call of an adapter may take by default.
@@ -74,12 +98,13 @@ pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 pub struct RegisterError {
     context: String,
     source: Option<Box<dyn Error + Send + Sync>>,
+    is_another_machine: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
-        Self { context: context.into(), source: None }
+        Self { context: context.into(), source: None, is_another_machine: false }
     }
 
     /// Adds the error of the client library.
@@ -87,6 +112,25 @@ impl RegisterError {
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    fn of_another_machine(mut self) -> Self {
+        self.is_another_machine = true;
+        self
+    }
+
+    /// Whether a [`FileRegister`] was refused because another machine wrote the file.
+    pub const fn is_another_machine(&self) -> bool {
+        self.is_another_machine
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Strong => f.write_str("strong"),
+            Self::Weak(reason) => write!(f, "weak: {reason}"),
+        }
     }
 }
 
