@@ -10,6 +10,7 @@ mod forms;
 mod inspect;
 mod new;
 mod pipes;
+mod postgres;
 mod real;
 #[cfg(unix)]
 mod signals;
