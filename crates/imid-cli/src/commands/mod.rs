@@ -1,6 +1,7 @@
 //! The commands. Each one has a file or a folder.
 
 mod check;
+mod compare;
 mod identify;
 mod inspect;
 mod new;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     New(new::Args),
     Inspect(inspect::Args),
     Identify(identify::Args),
+    Compare(compare::Args),
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
@@ -37,9 +39,10 @@ impl Command {
         match self {
             Self::New(args) => args.run(out, report),
             Self::Inspect(args) => args.run(out, report),
-            Self::Identify(args) => args.run(out),
+            Self::Identify(args) => args.run(out, report),
+            Self::Compare(args) => args.run(out),
             Self::Tag(args) => args.run(out, report),
-            Self::Range(args) => args.run(out),
+            Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
         }
@@ -49,7 +52,12 @@ impl Command {
 /// Reads an argument that is a whole number.
 fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: ParseIntError| {
-        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        let is_negative = text.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let expected = match error.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            _ if is_negative => "a number of at least 0",
+            _ => "a whole number in digits",
+        };
         format!("expected {expected}, found {}", quote(text))
     })
 }
