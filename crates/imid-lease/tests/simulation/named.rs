@@ -257,6 +257,23 @@ pub(super) fn a_machine_is_cloned(rules: Rules) -> Option<Fault> {
     world.fault
 }
 
+/// A machine is cloned, and both copies renew the lease at the same time.
+pub(super) fn two_copies_renew_at_once(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(25, rules);
+    let first = world.start("first", 1);
+    let second = world.clone_machine(first);
+    world.wait(HORIZON_MS / 4);
+    world.run(first);
+    world.run(second);
+    world.wait(110);
+    world.run(second);
+    // Past what both share.
+    world.now_ms = START_MS + HORIZON_MS + 100;
+    world.mint_one(first);
+    world.mint_one(second);
+    world.fault
+}
+
 /// The acknowledgement of a renewal of lane A arrives when the process is on lane B, whose ceiling is lower.
 pub(super) fn an_acknowledgement_of_another_lane_is_late(rules: Rules) -> Option<Fault> {
     let mut world = World::new(11, rules);
@@ -350,6 +367,39 @@ pub(super) fn the_only_lane_is_ahead_of_the_clock(rules: Rules) -> Option<Fault>
         minted += usize::from(world.mint_one(index));
     }
     world.expect(minted > 30, Fault::Stuck);
+    world.fault
+}
+
+/// The clock steps back a little, and the lane is taken over.
+pub(super) fn a_small_step_back_does_not_lower_the_ceiling(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(23, rules);
+    let first = world.start("first", 0);
+    world.step(first, -(SKEW_MS as i64));
+    world.wait(HORIZON_MS / 4);
+    world.run(first);
+    world.step(first, SKEW_MS as i64);
+    world.now_ms = START_MS + HORIZON_MS - 1;
+    assert!(world.mint_one(first));
+    world.crash(first);
+    world.free(0);
+    let second = world.start("second", 0);
+    world.mint_one(second);
+    world.fault
+}
+
+/// There is little room, because the lane is far ahead of the clock, and it is used up again and again.
+pub(super) fn room_is_used_up_all_the_time(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(24, rules);
+    let index = world.start("first", 0);
+    world.holders[index].wall_offset_ms = -HOUR_MS;
+    world.holders[index].restart();
+    for _ in 0..200 {
+        world.calm(10);
+        for _ in 0..200 {
+            world.mint_one(index);
+        }
+    }
+    world.expect(world.holders[index].minted > 10, Fault::Stuck);
     world.fault
 }
 
@@ -580,10 +630,13 @@ mod without_a_fault {
         a_lane_is_switched_within_a_millisecond,
         stamps_ahead_of_the_clock_are_not_repeated_in_another_lane,
         a_machine_is_cloned,
+        two_copies_renew_at_once,
         an_acknowledgement_of_another_lane_is_late,
         a_thousand_restarts,
         the_clock_steps_back_while_lanes_change,
         the_only_lane_is_ahead_of_the_clock,
+        a_small_step_back_does_not_lower_the_ceiling,
+        room_is_used_up_all_the_time,
         clocks_are_wrong_by_an_hour,
         a_lane_is_far_ahead,
         the_register_is_restored_under_live_holders,

@@ -27,7 +27,9 @@ const fn found_by(rule: Rule) -> By {
         | Rule::FilterClock
         | Rule::RenewEarly
         | Rule::RefuseInChild => Random(2_000),
-        Rule::OnlyRaise | Rule::RenewSeldom | Rule::FreshToken => Random(40_000),
+        Rule::OnlyRaise => Hand(named::a_small_step_back_does_not_lower_the_ceiling),
+        Rule::RenewSeldom => Hand(named::room_is_used_up_all_the_time),
+        Rule::FreshToken => Hand(named::two_copies_renew_at_once),
         Rule::FloorAfterOwnStamps => Hand(named::stamps_ahead_of_the_clock_are_not_repeated_in_another_lane),
         Rule::SealBeforeSwitch => Hand(named::a_lane_is_switched_within_a_millisecond),
         Rule::OwnGrantOnly => Hand(named::an_acknowledgement_of_another_lane_is_late),
