@@ -14,11 +14,11 @@ use itertools::Itertools;
 use self::duplicates::{Duplicates, Lines, SortError};
 use self::memory::Memory;
 use self::summary::{Counts, Summary};
+use super::lines::{Problems, read_line};
 use crate::Out;
-use crate::input::{Block, Input, too_long, trim_line_end};
+use crate::input::{Block, Input, too_long};
 use crate::json;
-use crate::json_line::{self, JsonLine};
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::time::rfc3339;
 
@@ -69,7 +69,7 @@ impl Args {
             id_field: &self.id_field,
             scheme: self.scheme.scheme,
             duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
-            problems: Problems { report, found: 0 },
+            problems: Problems::new(report),
             counts: Counts::default(),
             previous: None,
             least: None,
@@ -87,26 +87,6 @@ impl Args {
         }
         let summary = check.finish()?;
         if self.json { json::write_line(out, &summary) } else { summary.write(out) }
-    }
-}
-
-/// Prints the first problems, and notes that there were problems.
-struct Problems<'a> {
-    report: &'a mut Report,
-    found: u64,
-}
-
-impl Problems<'_> {
-    const MAX_PRINTED: u64 = 10;
-
-    fn add(&mut self, message: impl FnOnce() -> String) {
-        self.report.set_failed();
-        self.found += 1;
-        if self.found <= Self::MAX_PRINTED {
-            self.report.error(message());
-        } else if self.found == Self::MAX_PRINTED + 1 {
-            self.report.note("only the first 10 problems are shown; the summary counts all of them");
-        }
     }
 }
 
@@ -174,19 +154,7 @@ impl Check<'_> {
             return Ok(());
         }
         let scheme = self.scheme;
-        let read = |text: &[u8]| scheme.parse(text).map(Id::sort_key);
-        let id = if text.starts_with(b"{") {
-            JsonLine::read(line).and_then(|object| {
-                let value = object.value(self.id_field)?;
-                let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
-                let text = text.ok_or_else(|| {
-                    format!("field {}: expected a string, found {}", quote(self.id_field), quote_json(value))
-                })?;
-                read(text.as_bytes())
-            })
-        } else {
-            read(trim_line_end(line))
-        };
+        let id = read_line(line, self.id_field, scheme).map(|line| line.id.sort_key());
         match id {
             Ok(id) => self.count_valid(id),
             Err(problem) => {
