@@ -68,7 +68,7 @@ fn a_man_page_has_no_error_of_its_formatter() {
     imid_args(&["man", "--folder", folder.path().to_str().unwrap()], "").ok();
     for page in std::fs::read_dir(folder.path()).unwrap() {
         let path = page.unwrap().path();
-        let ran = match Command::new("groff").args(["-man", "-ww", "-Tutf8"]).arg(&path).output() {
+        let ran = match Command::new("groff").args(["-man", "-ww", "-Tutf8", "-P-cbou"]).arg(&path).output() {
             Ok(ran) => ran,
             Err(error) => return skip("a_man_page_has_no_error_of_its_formatter", format_args!("groff: {error}")),
         };
