@@ -31,7 +31,7 @@ use ferroid::id::{SnowflakeId, SnowflakeTwitterId};
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH, TimeSource};
 use imid::clock::{Clock, SystemClock, TickClock};
 use imid::generator::Builder;
-use imid::{Generator, MessageId, Session};
+use imid::{Generator, MessageId, Session, snowflake};
 use snowflake_me::Snowflake;
 use snowid::{SnowID, SnowIDConfig};
 
@@ -158,6 +158,8 @@ fn floor(c: &mut Criterion) {
     group.bench_function("imid-system-clock", |b| b.iter(|| SystemClock.now_ms()));
     let clock = ticker();
     group.bench_function("imid-tick-clock", |b| b.iter(|| clock.now_ms()));
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    group.bench_function("imid-coarse-clock", |b| b.iter(|| imid::clock::CoarseClock.now_ms()));
     let word = AtomicU64::new(0);
     group.bench_function("compare-exchange", |b| {
         b.iter(|| {
@@ -215,6 +217,13 @@ fn one_thread(c: &mut Criterion) {
     group.bench_function("imid-tick", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
     let ids = unlimited().stripes::<64>().clock(ticker()).build().expect("no lane");
     group.bench_function("imid-tick-64-stripes", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
+
+    // The system clock as of the last timer interrupt.
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    {
+        let ids = unlimited().clock(imid::clock::CoarseClock).build().expect("no lane");
+        group.bench_function("imid-coarse", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
+    }
 
     // 128 bits, most of them random.
     group.bench_function("fast-uuid-v7", |b| b.iter(fast_uuid_v7::gen_id_u128));
@@ -395,6 +404,29 @@ fn sustained(c: &mut Criterion) {
     group.finish();
 }
 
+/// Returns a generator of 64-bit IDs with 22 bits of sequence, so that neither a wait nor a refusal is measured.
+fn wide_snowflake() -> snowflake::Builder<SystemClock, snowflake::NoSpareNodes> {
+    let layout = snowflake::Layout::builder().tick_bits(36).node_bits(5).sequence_bits(22).epoch(a_second_ago());
+    snowflake::Generator::builder(snowflake::Preset::new(layout.build().expect("63 bits"))).node(1)
+}
+
+/// Measures the generators of 64-bit IDs.
+fn snowflakes(c: &mut Criterion) {
+    let mut group = c.benchmark_group("snowflake/one-thread");
+    group.throughput(Throughput::Elements(1));
+    let ids = wide_snowflake().build().expect("node 1 of 32");
+    group.bench_function("imid", |b| b.iter(|| ids.generate().expect("sequence left")));
+    let ids = wide_snowflake().clock(ticker()).build().expect("node 1 of 32");
+    group.bench_function("imid-tick", |b| b.iter(|| ids.generate().expect("sequence left")));
+    group.finish();
+
+    let mut group = c.benchmark_group("snowflake/two-threads");
+    group.throughput(Throughput::Elements(THREADS as u64));
+    let ids = wide_snowflake().clock(ticker()).build().expect("node 1 of 32");
+    shared(&mut group, "imid-tick", ids, |ids, _| _ = black_box(ids.generate().expect("sequence left")));
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     // Each result takes less than 2 s, so that a whole run takes less than two minutes.
@@ -403,6 +435,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(400))
         .measurement_time(Duration::from_millis(1_200))
         .nresamples(10_000);
-    targets = floor, one_thread, two_threads, batch, sustained
+    targets = floor, one_thread, two_threads, snowflakes, batch, sustained
 }
 criterion_main!(benches);

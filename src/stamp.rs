@@ -127,66 +127,6 @@ pub(crate) const fn mix(word: u64) -> u64 {
     word ^ word >> 31
 }
 
-/// Why a run of stamps is not granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// The run ends `found` ticks after the reading, and may end `max` ticks after it.
-    Lead { max: u64, found: u64 },
-    /// The run ends after the last tick.
-    Exhausted,
-}
-
-/// What one reading of the clock means, after all earlier ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reckoning {
-    /// The reading.
-    pub(crate) now: u64,
-    /// The tick to mint in: the reading, or the time that was already reached.
-    pub(crate) time: u64,
-    /// The greatest tick that a stamp may have.
-    pub(crate) limit: u64,
-}
-
-impl Reckoning {
-    /// `time` is `now` or later; `behind` is how far the clock stands behind what it once reached, at least
-    /// `time - now`. No sum overflows: every operand is at most a tick, far below 2⁶².
-    #[inline]
-    pub(crate) const fn new(now: u64, time: u64, behind: u64, max_lead: u64) -> Self {
-        let reached = if now + behind > time { now + behind } else { time };
-        Self { now, time, limit: reached + max_lead }
-    }
-
-    /// The first stamp of a run of `run` stamps: the fresh one of the present time, or the free one if that is later.
-    /// The limit holds for the run's last stamp.
-    #[inline]
-    pub(crate) const fn advance(&self, free: u64, run: u64, fresh_start: u64, shape: &Shape) -> Result<u64, Refusal> {
-        let fresh = shape.first_of(self.time) | fresh_start;
-        let first = if fresh > free { fresh } else { free };
-        match self.admit(first, run, shape) {
-            Ok(()) => Ok(first),
-            Err(kind) => Err(kind),
-        }
-    }
-
-    /// Whether a run that starts at `first` ends within the limit.
-    #[inline]
-    pub(crate) const fn admit(&self, first: u64, run: u64, shape: &Shape) -> Result<(), Refusal> {
-        let tick = shape.tick(first + (run - 1));
-        if tick > self.limit || tick > shape.last_tick {
-            return Err(self.refuse(tick, shape));
-        }
-        Ok(())
-    }
-
-    #[cold]
-    const fn refuse(&self, tick: u64, shape: &Shape) -> Refusal {
-        if tick > shape.last_tick {
-            return Refusal::Exhausted;
-        }
-        Refusal::Lead { max: self.limit - self.now, found: tick - self.now }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,47 +139,6 @@ mod tests {
 
     fn stamp(ms: u64, spin: u64) -> u64 {
         PLAIN.first_of(ms) | spin
-    }
-
-    /// One step with `max_lead` 2 and a fresh start of 100.
-    fn step(now: u64, time: u64, behind: u64, free: u64, run: u64) -> Result<u64, Refusal> {
-        Reckoning::new(now, time, behind, 2).advance(free, run, 100, &PLAIN)
-    }
-
-    #[test]
-    fn the_transition_follows_its_table() {
-        let lead = |max, found| Err(Refusal::Lead { max, found });
-        #[rustfmt::skip]
-        let table = [
-            // what                                          now      time   behind  free                 run    first
-            ("first of all",                                 T,       T,     0,      0,                   1,     Ok(stamp(T, 100))),
-            ("next in the same millisecond",                 T,       T,     0,      stamp(T, 101),       1,     Ok(stamp(T, 101))),
-            ("below the start of a carried millisecond",     T,       T,     0,      stamp(T, 3),         1,     Ok(stamp(T, 100))),
-            ("a new millisecond",                            T + 1,   T + 1, 0,      stamp(T, 101),       1,     Ok(stamp(T + 1, 100))),
-            ("the last spin",                                T,       T,     0,      stamp(T, 4095),      1,     Ok(stamp(T, 4095))),
-            ("a full spin carries",                          T,       T,     0,      stamp(T + 1, 0),     1,     Ok(stamp(T + 1, 0))),
-            ("the last stamp of the lead",                   T,       T,     0,      stamp(T + 2, 4095),  1,     Ok(stamp(T + 2, 4095))),
-            ("one past the lead",                            T,       T,     0,      stamp(T + 3, 0),     1,     lead(2, 3)),
-            ("far past the lead",                            T,       T,     0,      stamp(T + 9, 7),     1,     lead(2, 9)),
-            ("a run to the end of the lead",                 T,       T,     0,      stamp(T, 101),       12187, Ok(stamp(T, 101))),
-            ("a run one past the lead",                      T,       T,     0,      stamp(T, 101),       12188, lead(2, 3)),
-            ("behind: from the time that was reached",       T - 30,  T,     30,     stamp(T, 101),       1,     Ok(stamp(T, 101))),
-            ("behind: the limit goes on with the clock",     T - 20,  T,     30,     stamp(T + 12, 4095), 1,     Ok(stamp(T + 12, 4095))),
-            ("behind: one past the limit",                   T - 20,  T,     30,     stamp(T + 13, 0),    1,     lead(32, 33)),
-            ("ahead of what is known to be behind",          T,       T + 5, 0,      0,                   1,     Ok(stamp(T + 5, 100))),
-        ];
-        for (what, now, time, behind, free, run, first) in table {
-            assert_eq!(step(now, time, behind, free, run), first, "{what}");
-        }
-    }
-
-    #[test]
-    fn time_ends_after_the_last_stamp() {
-        let end = Reckoning::new(TIMESTAMP_MAX, TIMESTAMP_MAX, 0, TIMESTAMP_MAX);
-        let last = stamp(TIMESTAMP_MAX, 4095);
-        assert_eq!(end.advance(last, 1, 0, &PLAIN), Ok(last));
-        assert_eq!(end.advance(last, 2, 0, &PLAIN), Err(Refusal::Exhausted));
-        assert_eq!(end.advance(last + 1, 1, 0, &PLAIN), Err(Refusal::Exhausted));
     }
 
     #[test]

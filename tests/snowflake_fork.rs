@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use arrayvec::ArrayString;
-use imid::snowflake::{Generator, Preset};
+use imid::snowflake::{GenerateError, Generator, NodeQueue, NodeSource, Preset};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -14,30 +14,41 @@ static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
     Err(_) => panic!("node 35 fits 10 bits"),
 };
 
-const FORKED: &str = "this process was forked from the process that has the node";
+const FORKED: &str = "node of the generator belongs to the parent process: build a generator after the fork";
 
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
 fn a_forked_child_does_not_mint_under_the_node_of_its_parent() {
     let before = IDS.generate().unwrap();
+    // These belong to the parent since they were built.
+    let unused = Generator::builder(Preset::LEAF).node(37).build().unwrap();
+    let queue = NodeQueue::new();
+    let closed = Generator::builder(Preset::LEAF).node(38).spares(&queue).build().unwrap();
     // SAFETY: the child uses only atomics and the clock, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = IDS.generate().is_err_and(|error| {
                 // The text is on the stack, because another thread may have held the allocator's lock at the fork.
-                let mut words = ArrayString::<80>::new();
+                let mut words = ArrayString::<96>::new();
                 write!(words, "{error}").is_ok_and(|()| words.as_str() == FORKED)
                     && error.is_forked()
                     && error.retry_after().is_none()
             });
             let own = Generator::try_new(Preset::TWITTER, 36).unwrap();
             let is_minted = own.generate().is_ok_and(|id| id.node() == 36);
+            let is_unused_refused = unused.generate().is_err_and(GenerateError::is_forked);
+            // The parent has the node, so it is not spare.
+            let is_node_kept = closed.close().is_none() && queue.take(u64::MAX).is_none();
+            let is_right = is_refused && is_minted && is_unused_refused && is_node_kept;
             // SAFETY: any exit code is valid, and this process has nothing left to do.
-            unsafe { nix::libc::_exit(i32::from(is_refused && is_minted)) }
+            unsafe { nix::libc::_exit(i32::from(is_right)) }
         }
         ForkResult::Parent { child } => {
             assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 1));
             assert!(IDS.generate().unwrap() > before);
+            assert_eq!(unused.generate().unwrap().node(), 37);
+            closed.close();
+            assert_eq!(queue.take(u64::MAX).map(|spare| spare.node), Some(38));
         }
     }
 }

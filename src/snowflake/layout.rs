@@ -267,10 +267,30 @@ cfg_minting! {
             let tick = if self.tick_ns as u128 == NS_PER_MS {
                 ms.saturating_sub(self.epoch_ns.div_ceil(NS_PER_MS as u64))
             } else {
-                let ns = (ms as u128 * NS_PER_MS).saturating_sub(self.epoch_ns as u128);
-                saturating(ns / self.tick_ns as u128)
+                saturating(self.ns_after_epoch(ms) / self.tick_ns as u128)
             };
             if tick <= self.last_tick() { Some(tick) } else { None }
+        }
+
+        /// Returns the first tick that begins at a millisecond or after it. After the last tick, returns the one after
+        /// it.
+        pub(super) const fn tick_from(self, ms: u64) -> u64 {
+            self.or_end(self.ns_after_epoch(ms).div_ceil(self.tick_ns as u128))
+        }
+
+        /// Returns the first tick that ends after a millisecond has begun. After the last tick, returns the one after it.
+        pub(super) const fn tick_until(self, ms: u64) -> u64 {
+            self.or_end(self.ns_after_epoch(ms) / self.tick_ns as u128)
+        }
+
+        /// Returns the nanoseconds from the epoch to the start of a millisecond, and 0 before the epoch.
+        const fn ns_after_epoch(self, ms: u64) -> u128 {
+            (ms as u128 * NS_PER_MS).saturating_sub(self.epoch_ns as u128)
+        }
+
+        const fn or_end(self, tick: u128) -> u64 {
+            let end = self.last_tick() + 1;
+            if tick < end as u128 { tick as u64 } else { end }
         }
 
         /// Returns the first unix millisecond that starts at the start of a tick or after it.
@@ -415,12 +435,19 @@ mod tests {
             assert_eq!(layout.tick_at(layout.first_ms()), Some(0), "{layout:?}");
             assert_eq!(layout.first_ms().checked_sub(1).and_then(|before| layout.tick_at(before)), None);
             let end_ms = layout.ns_of(layout.last_tick() + 1).div_ceil(NS_PER_MS) as u64;
+            assert_eq!(layout.tick_from(u64::MAX), layout.last_tick() + 1);
+            assert_eq!(layout.tick_until(u64::MAX), layout.last_tick() + 1);
+            assert_eq!((layout.tick_from(0), layout.tick_until(0)), (0, 0));
             assert_eq!((layout.tick_at(end_ms), layout.tick_at(u64::MAX)), (None, None), "{layout:?}");
             for ms in (1..1_000).chain(layout.last_ms() - layout.first_ms() - 50..).map(|ms| layout.first_ms() + ms) {
                 let Some(tick) = layout.tick_at(ms) else { break };
                 let now = u128::from(ms) * NS_PER_MS;
                 assert!(layout.ns_of(tick) <= now && now < layout.ns_of(tick + 1), "{layout:?} {ms}");
                 assert!(layout.reached_at(tick) <= ms && ms < layout.reached_at(tick + 1), "{layout:?} {ms}");
+                // The least tick that begins at `ms` or later, and the least that ends after it.
+                let (from, until) = (layout.tick_from(ms), layout.tick_until(ms));
+                assert!(layout.ns_of(from) >= now && (from == 0 || layout.ns_of(from - 1) < now), "{layout:?} {ms}");
+                assert!(layout.ns_of(until + 1) > now && (until == 0 || layout.ns_of(until) <= now), "{layout:?} {ms}");
             }
         }
     }

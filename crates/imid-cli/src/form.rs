@@ -73,9 +73,9 @@ impl Scheme {
             Some(Form::Text) => return self.read_text(text),
             Some(Form::Hex) => self.read_hex(text),
             Some(Form::Int) => self.read_int(text),
-            Some(Form::Uuid) => {
-                Uuid::try_parse(text).map_err(|error| error.to_string()).and_then(|uuid| self.view(uuid))
-            }
+            Some(Form::Uuid) => Uuid::try_parse(text)
+                .map_err(|_| "expected a UUID of 32 hex digits".into())
+                .and_then(|uuid| self.view(uuid)),
             Some(Form::Bytes) => Err("raw bytes are read only from standard input".into()),
         };
         read.map(exact(form.unwrap_or(Form::Text))).map_err(|problem| not_an_id(text, &problem))
@@ -265,14 +265,18 @@ const LOOK_ALIKES: [(char, &str); 14] = [
     ('\u{201d}', "right double quotation mark"),
 ];
 
+/// Returns the name of a character that looks like another one, or that cannot be seen.
+pub(crate) fn look_alike(character: char) -> Option<&'static str> {
+    LOOK_ALIKES.iter().find(|(look_alike, _)| *look_alike == character).map(|(_, name)| *name)
+}
+
 /// Returns the library's message for a text that cannot be read. `start` is where the part that the library has read
 /// starts. If the character is outside ASCII, it is named, because the library knows only its first byte.
 fn describe(text: &str, start: usize, error: ParseError) -> String {
     let (message, at) = (error.to_string(), start + error.position());
     let Some((expected, found)) = message.split_once(", found ") else { return message };
     if let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|found| !found.is_ascii()) {
-        let name = LOOK_ALIKES.iter().find(|(look_alike, _)| *look_alike == character);
-        let name = name.map(|(_, name)| format!(" {name}")).unwrap_or_default();
+        let name = look_alike(character).map(|name| format!(" {name}")).unwrap_or_default();
         return format!("{expected}, found {character:?} (U+{:04X}{name}) at {at}", u32::from(character));
     }
     let found = found.rsplit_once(" at ").map_or(found, |(found, _)| found);

@@ -57,12 +57,23 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
             let _ = writeln!(anstream::stderr(), "{}", message.lines().next().unwrap_or_default());
         } else if error.use_stderr() {
             let _ = error.print();
+            note_wrong_dashes(report);
         } else {
             let printed = descriptors::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
             return end(printed.map_err(Stop::from), report);
         }
         ExitCode::from(USAGE)
     })
+}
+
+/// Names the first character of arguments that look like options. Word processors replace hyphens with dashes.
+fn note_wrong_dashes(report: &Report) {
+    for argument in std::env::args().skip(1) {
+        if let Some((first, name)) = argument.chars().next().and_then(|first| Some((first, form::look_alike(first)?))) {
+            let code = u32::from(first);
+            report.note(format_args!("note: {argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));
+        }
+    }
 }
 
 /// Sets the colors of standard output and standard error.

@@ -89,7 +89,11 @@ fn parse_rfc3339_ms(text: &str, forms: &str) -> Result<u64, String> {
         return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
     }
     match text.parse() {
-        Ok(time) => unix_ms(time, text),
+        // One more than the last time is the end of a range.
+        Ok(time) => match unix_ms(time, text)? {
+            unix_ms if unix_ms > MessageId::MAX.timestamp_ms() + 1 => Err(past_the_end(text)),
+            unix_ms => Ok(unix_ms),
+        },
         // The last hours of the year 9999 are valid, but jiff does not have them.
         Err(_) if text.starts_with("9999-12-3") && text[..19].parse::<DateTime>().is_ok() => Err(past_the_end(text)),
         Err(_) => Err(error()),
@@ -317,7 +321,9 @@ mod tests {
     #[test]
     fn a_time_past_the_last_id_is_not_called_another_form() {
         let expected = |text: &str| Err(format!("expected a time up to 2109-05-15T07:35:11.103Z, found {text:?}"));
-        for text in ["9999-12-31T23:59:59Z", "9999-12-30T00:00:00Z", "2109-05-15T07:35:11.104Z"] {
+        for text in
+            ["9999-12-31T23:59:59Z", "9999-12-30T00:00:00Z", "2109-05-15T07:35:11.104Z", "2109-05-15T07:35:11.105Z"]
+        {
             assert_eq!(parse_timestamp_ms(text), expected(text), "{text}");
         }
         assert_eq!(parse_timestamp_ms("2109-05-15T07:35:11.103999Z"), Ok(4_398_046_511_103));

@@ -20,7 +20,7 @@ use crate::snowflake::error::LayoutError;
 /// clock.set(1_763_665_800_000 - 5);
 /// let error = ids.generate().unwrap_err();
 /// assert!(error.is_rollback());
-/// assert_eq!(error.to_string(), "clock is 5 ms behind the last ID's time");
+/// assert_eq!(error.to_string(), "clock is 5 ms behind the last ID or the floor");
 /// assert_eq!(error.retry_after(), Some(Duration::from_millis(10)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -34,15 +34,21 @@ pub(crate) enum GenerateKind {
     Clock(#[from] ClockError),
     #[error("expected a clock at {first} ms or later, the layout's first tick, found {found} ms")]
     BeforeFirstTick { first: u64, found: u64 },
-    #[error("clock is {behind} ms behind the last ID's time")]
+    #[error("clock is {behind} ms behind the last ID or the floor")]
     Rollback { behind: u64, retry_after: Option<u64> },
-    #[error("all sequence numbers of this tick are used")]
+    #[error("no sequence number is left in this tick")]
     Overload { retry_after: Option<u64> },
     #[error("clock is past the layout's last tick, which begins at {last} ms: it shows {found} ms")]
     PastLastTick { last: u64, found: u64 },
-    #[error("all sequence numbers of the layout's last tick are used")]
+    #[error("no sequence number is left in the layout's last tick")]
     LastTickFull,
-    #[error("this process was forked from the process that has the node")]
+    #[error("next ID is past the ceiling of the generator")]
+    Ceiling,
+    #[error("next ID is past the ceiling of node {node}")]
+    NodeCeiling { node: u32 },
+    #[error("generator is closed")]
+    Closed,
+    #[error("node of the generator belongs to the parent process: build a generator after the fork")]
     Forked,
     #[error("spare node does not fit the layout: {0}")]
     Node(LayoutError),
@@ -67,23 +73,35 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Clock(_) | GenerateKind::BeforeFirstTick { .. })
     }
 
-    /// Returns whether the clock is behind the time of the last ID, and there was no spare node to take.
+    /// Returns whether the clock is behind the time of the last ID or behind the floor, and there was no spare node to
+    /// take.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Returns whether all sequence numbers of the tick are used.
+    /// Returns whether all sequence numbers of the tick are used, or the tick is the last one below the floor.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Overload { .. })
     }
 
     /// Returns whether the layout has no IDs left: the clock is past its last tick, or all sequence numbers of the last
-    /// tick are used.
+    /// tick are used. The very last one is never used.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::PastLastTick { .. } | GenerateKind::LastTickFull)
     }
 
-    /// Returns whether this process was forked from the process that has the node.
+    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling) of the generator, or past
+    /// the [ceiling](super::NodeSource::ceiling_ms) of its node while there was no spare node to take.
+    pub const fn is_ceiling(self) -> bool {
+        matches!(self.0, GenerateKind::Ceiling | GenerateKind::NodeCeiling { .. })
+    }
+
+    /// Returns whether the generator was [closed](super::Generator::close).
+    pub const fn is_closed(self) -> bool {
+        matches!(self.0, GenerateKind::Closed)
+    }
+
+    /// Returns whether the process is a forked child, and the node is still the parent's.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }

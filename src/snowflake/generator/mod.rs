@@ -1,4 +1,17 @@
 //! Mints Snowflakes: loads the state, advances it and exchanges it.
+//!
+//! Why no ID is equal to another, below a floor, at a ceiling or after the end, wherever a thread is paused:
+//! - An ID is minted by one exchange of the word. The exchange succeeds only if the word is what it was when it was
+//!   loaded.
+//! - **The word never has the same value twice.** Under one node the stamp only grows. A node that comes back from the
+//!   source has a floor after its last stamp. So a successful exchange proves that nothing has changed the word since it
+//!   was loaded.
+//! - A floor is in the word. A thread that has loaded an earlier word cannot exchange it.
+//! - The end is in the word, too: a stamp that no transition leaves.
+//! - The generator's ceiling only grows. One that was loaded some time ago is too low, never too high.
+//! - The ceiling of a node is asked for after the word is loaded and before it is exchanged. If the exchange succeeds, the
+//!   generator had the node all that time, and an answer holds until the node is put back. So no word has to hold the
+//!   ceiling of the present node, and a swap changes no word but one.
 
 mod builder;
 mod error;
@@ -27,17 +40,19 @@ use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 use error::GenerateKind;
-use state::State;
+use state::{State, is_below};
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
 /// - **Unique** while no other generator has the node.
 /// - **Monotonic**, until a node is swapped: the new node begins at the time that the clock was set back to.
+/// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling) nor the
+///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
 ///
-/// A generator that was used before a fork returns an error in the child, because the parent still has the node. A
-/// generator that was not used before the fork cannot notice it: all children of a prefork server would mint under the
-/// same node. So **make the generator after the fork and give each process its own node**.
+/// In a forked child, calls are an error, because the parent still has the node. Only a `static` generator that was not
+/// used before the fork cannot notice it: all children of a prefork server would mint under the same node. So **make the
+/// generator after the fork and give each process its own node**.
 ///
 /// ```
 /// use imid::snowflake::{Generator, Preset};
@@ -58,6 +73,8 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
     spares: S,
     /// A packed [`State`].
     word: AtomicU64,
+    /// The first stamp that no ID may have, from [`state::ceiling`].
+    ceiling: AtomicU64,
     /// The value of [`fork::epoch`] at first use; 0 before.
     epoch: AtomicU64,
 }
@@ -78,9 +95,9 @@ impl Generator {
 }
 
 impl<C, S> Generator<C, S> {
-    const fn from_parts(preset: Preset, node: u32, clock: C, spares: S) -> Self {
-        let word = AtomicU64::new(State::new(node).pack(preset.layout()));
-        Self { preset, clock, spares, word, epoch: AtomicU64::new(0) }
+    const fn from_parts(preset: Preset, (state, ceiling): (State, u64), clock: C, spares: S) -> Self {
+        let (word, ceiling) = (AtomicU64::new(state.pack(preset.layout())), AtomicU64::new(ceiling));
+        Self { preset, clock, spares, word, ceiling, epoch: AtomicU64::new(0) }
     }
 
     /// Returns the preset.
@@ -88,7 +105,7 @@ impl<C, S> Generator<C, S> {
         self.preset
     }
 
-    /// Returns the present node.
+    /// Returns the present node, or the last one if the generator is closed.
     pub fn node(&self) -> u32 {
         self.state().node
     }
@@ -98,18 +115,54 @@ impl<C, S> Generator<C, S> {
         &self.clock
     }
 
+    /// Raises the first unix millisecond that an ID may have under the present node. It does nothing if all later IDs are
+    /// at the floor or after it anyway, or if the generator is closed.
+    ///
+    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once: no call that is under way returns
+    /// an ID below the floor that another call has not returned before.
+    pub fn raise_floor(&self, timestamp_ms: u64) {
+        let mut seen = self.state();
+        while let Some(raised) = seen.raised(timestamp_ms, self.preset.layout()) {
+            match self.exchange(seen, raised) {
+                Ok(()) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is higher
+    /// already, or if none was [set](Builder::ceiling).
+    ///
+    /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
+    pub fn raise_ceiling(&self, timestamp_ms: u64) {
+        // ORDERING: releases the floors that were raised before. Whoever finds the new ceiling then exchanges the word after
+        // them, or fails.
+        self.ceiling.fetch_max(state::ceiling(timestamp_ms, self.preset.layout()), Ordering::Release);
+    }
+
     fn state(&self) -> State {
         // ORDERING: pairs with `exchange`: the clock reading that follows is not older than the stamp seen here.
         State::unpack(self.word.load(Ordering::Acquire), self.preset.layout())
     }
 
-    /// Stores the next state and returns its ID; `None` if another thread was faster.
-    fn exchange(&self, seen: State, next: State) -> Option<Snowflake> {
+    /// Stores the next state; or returns the present one if another thread was faster.
+    fn exchange(&self, seen: State, next: State) -> Result<(), State> {
         let layout = self.preset.layout();
         let (seen, word) = (seen.pack(layout), next.pack(layout));
-        // ORDERING: releases the clock reading that `next` was made from.
-        let exchanged = self.word.compare_exchange(seen, word, Ordering::Release, Ordering::Relaxed);
-        exchanged.ok().map(|_| next.id(layout))
+        // ORDERING: releases the clock reading that `next` was made from. Release also keeps the load of a ceiling before
+        // this exchange, and `state` keeps it after the load of the word.
+        let exchanged = self.word.compare_exchange(seen, word, Ordering::Release, Ordering::Acquire);
+        exchanged.map(|_| ()).map_err(|word| State::unpack(word, layout))
+    }
+
+    /// Makes the node this process's, so that a child that is forked before first use cannot take it.
+    fn bind_to_process(&self) {
+        // Loom wants each word to be made in the thread that builds.
+        #[cfg(loom)]
+        for word in [&self.word, &self.ceiling] {
+            word.load(Ordering::Relaxed);
+        }
+        let _ = self.check_fork();
     }
 
     /// Refuses to mint under a node of the parent process.
@@ -123,16 +176,45 @@ impl<C, S> Generator<C, S> {
     }
 }
 
+impl<C, S: NodeSource> Generator<C, S> {
+    /// Ends the generator for ever, and puts its node back to the source. Later calls are an error
+    /// ([`is_closed`](GenerateError::is_closed)).
+    ///
+    /// Returns the ID of the last stamp under the present node. No call returns an ID of this node after it, also not a
+    /// call that is under way. It is the last ID that was issued, or, if the floor is higher, the greatest ID below the
+    /// floor. `None` if no ID was issued and no floor was set, and if the generator was closed before.
+    pub fn close(&self) -> Option<Snowflake> {
+        let layout = self.preset.layout();
+        let mut seen = self.state();
+        while !seen.is_closed(layout) {
+            match self.exchange(seen, seen.closed(layout)) {
+                Ok(()) => {
+                    // In a forked child the node is still the parent's.
+                    if self.check_fork().is_ok() {
+                        self.spares.put(seen.spare(layout));
+                    }
+                    return seen.last_id(layout);
+                }
+                Err(now) => seen = now,
+            }
+        }
+        None
+    }
+}
+
 impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// Mints the next ID. It does not wait, unless the source of spare nodes waits.
     ///
     /// # Errors
     /// - The clock cannot be read, or the layout has no tick for its time.
-    /// - The clock is behind the last ID, and there is no spare node to take.
+    /// - The clock is behind the last ID or behind the floor, and there is no spare node to take.
     /// - The tick is full.
+    /// - The ID would be at or past the ceiling of the generator, or past the ceiling of the node, and there is no spare
+    ///   node to take.
+    /// - The generator is closed.
     /// - The process is a forked child.
     ///
-    /// Before it returns one of the first three errors, it reads the clock a second time.
+    /// Before it returns one of the first four errors, it reads the clock a second time.
     /// [`retry_after`](GenerateError::retry_after) returns how long the original would wait.
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
@@ -140,8 +222,14 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
         match self.mint(|| self.clock.now_ms(), false) {
             Ok(id) => Ok(id),
-            Err(_) => Ok(self.mint(|| self.clock.refresh(), true)?),
+            Err(_) => Ok(self.mint_by_real_clock()?),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mint_by_real_clock(&self) -> Result<Snowflake, GenerateKind> {
+        self.mint(|| self.clock.refresh(), true)
     }
 
     /// Mints the next ID. If the original would wait, this call sleeps, for at most `timeout` in total. It does not
@@ -170,17 +258,29 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     ///
     /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was
     /// paused in between.
+    #[inline]
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
+        let layout = self.preset.layout();
         loop {
             let seen = self.state();
+            // Other calls find a closed generator out without this check, because its stamp has no successor.
+            if may_swap && seen.is_closed(layout) {
+                return Err(GenerateKind::Closed);
+            }
             let now_ms = clock()?;
-            let minted = match seen.advance(now_ms, &self.preset) {
-                Ok(next) => self.exchange(seen, next),
-                Err(refusal @ GenerateKind::Rollback { retry_after: None, .. }) if may_swap => {
+            let minted = match self.advance(seen, now_ms) {
+                Ok(next) => self.exchange(seen, next).ok().map(|()| next.id(layout)),
+                Err(
+                    refusal @ (GenerateKind::Rollback { retry_after: None, .. } | GenerateKind::NodeCeiling { .. }),
+                ) if may_swap => {
                     // The generator's own node is not spare: IDs with the time that the clock was set back to were
                     // minted under it before.
-                    let node = self.spares.take(now_ms).filter(|node| *node != seen.node).ok_or(refusal)?;
-                    self.swap(seen, node, now_ms)?
+                    match self.spares.take(now_ms).filter(|spare| spare.node != seen.node) {
+                        Some(spare) => self.swap(seen, spare, now_ms)?,
+                        // Another thread may have taken the last one, and swapped.
+                        None if self.state() != seen => None,
+                        None => return Err(refusal),
+                    }
                 }
                 Err(refusal) => return Err(refusal),
             };
@@ -190,19 +290,26 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         }
     }
 
-    /// Continues under another node from the time that the clock was set back to.
+    /// Returns the state after one more ID below both ceilings.
+    #[inline]
+    fn advance(&self, seen: State, now_ms: u64) -> Result<State, GenerateKind> {
+        // ORDERING: pairs with `raise_ceiling`.
+        let next = seen.advance(now_ms, self.ceiling.load(Ordering::Acquire), &self.preset)?;
+        if !is_below(self.spares.ceiling_ms(seen.node), now_ms, self.preset.layout()) {
+            return Err(GenerateKind::NodeCeiling { node: seen.node });
+        }
+        Ok(next)
+    }
+
+    /// Continues under another node, from the time that the clock was set back to or that the ceiling was reached at.
     #[cold]
-    fn swap(&self, seen: State, node: u32, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
+    fn swap(&self, seen: State, spare: SpareNode, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
         let layout = self.preset.layout();
-        let next = layout.check_node(node).map_err(GenerateKind::Node);
-        let next = next.and_then(|()| State::new(node).advance(now_ms, &self.preset));
-        let swapped = next.map(|next| self.exchange(seen, next));
-        let (node, used_until_ms) = match swapped {
-            Ok(Some(_)) => (seen.node, seen.used_until_ms(layout)),
-            // The new node was not used. It was free at `now_ms`, so its last use was before `now_ms`.
-            _ => (node, now_ms.saturating_sub(1)),
-        };
-        self.spares.put(SpareNode { node, used_until_ms });
+        let next = layout.check_node(spare.node).map_err(GenerateKind::Node);
+        let next = next.and_then(|()| self.advance(State::taken(spare, layout), now_ms));
+        let swapped = next.map(|next| self.exchange(seen, next).ok().map(|()| next.id(layout)));
+        // A node that was not used goes back as it came.
+        self.spares.put(if matches!(swapped, Ok(Some(_))) { seen.spare(layout) } else { spare });
         swapped
     }
 }

@@ -1,8 +1,10 @@
-//! Sources of spare nodes. A generator takes another node when the clock has stepped back too far.
+//! Sources of spare nodes. A generator takes another node when the clock has stepped back too far, or when the ceiling of
+//! its node is reached.
 
 /// A source of spare nodes. Several generators may share it.
 ///
-/// The generator takes a node from the front of a queue, and puts the node that it had to the back. The present node
+/// The generator takes a node from the front of a queue, and puts the node that it had to the back. A generator that is
+/// [closed](super::Generator::close) puts its node to the back, too. The present node
 /// ([`Generator::node`](super::Generator::node)) is only in memory. A process that needs the same node after a restart
 /// must store it.
 ///
@@ -11,13 +13,35 @@
 ///
 /// **[`Generator::generate`](super::Generator::generate) calls the source, too.** If the source is behind a network,
 /// put a local queue before it and fill the queue in advance.
+///
+/// # Nodes that are granted for a time
+/// A source can grant each node until a ceiling, and move the ceiling up while a generator has the node. It answers
+/// [`ceiling_ms`](Self::ceiling_ms). The generator asks before it mints an ID, and **never mints an ID at or past the
+/// ceiling**. If the ceiling is reached, it takes another node.
 pub trait NodeSource {
-    /// Takes the first node whose last use was before `now_ms`, in unix milliseconds. Returns `None` if there is no
-    /// such node.
-    fn take(&self, now_ms: u64) -> Option<u32>;
+    /// Takes the first node whose last use was before `now_ms` and whose ceiling is after it, in unix milliseconds.
+    /// Returns `None` if there is no such node.
+    ///
+    /// The generator mints under the node only in ticks that begin after its
+    /// [`used_until_ms`](SpareNode::used_until_ms).
+    fn take(&self, now_ms: u64) -> Option<SpareNode>;
 
-    /// Puts a node to the back of the queue.
+    /// Puts a node to the back of the queue. The generator mints no more IDs under it.
     fn put(&self, spare: SpareNode);
+
+    /// Returns the first unix millisecond that no ID may have under a node that a generator has. By default there is no
+    /// ceiling.
+    ///
+    /// An answer is a promise until the node is [put](Self::put) back: an ID below it can be minted at any time until then,
+    /// also after a later answer that was smaller. A generator asks each time it mints, so the answer should take a few
+    /// nanoseconds and must not block.
+    ///
+    /// A thread that is late can ask for a node that was put back. Its ID is not minted, so any answer will do. But an
+    /// answer from an atomic must be loaded with `Acquire` and stored with `Release`.
+    fn ceiling_ms(&self, node: u32) -> u64 {
+        let _ = node;
+        u64::MAX
+    }
 }
 
 /// A node that no generator has.
@@ -29,22 +53,38 @@ pub struct SpareNode {
     pub used_until_ms: u64,
 }
 
-impl<S: NodeSource + ?Sized> NodeSource for &S {
-    fn take(&self, now_ms: u64) -> Option<u32> {
-        (**self).take(now_ms)
-    }
+/// Implements [`NodeSource`] for a pointer to one.
+macro_rules! by_pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<S: NodeSource + ?Sized> NodeSource for $pointer {
+                fn take(&self, now_ms: u64) -> Option<SpareNode> {
+                    (**self).take(now_ms)
+                }
 
-    fn put(&self, spare: SpareNode) {
-        (**self).put(spare);
-    }
+                fn put(&self, spare: SpareNode) {
+                    (**self).put(spare);
+                }
+
+                #[inline]
+                fn ceiling_ms(&self, node: u32) -> u64 {
+                    (**self).ceiling_ms(node)
+                }
+            }
+        )*
+    };
 }
+
+by_pointer!(&S);
+#[cfg(feature = "std")]
+by_pointer!(Box<S>, std::sync::Arc<S>);
 
 /// A source without nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoSpareNodes;
 
 impl NodeSource for NoSpareNodes {
-    fn take(&self, _: u64) -> Option<u32> {
+    fn take(&self, _: u64) -> Option<SpareNode> {
         None
     }
 
@@ -70,8 +110,9 @@ mod queue {
     ///
     /// let queue: NodeQueue = (2..4).collect();
     /// queue.put(SpareNode { node: 1, used_until_ms: 1_000 });
-    /// assert_eq!((queue.take(1_000), queue.take(1_000), queue.take(1_000)), (Some(2), Some(3), None));
-    /// assert_eq!(queue.take(1_001), Some(1));
+    /// let take = |now_ms| queue.take(now_ms).map(|spare| spare.node);
+    /// assert_eq!((take(1_000), take(1_000), take(1_000)), (Some(2), Some(3), None));
+    /// assert_eq!(take(1_001), Some(1));
     /// ```
     #[derive(Debug, Default)]
     pub struct NodeQueue(Mutex<VecDeque<SpareNode>>);
@@ -89,10 +130,10 @@ mod queue {
     }
 
     impl NodeSource for NodeQueue {
-        fn take(&self, now_ms: u64) -> Option<u32> {
+        fn take(&self, now_ms: u64) -> Option<SpareNode> {
             let mut queue = self.lock();
             let at = queue.iter().position(|spare| spare.used_until_ms < now_ms)?;
-            queue.remove(at).map(|spare| spare.node)
+            queue.remove(at)
         }
 
         fn put(&self, spare: SpareNode) {

@@ -17,7 +17,8 @@ use crate::snowflake::layout::Layout;
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
 /// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
-/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once.
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once, and
+/// when the ceiling of the node is reached.
 ///
 /// ```
 /// use core::time::Duration;
@@ -109,7 +110,7 @@ impl Preset {
         self.start_bound
     }
 
-    /// Returns the error for a clock that is this many milliseconds behind the last ID.
+    /// Returns the error for a clock that is this many milliseconds behind the last ID or the floor.
     pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
         let waits = behind <= self.max_wait_ms;
         GenerateKind::Rollback {

@@ -62,7 +62,12 @@ impl Command {
 /// Reads an argument that is a whole number.
 fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: ParseIntError| {
-        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        let is_negative = text.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let expected = match error.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            _ if is_negative => "a number of at least 0",
+            _ => "a whole number in digits",
+        };
         format!("expected {expected}, found {}", quote(text))
     })
 }

@@ -31,8 +31,10 @@ fn a_range_can_have_all_times() {
 #[test]
 fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     let error = |from: &str, to: &str| imid(&format!("range --from {from} --to {to}"), "").error(2);
-    assert_eq!(error("5", "5"), "expected a range of at least 1 ms, found 5..5");
-    assert_eq!(error("6", "5"), "expected a range of at least 1 ms, found 6..5");
+    let expected = "expected --from before --to, found 1970-01-01T00:00:00.005Z and 1970-01-01T00:00:00.005Z";
+    assert_eq!(error("5", "5"), expected);
+    assert_eq!(error("6", "5"), expected.replacen("005Z", "006Z", 1));
+    assert!(error("9999999999999999", "5").starts_with("expected a timestamp of at most 4398046511103 ms"));
     assert!(error("0", "4398046511105").starts_with("expected a timestamp of at most 4398046511103 ms"));
     assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time in 1970 or later"));
     assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second from 00 to 59"));
@@ -46,6 +48,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
         ("2024-02-30", "a date such as 2025-11-20"),
         ("99999999999999999999", "a smaller number"),
         ("9999-12-31T23:59:59Z", "a time up to 2109-05-15T07:35:11.103Z"),
+        ("2109-05-16", "a time up to 2109-05-15T07:35:11.103Z"),
     ] {
         let error = error(wrong, "5");
         assert!(error.contains(&format!("expected {expected}")), "{error}");
@@ -67,6 +70,12 @@ fn a_range_can_have_dates_and_durations() {
         "note: 1731974400 is read as milliseconds, 1970-01-21T01:06:14.400Z; for unix seconds, write 1731974400s\n";
     assert_eq!((run.status, run.err.as_str()), (0, note));
     assert_eq!(imid("range --from 1731974400s --to 1732060800s", "").ok(), day);
+}
+
+#[test]
+fn a_range_can_end_after_the_last_time() {
+    let last = imid("range --from 2109-05-15T07:35:11.103Z --to 2109-05-15T07:35:11.104Z", "").ok();
+    assert!(last.ends_with("\nZZZZ-ZZZZ-ZZZZ-ZZZZ\n"), "{last}");
 }
 
 #[test]

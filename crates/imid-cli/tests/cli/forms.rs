@@ -183,6 +183,14 @@ fn a_character_that_another_program_put_in_is_named() {
 }
 
 #[test]
+fn an_option_with_another_dash_is_named() {
+    let run = imid("new –n 3", "");
+    assert_eq!(run.status, 2);
+    let note = "note: \"–n\" starts with '–' (U+2013 en dash), not with '-'\n";
+    assert!(run.err.starts_with("error: unexpected argument '–n' found\n") && run.err.ends_with(note), "{}", run.err);
+}
+
+#[test]
 fn a_number_past_the_bits_of_an_id_is_an_error() {
     let error = |args: &str| imid(&format!("inspect --in int {args}"), "").error(1);
     assert!(error("1208925819614629174706176").contains("expected an ID of at most 1208925819614629174706175"));

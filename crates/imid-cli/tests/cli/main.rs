@@ -10,6 +10,7 @@ mod forms;
 mod inspect;
 mod new;
 mod pipes;
+mod postgres;
 mod real;
 mod shell;
 #[cfg(unix)]

@@ -57,13 +57,14 @@ fn a_wrong_type_is_an_error_that_lists_the_right_ones() {
 #[test]
 fn a_count_is_a_whole_number() {
     for (wrong, expected) in [
-        ("-1", "a whole number"),
-        ("1.5", "a whole number"),
-        ("x", "a whole number"),
+        ("-1", "a number of at least 0"),
+        ("1.5", "a whole number in digits"),
+        ("x", "a whole number in digits"),
         ("18446744073709551616", "a smaller number"),
     ] {
         let error = imid_args(&["new", "-n", wrong], "").error(2);
         assert_eq!(error, format!("invalid value '{wrong}' for '-n <N>': expected {expected}, found {wrong:?}"));
+        assert_eq!(imid_args(&["new", &format!("-n={wrong}")], "").error(2), error);
     }
 }
 

@@ -1,8 +1,41 @@
 //! Where leases are recorded: a store with an atomic compare-and-set.
 
+#[cfg(feature = "etcd")]
+mod etcd;
+mod file;
+#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+mod hosts;
+mod memory;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod remote;
+mod url;
+#[cfg(feature = "zookeeper")]
+mod zookeeper;
+
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
+use std::borrow::Cow;
+
+#[cfg(feature = "redis")]
+pub use self::redis::RedisRegister;
+pub use self::url::{open_url, open_url_with_time_limit};
+#[cfg(feature = "zookeeper")]
+pub use self::zookeeper::ZookeeperRegister;
+#[cfg(feature = "etcd")]
+pub use etcd::EtcdRegister;
+pub use file::FileRegister;
+pub use memory::MemoryRegister;
+#[cfg(feature = "mysql")]
+pub use mysql::MysqlRegister;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresRegister;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
 ///
@@ -11,8 +44,8 @@ use core::time::Duration;
 ///   holders see these moments in one order. After a call without an answer the write may still take effect later.
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
-/// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is ASCII text of 1 to 1,024
-/// characters. Each write has a random token in its value, so two writes never write equal values. Comparing the values
+/// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
+/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never write equal values. Comparing the values
 /// therefore compares version and token.
 ///
 /// Each call ends within the time limit that the adapter was made with. After a broken connection the next call connects
@@ -46,6 +79,21 @@ pub trait Register: Send {
     /// # Errors
     /// As for [`read`](Self::read).
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError>;
+
+    /// Returns whether the store keeps both promises, as far as the adapter can tell.
+    ///
+    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen them.
+    fn promise(&self) -> Promise;
+}
+
+/// Whether a store can lose or reorder acknowledged writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Promise {
+    /// It cannot, as it is set up.
+    Strong,
+    /// It can, for this reason. IDs can then come twice.
+    Weak(Cow<'static, str>),
 }
 
 impl<R: Register + ?Sized> Register for Box<R> {
@@ -64,6 +112,52 @@ impl<R: Register + ?Sized> Register for Box<R> {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         (**self).now_ms()
     }
+
+    fn promise(&self) -> Promise {
+        (**self).promise()
+    }
+}
+
+/// Greatest number of characters of a key.
+pub const MAX_KEY_LEN: usize = 128;
+
+/// Greatest number of characters of a value.
+pub const MAX_VALUE_LEN: usize = 1024;
+
+/// Refuses a key that is outside the contract of [`Register`].
+#[allow(dead_code, reason = "each feature of a server uses it")]
+fn check_key(key: &str) -> Result<(), RegisterError> {
+    if key.is_empty() {
+        return Err(RegisterError::new("expected a key, found an empty text"));
+    }
+    check_prefix(key)
+}
+
+/// Refuses a prefix that no key can have.
+fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
+    if prefix.len() > MAX_KEY_LEN {
+        let found = prefix.len();
+        return Err(RegisterError::new(format!("expected a key of at most {MAX_KEY_LEN} characters, found {found}")));
+    }
+    match prefix.char_indices().find(|(_, c)| !matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.' | ':' | '/')) {
+        Some((at, c)) => Err(RegisterError::new(format!(
+            "expected a-z, 0-9, '-', '_', '.', ':' or '/' in a key, found {c:?} at {at}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a value that is outside the contract of [`Register`].
+#[allow(dead_code, reason = "each feature of a server uses it")]
+fn check_value(value: &str) -> Result<(), RegisterError> {
+    if value.is_empty() || value.len() > MAX_VALUE_LEN {
+        let found = value.len();
+        return Err(RegisterError::new(format!("expected a value of 1 to {MAX_VALUE_LEN} characters, found {found}")));
+    }
+    match value.char_indices().find(|(_, c)| !matches!(c, ' '..='~')) {
+        Some((at, c)) => Err(RegisterError::new(format!("expected printable ASCII in a value, found {c:?} at {at}"))),
+        None => Ok(()),
+    }
 }
 
 /// How long a call of an adapter may take by default.
@@ -74,12 +168,13 @@ pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 pub struct RegisterError {
     context: String,
     source: Option<Box<dyn Error + Send + Sync>>,
+    is_another_machine: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
-        Self { context: context.into(), source: None }
+        Self { context: context.into(), source: None, is_another_machine: false }
     }
 
     /// Adds the error of the client library.
@@ -88,12 +183,42 @@ impl RegisterError {
         self.source = Some(source.into());
         self
     }
+
+    fn of_another_machine(mut self) -> Self {
+        self.is_another_machine = true;
+        self
+    }
+
+    /// Whether a [`FileRegister`] was refused because another machine wrote the file.
+    pub const fn is_another_machine(&self) -> bool {
+        self.is_another_machine
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Strong => f.write_str("strong"),
+            Self::Weak(reason) => write!(f, "weak: {reason}"),
+        }
+    }
 }
 
 impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.context)?;
-        self.source.as_ref().map_or(Ok(()), |source| write!(f, ": {source}"))
+        let mut written = String::new();
+        let mut next = self.source.as_deref().map(|source| source as &dyn Error);
+        while let Some(error) = next {
+            // Some clients repeat the text of a cause in the error above it.
+            let text = error.to_string();
+            if !written.contains(&text) {
+                write!(f, ": {text}")?;
+                written = text;
+            }
+            next = error.source();
+        }
+        Ok(())
     }
 }
 

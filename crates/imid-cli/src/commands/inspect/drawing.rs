@@ -1,5 +1,7 @@
 //! Draws an ID: its bits, the field that each bit belongs to, and the value of each field.
 
+use std::mem;
+
 use anstyle::{AnsiColor, Style};
 
 use super::human::{PLAIN, Page};
@@ -56,28 +58,45 @@ pub(super) fn draw(page: &mut Page, id: &Id) {
         }
         return;
     }
+    row(page, &fields, &|field, text| {
+        text.extend((0..field.width).rev().map(|bit| b'0' + (field.value >> bit & 1) as u8));
+    });
+    // The next two rows are the same for all IDs of a layout.
+    let mut frame = mem::take(&mut page.frame);
+    if frame.is_empty() {
+        let start = page.text.len();
+        draw_frame(page, &fields);
+        frame = page.text.split_off(start);
+    }
+    page.text.extend(&frame);
+    page.frame = frame;
+    row(page, &fields, &|field, text| center(text, itoa::Buffer::new().format(field.value), field.width));
+}
+
+/// Draws a bracket under each field, and the names of the fields.
+fn draw_frame(page: &mut Page, fields: &[Field]) {
     let (left, line, right) = if page.terminal.is_ascii { ("+", DASHES, "+") } else { ("└", LINE, "┘") };
-    let mut row = |draw: &dyn Fn(&Field, &mut Vec<u8>)| {
-        for (index, field) in fields.iter().enumerate() {
-            page.paint(field.style, |text| {
-                draw(field, text);
-                // Lines must not end in spaces.
-                if index + 1 == fields.len() {
-                    text.truncate(text.trim_ascii_end().len());
-                }
-            });
-        }
-        page.end_line();
-    };
-    row(&|field, text| text.extend((0..field.width).rev().map(|bit| b'0' + (field.value >> bit & 1) as u8)));
-    row(&|field, text| {
+    row(page, fields, &|field, text| {
         text.extend(left.as_bytes());
         // Each character of a line takes as many bytes.
-        text.extend(&line.as_bytes()[..(field.width - 2) * (line.len() / MAX_WIDTH)]);
+        text.extend(&line.as_bytes()[..field.width.saturating_sub(2) * (line.len() / MAX_WIDTH)]);
         text.extend(right.as_bytes());
     });
-    row(&|field, text| center(text, field.name, field.width));
-    row(&|field, text| center(text, itoa::Buffer::new().format(field.value), field.width));
+    row(page, fields, &|field, text| center(text, field.name, field.width));
+}
+
+/// Draws one row. The function draws a field.
+fn row(page: &mut Page, fields: &[Field], draw: &dyn Fn(&Field, &mut Vec<u8>)) {
+    for (index, field) in fields.iter().enumerate() {
+        page.paint(field.style, |text| {
+            draw(field, text);
+            // Lines must not end in spaces.
+            if index + 1 == fields.len() {
+                text.truncate(text.trim_ascii_end().len());
+            }
+        });
+    }
+    page.end_line();
 }
 
 /// The greatest width of a field.

@@ -21,9 +21,11 @@ pub(super) const PLAIN: Style = Style::new();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// The text about one ID. It is built in memory, so that the texts of many IDs are written together.
+/// The texts about IDs of one scheme. They are built in memory, so that the texts of many IDs are written together.
 pub(crate) struct Page {
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
+    /// The part of the drawing that is the same for all IDs.
+    pub(super) frame: Vec<u8>,
     /// A form of the ID.
     form: Vec<u8>,
     pub(super) terminal: Terminal,
@@ -36,7 +38,7 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn new(terminal: Terminal, zone: TimeZone) -> Self {
         let (text, form, times, local) = (Vec::new(), Vec::new(), TimeText::default(), LocalTimes::new(zone));
-        Self { text, form, terminal, times, local, age: None }
+        Self { text, frame: Vec::new(), form, terminal, times, local, age: None }
     }
 
     /// Returns the text about an ID.

@@ -37,7 +37,7 @@ use crate::time::rfc3339;
 Examples:
   imid inspect EMAQ-2948-WCRV-T3DD
   imid inspect --json emaq2948wcrvt3dd
-  imid inspect 0x64d1601c46e2afbc856b 0193458f-b19b-78ab-bbbc-856b00000000
+  imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56b000000000
   imid inspect --session room-42 EMAQ-2948-WCRV-T3DD
   imid inspect --time-zone Asia/Shanghai EMAQ-2948-WCRV-T3DD
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2

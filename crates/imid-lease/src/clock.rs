@@ -1,0 +1,156 @@
+//! The clock that a leased generator mints by: the application's clock, as far as it is believed.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+
+use imid::clock::{Clock, ClockError};
+
+use crate::engine::believe::{Known, Reading, time_of};
+
+/// Of `good`: no reading was believed yet.
+const UNKNOWN: i64 = i64::MIN;
+
+/// A clock whose jumps are not followed. Clones share what is known of the time.
+///
+/// A reading near the last one that was judged is returned as it is: that costs a load and a compare. Any other one is judged
+/// ([`Known::read`]).
+#[derive(Debug)]
+pub(crate) struct BelievedClock<C>(Arc<Inner<C>>);
+
+#[derive(Debug)]
+struct Inner<C> {
+    clock: C,
+    /// Readings from here on are near, for twice the skew.
+    near_from_ms: AtomicU64,
+    max_skew_ms: u64,
+    known: Mutex<Known>,
+    /// The offset of the last good reading, for threads that find the lock taken.
+    good: AtomicI64,
+}
+
+impl<C> Clone for BelievedClock<C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<C: Clock> BelievedClock<C> {
+    pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
+        let inner = Inner {
+            clock,
+            near_from_ms: AtomicU64::new(u64::MAX),
+            max_skew_ms,
+            known: Mutex::new(Known::default()),
+            good: AtomicI64::new(UNKNOWN),
+        };
+        Self(Arc::new(inner))
+    }
+
+    /// The time that is believed now; `None` if there is none.
+    pub(crate) fn believed_ms(&self) -> Option<u64> {
+        self.judge(self.0.clock.refresh().ok())
+    }
+
+    /// Sets the offset of the store's time.
+    pub(crate) fn set_store(&self, offset: Option<i64>) {
+        // A forked child never comes here, so the lock is free soon.
+        if let Ok(mut known) = self.0.known.lock() {
+            known.store = offset;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn judge(&self, wall_ms: Option<u64>) -> Option<u64> {
+        let reading = Reading { wall_ms, mono_ms: monotonic_ms() };
+        let mut known = match self.0.known.try_lock() {
+            Ok(known) => known,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread judges, or did when this process was forked.
+            Err(TryLockError::WouldBlock) => {
+                let good = self.0.good.load(Ordering::Relaxed);
+                return if good == UNKNOWN { wall_ms } else { Some(time_of(good, reading.mono_ms)) };
+            }
+        };
+        let believed = known.read(reading, self.0.max_skew_ms)?;
+        // ORDERING: both words are hints for later readings.
+        self.0.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        self.0.near_from_ms.store(believed.saturating_sub(self.0.max_skew_ms), Ordering::Relaxed);
+        Some(believed)
+    }
+}
+
+impl<C: Clock> Clock for BelievedClock<C> {
+    #[inline]
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        let now = self.0.clock.now_ms();
+        if let Ok(now) = now
+            && now.wrapping_sub(self.0.near_from_ms.load(Ordering::Relaxed)) < 2 * self.0.max_skew_ms
+        {
+            return Ok(now);
+        }
+        match self.judge(now.ok()) {
+            Some(believed) => Ok(believed),
+            None => now,
+        }
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        let now = self.0.clock.refresh();
+        match self.judge(now.ok()) {
+            Some(believed) => Ok(believed),
+            None => now,
+        }
+    }
+}
+
+/// Milliseconds that never go back, and go on while the machine is suspended.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn monotonic_ms() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    #[expect(clippy::cast_sign_loss, reason = "the time since the start of the machine")]
+    let (seconds, nanos) = (time.tv_sec as u64, time.tv_nsec as u64);
+    seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000)
+}
+
+/// Milliseconds that never go back.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn monotonic_ms() -> u64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(ORIGIN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use imid::clock::ManualClock;
+
+    const T: u64 = 1_795_204_812_345;
+
+    #[test]
+    fn a_jump_is_not_followed_by_either_call() {
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 5_000);
+        assert_eq!(clock.now_ms(), Ok(T));
+        manual.set(T + 4_000);
+        assert_eq!(clock.now_ms(), Ok(T + 4_000));
+        for jump in [T + 3_600_000, T - 3_600_000] {
+            manual.set(jump);
+            for now in [clock.now_ms(), clock.refresh()] {
+                let now = now.unwrap();
+                assert!((T - 1..T + 10_000).contains(&now), "{now}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_monotonic_clock_goes_on() {
+        let start = monotonic_ms();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let passed = monotonic_ms() - start;
+        assert!((19..5_000).contains(&passed), "{passed}");
+    }
+}

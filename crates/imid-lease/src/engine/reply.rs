@@ -1,0 +1,236 @@
+//! What an engine does with replies.
+
+use super::rules::Rule;
+use super::{AfterSeal, Engine, MIN_GAP_MS, Moment, Outcome, Present, Reply, Step, Stopped};
+use crate::record::LaneRecord;
+
+impl Engine {
+    /// Takes a reply into account. A reply that comes after the engine has given up waiting for it
+    /// ([`Outcome::Unknown`]) is welcome too.
+    pub(crate) fn reply(&mut self, at: Moment, reply: Reply) {
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        match reply {
+            Reply::Listed(listed) => {
+                if !matches!(self.step, Step::Looking) {
+                    return;
+                }
+                self.note(listed.is_ok());
+                match listed {
+                    Ok(records) => self.look(at, &records),
+                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms() },
+                }
+            }
+            Reply::Read(read) => {
+                self.note(read.is_ok());
+                let again_ms = at.mono_ms + self.gap_ms();
+                match (&self.step, read) {
+                    (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
+                    (Step::Checking, Err(_)) => self.step = Step::Check { at_ms: again_ms },
+                    (Step::CheckingRelease, Ok(text)) => self.check_release(text.as_deref()),
+                    (Step::CheckingRelease, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
+                    _ => {}
+                }
+            }
+            Reply::Written { attempt, outcome } => self.written(at, attempt, outcome),
+            Reply::Sealed { end_ms } => self.sealed(end_ms),
+        }
+    }
+
+    /// Counts failures.
+    fn note(&mut self, is_ok: bool) {
+        self.failures = if is_ok { 0 } else { self.failures.saturating_add(1) };
+    }
+
+    fn written(&mut self, at: Moment, attempt: u64, outcome: Outcome) {
+        let is_awaited = match &self.step {
+            Step::Describing { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
+            Step::Renewing | Step::Releasing => self.present.as_ref().and_then(Present::last_attempt) == Some(attempt),
+            _ => false,
+        };
+        if !is_awaited {
+            if outcome == Outcome::Acknowledged {
+                self.acknowledged_late(attempt);
+            }
+            return;
+        }
+        self.note(outcome != Outcome::Unknown);
+        let again_ms = at.mono_ms + self.gap_ms();
+        match std::mem::replace(&mut self.step, Step::Keep) {
+            Step::Describing { .. } => {
+                let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
+                self.step = Step::Look { at_ms };
+            }
+            Step::Taking { lane, floor_ms, record, .. } => {
+                let is_granted = outcome == Outcome::Acknowledged
+                    || outcome == Outcome::Unknown && !self.config.rules.keep(Rule::GrantWhenAcknowledged);
+                if is_granted {
+                    self.taken(at, lane, floor_ms, *record, attempt);
+                } else {
+                    // Somebody else was faster, or nobody knows. All lanes are looked at again.
+                    let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
+                    self.step = Step::Look { at_ms };
+                }
+            }
+            Step::Renewing => match outcome {
+                Outcome::Acknowledged => self.acknowledge(at, attempt),
+                Outcome::Unknown if !self.config.rules.keep(Rule::GrantWhenAcknowledged) => {
+                    self.acknowledge(at, attempt);
+                }
+                Outcome::Conflict => self.step = Step::Check { at_ms: at.mono_ms },
+                Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },
+            },
+            Step::Releasing => {
+                if outcome != Outcome::Acknowledged && !self.config.rules.keep(Rule::NeverResume) {
+                    self.resume();
+                } else if outcome == Outcome::Conflict {
+                    self.step = Step::CheckRelease { at_ms: at.mono_ms };
+                } else {
+                    self.step = Step::Stopped(Stopped::Closed);
+                }
+            }
+            other => self.step = other,
+        }
+    }
+
+    /// What no engine does: to go on with a lane after its release.
+    fn resume(&mut self) {
+        self.is_closing = false;
+        self.step = Step::Start;
+        if let Some(present) = &mut self.present {
+            present.floor_ms = present.floor_ms.max(self.used_until_ms);
+        }
+    }
+
+    /// A lane was taken.
+    fn taken(&mut self, at: Moment, lane: u16, floor_ms: u64, record: LaneRecord, attempt: u64) {
+        let floor_ms =
+            if self.config.rules.keep(Rule::FloorAtCeiling) { floor_ms } else { at.now_ms.unwrap_or(floor_ms) };
+        let taken = Present {
+            lane,
+            floor_ms,
+            ceiling_ms: record.ceiling_ms,
+            since_ms: at.mono_ms,
+            attempts: vec![(attempt, record.clone())],
+            room_ms: 0,
+            is_lost: false,
+            record: record.clone(),
+        };
+        self.acknowledged_at_ms = Some(at.mono_ms);
+        self.acknowledgements += 1;
+        self.acknowledged.insert(lane, record);
+        self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));
+    }
+
+    /// A write of the present grant was acknowledged.
+    fn acknowledge(&mut self, at: Moment, attempt: u64) {
+        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
+        let Some(present) = &mut self.present else { return };
+        // Attempts before this one expected other records, so none of them can be written any more.
+        present.attempts.retain(|(number, _)| *number == attempt);
+        let Some((_, record)) = present.attempts.first() else { return };
+        present.record = record.clone();
+        present.since_ms = at.mono_ms;
+        present.ceiling_ms = if self.config.rules.keep(Rule::OnlyRaise) {
+            present.ceiling_ms.max(record.ceiling_ms)
+        } else {
+            record.ceiling_ms
+        };
+        present.room_ms = present.ceiling_ms.saturating_sub(reached_ms);
+        self.acknowledged.insert(present.lane, record.clone());
+        self.acknowledged_at_ms = Some(at.mono_ms);
+        self.acknowledgements += 1;
+        self.step = Step::Raise;
+    }
+
+    /// An acknowledgement that was not waited for any more. If it is of the present grant, the lane was this process's when
+    /// the record was written, so the ceiling holds.
+    fn acknowledged_late(&mut self, attempt: u64) {
+        let is_mine = |number: u64| number == attempt || !self.config.rules.keep(Rule::OwnGrantOnly);
+        let Some(present) = &mut self.present else { return };
+        if let Some((_, record)) = present.attempts.iter().find(|(number, _)| is_mine(*number)) {
+            present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);
+            if matches!(self.step, Step::Keep) {
+                self.step = Step::Raise;
+            }
+        }
+    }
+
+    /// Decides what the record of the present lane means, after a conflict or silence.
+    fn check(&mut self, at: Moment, text: Option<&str>) {
+        let found = text.map(LaneRecord::parse);
+        let Some(present) = &self.present else { return };
+        let lane = present.lane;
+        if let Some(Err(_)) = found {
+            // Somebody writes another format here. Nothing of it is overwritten.
+            return self.lose(at);
+        }
+        let found = found.and_then(Result::ok);
+        if self.went_back(lane, found.as_ref()) {
+            return self.stop(Stopped::WentBack { key: self.lane_key(lane) });
+        }
+        let rules = self.config.rules;
+        let Some(present) = &mut self.present else { return };
+        match found {
+            Some(found) if found == present.record => {}
+            Some(found) if present.wrote(&found) || !rules.keep(Rule::LoseToOthers) => {
+                // A read grants nothing: the next write from here does.
+                present.record = found;
+                present.since_ms = at.mono_ms;
+            }
+            _ => return self.lose(at),
+        }
+        self.step = Step::Keep;
+    }
+
+    fn lose(&mut self, at: Moment) {
+        if let Some(present) = &mut self.present {
+            present.is_lost = true;
+        }
+        self.lost += 1;
+        self.step = Step::Look { at_ms: at.mono_ms };
+    }
+
+    /// After a conflict at the release: tries again if the record is one of this grant, whose reply was lost.
+    fn check_release(&mut self, text: Option<&str>) {
+        let found = text.and_then(|text| LaneRecord::parse(text).ok());
+        let rules = self.config.rules;
+        self.step = Step::Stopped(Stopped::Closed);
+        if let (Some(present), Some(found)) = (&mut self.present, found)
+            && (present.wrote(&found) || !rules.keep(Rule::ReleaseOwnRecordOnly))
+        {
+            present.record = found;
+            self.step = Step::Release { at_ms: 0 };
+        }
+    }
+
+    fn sealed(&mut self, end_ms: u64) {
+        self.used_until_ms = self.used_until_ms.max(end_ms);
+        let Step::Sealing(then) = std::mem::replace(&mut self.step, Step::Keep) else { return };
+        match then {
+            AfterSeal::Start(mut taken) => {
+                if self.config.rules.keep(Rule::FloorAfterOwnStamps) {
+                    taken.floor_ms = taken.floor_ms.max(self.used_until_ms);
+                }
+                taken.room_ms = taken.ceiling_ms.saturating_sub(taken.floor_ms);
+                self.present = Some(*taken);
+                self.has_tried_own = true;
+                self.step = Step::Start;
+            }
+            AfterSeal::Release => self.step = Step::Release { at_ms: 0 },
+            AfterSeal::Stop(why) => self.step = Step::Stopped(why),
+        }
+    }
+}
+
+impl Present {
+    fn last_attempt(&self) -> Option<u64> {
+        self.attempts.last().map(|(number, _)| *number)
+    }
+
+    /// Whether an attempt of this grant wrote this record.
+    fn wrote(&self, found: &LaneRecord) -> bool {
+        self.attempts.iter().any(|(_, record)| record == found)
+    }
+}
+
+const _: () = assert!(MIN_GAP_MS > 0, "attempts are apart");

@@ -1,0 +1,218 @@
+//! Looking for a lane, and taking it.
+
+use super::rules::Rule;
+use super::{Action, Engine, Moment, Seen, Step, Stopped};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+
+/// How many attempts to take a lane are remembered.
+const MOST_CLAIMS: usize = 16;
+
+/// A lane that could be taken.
+struct Candidate {
+    lane: u16,
+    floor_ms: u64,
+    ceiling_ms: u64,
+    version: u64,
+    text: Option<String>,
+    is_own: bool,
+}
+
+impl Engine {
+    /// Takes all records into account, and takes a lane if there is one.
+    pub(super) fn look(&mut self, at: Moment, records: &[(String, String)]) {
+        let space = &self.config.space;
+        let meta_key = space.meta_key();
+        let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
+            if self.meta.is_some() {
+                return self.stop(Stopped::WentBack { key: meta_key });
+            }
+            self.step = Step::Describe;
+            return;
+        };
+        let meta = match MetaRecord::parse(text) {
+            Ok(meta) => meta,
+            Err(error) => return self.stop(Stopped::Format(error.to_string())),
+        };
+        let is_expected = meta.layout == space.layout() && meta.bits == space.bits();
+        if !is_expected && self.config.rules.keep(Rule::CheckMeta) {
+            return self.stop(Stopped::Mismatch { layout: meta.layout, bits: meta.bits });
+        }
+        if let Some(known) = &self.meta {
+            if known.register != meta.register || meta.version < known.version || meta.era < known.era {
+                return self.stop(Stopped::WentBack { key: meta_key });
+            }
+            if known.era != meta.era {
+                // The number of lanes was changed and changed back.
+                self.seen.clear();
+                self.acknowledged.clear();
+            }
+        }
+        let era = meta.era;
+        self.meta = Some(meta);
+        let mut texts: Vec<Option<&str>> = vec![None; self.config.space.lane_count() as usize];
+        for (key, text) in records {
+            if let Some(lane) = self.config.space.lane_of(key, era) {
+                texts[usize::from(lane)] = Some(text);
+            }
+        }
+        for (lane, text) in (0..=u16::MAX).zip(texts) {
+            if let Err(why) = self.see(at.mono_ms, lane, text) {
+                return self.stop(why);
+            }
+        }
+        self.step = Step::Choose;
+    }
+
+    /// Notes one record as it was read.
+    fn see(&mut self, mono_ms: u64, lane: u16, text: Option<&str>) -> Result<(), Stopped> {
+        let record = text.map(LaneRecord::parse);
+        let is_foreign = matches!(record, Some(Err(_)));
+        let record = record.and_then(Result::ok);
+        if !is_foreign && self.went_back(lane, record.as_ref()) {
+            return Err(Stopped::WentBack { key: self.lane_key(lane) });
+        }
+        let since_ms = match self.seen.get(&lane) {
+            Some(seen) if seen.text.as_deref() == text => seen.since_ms,
+            _ => mono_ms,
+        };
+        self.seen.insert(lane, Seen { text: text.map(Into::into), record, is_foreign, since_ms });
+        Ok(())
+    }
+
+    /// Whether a record is older than what was acknowledged, or takes its place.
+    pub(super) fn went_back(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
+        let Some(known) =
+            self.acknowledged.get(&lane).filter(|_| self.config.rules.keep(Rule::StopWhenRegisterWentBack))
+        else {
+            return false;
+        };
+        found.is_none_or(|found| {
+            found.version < known.version
+                || found.ceiling_ms < known.ceiling_ms
+                || found.version == known.version && found.token != known.token
+        })
+    }
+
+    /// Tries to create the record that describes the space.
+    pub(super) fn describe(&mut self, random: u128) -> Action {
+        self.attempts += 1;
+        let space = &self.config.space;
+        let meta = MetaRecord {
+            version: 1,
+            token: Token(random as u64),
+            register: Uuid::from_random(random),
+            layout: space.layout().into(),
+            bits: space.bits(),
+            era: 1,
+            floor_ms: 0,
+        };
+        self.step = Step::Describing { attempt: self.attempts };
+        Action::Write { attempt: self.attempts, key: space.meta_key(), seen: None, value: meta.to_string() }
+    }
+
+    /// Tries to take the best lane, or waits.
+    pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
+        let Some(best) = self.best(at, token) else {
+            let at_ms = self.next_look_ms(at);
+            self.step = Step::Look { at_ms };
+            return self.sleep(at_ms);
+        };
+        let record = LaneRecord {
+            version: best.version + 1,
+            token,
+            holder: self.config.name.clone(),
+            horizon_ms: self.config.horizon_ms,
+            ceiling_ms: best.ceiling_ms,
+            state: LaneState::Held,
+        };
+        self.has_tried_own |= best.is_own;
+        self.claims.push(token);
+        if self.claims.len() > MOST_CLAIMS {
+            self.claims.remove(0);
+        }
+        self.attempts += 1;
+        self.attempted_at_ms = Some(at.mono_ms);
+        let (attempt, value) = (self.attempts, record.to_string());
+        self.step = Step::Taking { attempt, lane: best.lane, floor_ms: best.floor_ms, record: Box::new(record) };
+        Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
+    }
+
+    /// The lane with the least ceiling among those that can be taken. The token decides between equal ones, so that
+    /// processes that start together do not all try the same lane.
+    fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
+        let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen));
+        candidates.min_by_key(|candidate| (candidate.floor_ms, mix(candidate.lane)))
+    }
+
+    fn candidate(&self, at: Moment, lane: u16, seen: &Seen) -> Option<Candidate> {
+        let rules = self.config.rules;
+        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
+        let floor_ms = self.floor_of(seen)?;
+        let mut is_own = false;
+        if let Some(record) = &seen.record {
+            let is_taken = record.state == LaneState::Held && unchanged_ms < self.time_out_ms(record);
+            if is_taken && rules.keep(Rule::WaitForTimeOut) {
+                // An attempt to take it can have succeeded without an answer.
+                let is_claimed = self.claims.contains(&record.token);
+                is_own = is_claimed || !self.has_tried_own && record.holder == self.config.name;
+                if !is_own {
+                    return None;
+                }
+            }
+        }
+        if self.is_far_ahead(at, floor_ms) && rules.keep(Rule::SkipFarAhead) {
+            // If all lanes are far ahead, this process's own clock must be behind.
+            let is_near = |seen: &Seen| self.floor_of(seen).is_some_and(|floor_ms| !self.is_far_ahead(at, floor_ms));
+            if self.seen.values().any(is_near) {
+                return None;
+            }
+        }
+        let ceiling_ms = self.raise(at, floor_ms, unchanged_ms);
+        if rules.keep(Rule::OnlyRaise) && ceiling_ms <= floor_ms.max(self.used_until_ms) {
+            return None;
+        }
+        let version = seen.record.as_ref().map_or(0, |record| record.version);
+        Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own })
+    }
+
+    /// Where the next holder of a lane starts; `None` if nobody may take it.
+    fn floor_of(&self, seen: &Seen) -> Option<u64> {
+        match &seen.record {
+            Some(record) if record.state == LaneState::Closed => None,
+            Some(record) => Some(record.ceiling_ms),
+            None if seen.is_foreign => None,
+            None => Some(self.meta.as_ref().map_or(0, |meta| meta.floor_ms)),
+        }
+    }
+
+    fn is_far_ahead(&self, at: Moment, ceiling_ms: u64) -> bool {
+        let allowed_ms = self.config.horizon_ms + self.config.max_skew_ms;
+        at.now_ms.is_some_and(|now| ceiling_ms > now.saturating_add(allowed_ms))
+    }
+
+    /// How long a held record must stay unchanged until it can be taken.
+    fn time_out_ms(&self, record: &LaneRecord) -> u64 {
+        let horizon_ms = if self.config.rules.keep(Rule::WaitForHorizon) { record.horizon_ms } else { 0 };
+        self.config.time_out_ms.max(horizon_ms)
+    }
+
+    /// When to look again: at the first time-out to come, and no later than after one interval.
+    fn next_look_ms(&self, at: Moment) -> u64 {
+        let ends = |seen: &Seen| {
+            let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
+            Some(seen.since_ms + self.time_out_ms(record)).filter(|end| *end > at.mono_ms)
+        };
+        let next_ms = at.mono_ms + self.config.poll_ms;
+        self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
+    }
+
+    /// When the next lane can be taken at the earliest, if nobody gives one back before.
+    pub(crate) fn next_time_out_ms(&self) -> Option<u64> {
+        let ends = |seen: &Seen| {
+            let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
+            Some(seen.since_ms + self.time_out_ms(record))
+        };
+        self.seen.values().filter_map(ends).min()
+    }
+}

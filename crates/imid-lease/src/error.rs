@@ -1,0 +1,172 @@
+//! Why a lease could not be opened, and why an ID was not minted.
+
+use std::time::Duration;
+
+use imid::generator::{BuildError, GenerateError};
+use thiserror::Error;
+
+use crate::options::OptionsError;
+use crate::register::RegisterError;
+
+/// No ID was minted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct LeaseError(LeaseKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(crate) enum LeaseKind {
+    #[error(transparent)]
+    Generate(GenerateError),
+    #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
+    NoLane { retry_after: Duration },
+    #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
+    Silent { retry_after: Duration },
+    #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
+    UsedUp { retry_after: Duration },
+    #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
+    WentBack,
+    #[error("register has another layout or another number of lanes: restart with its settings")]
+    Mismatch,
+    #[error("register has records of another format: restart with the version that wrote them")]
+    Format,
+    #[error("leased generator is closed")]
+    Closed,
+    #[error("lease belongs to the parent process: open another one after the fork")]
+    Forked,
+}
+
+impl LeaseError {
+    /// How long to wait until the same call can succeed. `None` where waiting does not help: the generator is closed or the
+    /// parent's, the register went back or does not fit, or the error is one of [`GenerateError`] that has none.
+    pub const fn retry_after(self) -> Option<Duration> {
+        match self.0 {
+            LeaseKind::Generate(error) => error.retry_after(),
+            LeaseKind::NoLane { retry_after }
+            | LeaseKind::Silent { retry_after }
+            | LeaseKind::UsedUp { retry_after } => Some(retry_after),
+            _ => None,
+        }
+    }
+
+    /// The error of the generator, if the lease is not the reason.
+    pub const fn generate_error(self) -> Option<GenerateError> {
+        match self.0 {
+            LeaseKind::Generate(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether all lanes are in the hands of other processes.
+    pub const fn is_no_lane(self) -> bool {
+        matches!(self.0, LeaseKind::NoLane { .. })
+    }
+
+    /// Whether the ceiling is reached because the register does not answer.
+    pub const fn is_silent(self) -> bool {
+        matches!(self.0, LeaseKind::Silent { .. })
+    }
+
+    /// Whether the ceiling is reached and will be raised soon: a large run, or IDs that were observed, used it up.
+    pub const fn is_used_up(self) -> bool {
+        matches!(self.0, LeaseKind::UsedUp { .. })
+    }
+
+    /// Whether the register went back to an earlier state, as after a restored backup. This process mints nothing any more.
+    pub const fn is_went_back(self) -> bool {
+        matches!(self.0, LeaseKind::WentBack)
+    }
+
+    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    pub const fn is_mismatch(self) -> bool {
+        matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
+    }
+
+    /// Whether the generator was closed.
+    pub const fn is_closed(self) -> bool {
+        matches!(self.0, LeaseKind::Closed)
+    }
+
+    /// Whether the process is a forked child, and the lease is its parent's.
+    pub const fn is_forked(self) -> bool {
+        matches!(self.0, LeaseKind::Forked)
+    }
+}
+
+impl From<LeaseKind> for LeaseError {
+    fn from(kind: LeaseKind) -> Self {
+        Self(kind)
+    }
+}
+
+/// A lease could not be opened.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct OpenError(OpenKind);
+
+#[derive(Debug, Error)]
+pub(crate) enum OpenKind {
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error("cannot open the register")]
+    Register(#[from] RegisterError),
+    #[error("expected a register of layout {expected}, found {found}")]
+    Mismatch { expected: String, found: String },
+    #[error("cannot read the register: {0}")]
+    Format(String),
+    #[error("no lane is free: {held} of {lanes} are held")]
+    NoLane { held: usize, lanes: u32 },
+    #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
+    Silent { waited: Duration, cause: String },
+    #[error("register went back while it was opened, at {0}")]
+    WentBack(String),
+    #[error("cannot start the thread that keeps the lease")]
+    Thread(#[source] std::io::Error),
+}
+
+impl OpenError {
+    /// Whether the settings do not fit together.
+    pub const fn is_options(&self) -> bool {
+        matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
+    }
+
+    /// Whether the register cannot be opened, or did not answer in time.
+    pub const fn is_register(&self) -> bool {
+        matches!(self.0, OpenKind::Register(_) | OpenKind::Silent { .. })
+    }
+
+    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    pub const fn is_mismatch(&self) -> bool {
+        matches!(self.0, OpenKind::Mismatch { .. } | OpenKind::Format(_))
+    }
+
+    /// Whether all lanes are in the hands of other processes.
+    pub const fn is_no_lane(&self) -> bool {
+        matches!(self.0, OpenKind::NoLane { .. })
+    }
+}
+
+impl From<OpenKind> for OpenError {
+    fn from(kind: OpenKind) -> Self {
+        Self(kind)
+    }
+}
+
+impl From<OptionsError> for OpenError {
+    fn from(error: OptionsError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<BuildError> for OpenError {
+    fn from(error: BuildError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<RegisterError> for OpenError {
+    fn from(error: RegisterError) -> Self {
+        Self(error.into())
+    }
+}

@@ -1,0 +1,409 @@
+//! A generator whose lane comes from a register.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use imid::clock::{Clock, SystemClock};
+use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
+use imid::{MessageId, Parts, Session};
+
+use crate::chain::Chain;
+use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::rules::Rules;
+use crate::engine::{Config, Grant, MIN_GAP_MS, Stopped};
+use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
+use crate::keeper::{Keeper, Lease, State, Tenant};
+use crate::options::{Options, Settings};
+use crate::register::{FileRegister, Register};
+use crate::space::Space;
+use crate::status::{Phase, Status};
+
+/// The longest single sleep of [`LeasedGenerator::generate_within`].
+const SLICE: Duration = Duration::from_millis(10);
+
+/// Mints the IDs of one process in a lane that a register grants.
+///
+/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, as long as the register keeps its word. The
+/// rest is as [`imid::Generator`] promises it: **lock-free** minting that **never blocks**, and IDs that are **monotonic**
+/// (per session with more than one stripe), also when the lane changes.
+///
+/// | event | what happens |
+/// | --- | --- |
+/// | the register does not answer | minting goes on up to the ceiling: for three quarters of the horizon at least. Then an error with `retry_after` |
+/// | the process is paused, and another one takes its lane | IDs below the ceiling are still unique; then it takes another lane |
+/// | the clock jumps by more than `max_skew` | the jump is not followed |
+/// | all lanes are taken | an error with `retry_after`, until one is given back or its holder's time-out is over |
+/// | the process is killed | its lane is free after the time-out. It goes on after the last ceiling, which can be ahead of the clock by the horizon |
+/// | the process forks | the child mints nothing: it opens a lease of its own |
+/// | the register is restored from a backup | it is noticed at the next renewal. The process mints nothing any more |
+///
+/// ```
+/// use imid::{Session, SessionType};
+/// use imid_lease::register::MemoryRegister;
+/// use imid_lease::{LeasedGenerator, Options};
+///
+/// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+/// let room = Session::new(SessionType::GROUP, "room-42");
+/// assert!(ids.generate(room)? < ids.generate(room)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
+    inner: Arc<Inner<C, STRIPES>>,
+    keeper: Keeper,
+}
+
+/// What threads that mint and the keeper share.
+struct Inner<C, const STRIPES: usize> {
+    /// The generators of all lanes that were granted, in order. The last one mints.
+    generators: Chain<Laned<C, STRIPES>>,
+    clock: BelievedClock<C>,
+    settings: Settings,
+    lane_bits: u32,
+}
+
+/// The generator of one grant.
+struct Laned<C, const STRIPES: usize> {
+    generator: Generator<BelievedClock<C>, STRIPES>,
+    /// Set before the generator is closed.
+    is_sealed: AtomicBool,
+}
+
+impl LeasedGenerator {
+    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing to
+    /// configure.
+    ///
+    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this one
+    /// can have minted. That can be ahead of the clock by the horizon, 10 s.
+    ///
+    /// ```
+    /// use imid::{Session, SessionType};
+    /// use imid_lease::LeasedGenerator;
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("imid-lease-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("ids");
+    /// let ids = LeasedGenerator::open_file(&path)?;
+    /// let id = ids.generate(Session::new(SessionType::GROUP, "room-42"))?;
+    /// # drop(ids);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
+    pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).name("owner"))
+    }
+}
+
+impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES>
+where
+    C: Clock + Clone + Send + Sync + 'static,
+{
+    /// Opens a generator, and waits until it has a lane.
+    ///
+    /// It starts a thread, which keeps the lease until the generator is dropped.
+    ///
+    /// # Errors
+    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has no
+    /// free lane in [`open_within`](Options::open_within).
+    pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {
+        let Options { clock, settings } = options;
+        let (space, name) = settings.check()?;
+        let clock = BelievedClock::new(clock, millis(settings.max_skew));
+        let lane_bits = space.bits();
+        let inner =
+            Arc::new(Inner { generators: Chain::new(), clock: clock.clone(), settings: settings.clone(), lane_bits });
+        // What the keeper cannot report.
+        inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+        let config = Config {
+            space: space.clone(),
+            name,
+            horizon_ms: millis(settings.horizon),
+            time_out_ms: millis(settings.time_out),
+            max_skew_ms: millis(settings.max_skew),
+            poll_ms: millis(settings.poll).max(1),
+            rules: Rules::default(),
+        };
+        let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
+        let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
+        let is_open = |state: &State| state.status.phase != Phase::Seeking;
+        let state = keeper.wait(0, settings.open_within, is_open);
+        match state.status.phase {
+            Phase::Holding | Phase::Lost => Ok(Self { inner, keeper }),
+            _ => Err(why_not_open(&state, &space, settings.open_within)),
+        }
+    }
+
+    /// Mints the next ID of a session. **Lock-free**; **never blocks**.
+    ///
+    /// # Errors
+    /// The lease has run out and cannot be renewed now, or for good ([`LeaseError`]); or as for
+    /// [`imid::Generator::generate`].
+    #[inline]
+    pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
+        if let Some(laned) = self.inner.generators.last()
+            && let Ok(id) = laned.generator.generate(session)
+        {
+            return Ok(id);
+        }
+        self.try_again(|generator| generator.generate(session))
+    }
+
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
+    pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, LeaseError> {
+        let mut started = None;
+        loop {
+            let error = match self.generate(session) {
+                Ok(id) => return Ok(id),
+                Err(error) => error,
+            };
+            let left = timeout.saturating_sub(started.get_or_insert_with(Instant::now).elapsed());
+            match error.retry_after() {
+                Some(wait) if wait <= left => thread::sleep(wait.min(SLICE)),
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate), the limits holding for the last ID of the run; and a run that is longer than
+    /// [`max_lead`](Options::max_lead) allows, as for [`imid::Generator::batch`].
+    #[inline]
+    pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
+        if let Some(laned) = self.inner.generators.last()
+            && let Ok(batch) = laned.generator.batch(session, n)
+        {
+            return Ok(batch);
+        }
+        self.try_again(|generator| generator.batch(session, n))
+    }
+
+    /// [`batch`](Self::batch) into a slice: all of it, or nothing.
+    ///
+    /// # Errors
+    /// As for [`batch`](Self::batch); the slice is then as it was.
+    #[inline]
+    pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
+        if let Some(laned) = self.inner.generators.last()
+            && laned.generator.fill(session, ids).is_ok()
+        {
+            return Ok(());
+        }
+        self.try_again(|generator| generator.fill(session, ids))
+    }
+
+    /// Makes every later ID, of every session, sort after one seen from elsewhere: see [`imid::Generator::observe`].
+    ///
+    /// While the lane changes, which takes microseconds, it waits for the next one.
+    ///
+    /// # Errors
+    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock: it may be forged, and nothing changes. The
+    /// clock has no usable time.
+    #[inline]
+    pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
+        loop {
+            let seen = self.inner.generators.len();
+            let Some(laned) = self.inner.generators.last() else { return Ok(()) };
+            laned.generator.observe(id)?;
+            // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
+            fence(Ordering::SeqCst);
+            if !laned.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The state of the lease, for an operator. In a forked child it is that of the parent at the time of the fork, at the
+    /// latest.
+    pub fn status(&self) -> Status {
+        self.keeper.state(0).status_at(self.inner.clock.believed_ms())
+    }
+
+    /// Gives the lane back. Later calls are an error ([`LeaseError::is_closed`]).
+    ///
+    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts; if it
+    /// does not answer, the lane stays taken until the time-out. Dropping the generator does the same. In a forked child
+    /// this does nothing.
+    pub fn close(&self) {
+        self.keeper.close();
+    }
+
+    /// Whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
+    #[cold]
+    #[inline(never)]
+    fn is_last(&self, seen: usize) -> bool {
+        while self.inner.generators.len() == seen {
+            if self.keeper.is_forked() || self.keeper.state(0).stopped.is_some() {
+                return self.inner.generators.len() == seen;
+            }
+            thread::yield_now();
+        }
+        false
+    }
+
+    /// Tries again with the generator that is now the last one, and says why it does not work.
+    #[cold]
+    #[inline(never)]
+    fn try_again<T>(
+        &self,
+        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+    ) -> Result<T, LeaseError> {
+        let mut waited = false;
+        loop {
+            let seen = self.inner.generators.len();
+            let Some(laned) = self.inner.generators.last() else { return Err(self.why_no_room()) };
+            let error = match mint(&laned.generator) {
+                Ok(minted) => return Ok(minted),
+                Err(error) => error,
+            };
+            if error.is_forked() {
+                return Err(LeaseKind::Forked.into());
+            }
+            if error.is_closed() {
+                if self.is_last(seen) {
+                    return Err(self.why_stopped());
+                }
+            } else if error.is_ceiling() {
+                // The keeper may have raised it since.
+                if waited {
+                    self.keeper.wake();
+                    return Err(self.why_no_room());
+                }
+                waited = true;
+            } else {
+                return Err(LeaseKind::Generate(error).into());
+            }
+        }
+    }
+
+    fn why_stopped(&self) -> LeaseError {
+        if self.keeper.is_forked() {
+            return LeaseKind::Forked.into();
+        }
+        let kind = match self.keeper.state(0).stopped {
+            Some(Stopped::WentBack { .. }) => LeaseKind::WentBack,
+            Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
+            Some(Stopped::Format(_)) => LeaseKind::Format,
+            Some(Stopped::Closed) | None => LeaseKind::Closed,
+        };
+        kind.into()
+    }
+
+    fn why_no_room(&self) -> LeaseError {
+        if self.keeper.is_forked() {
+            return LeaseKind::Forked.into();
+        }
+        let state = self.keeper.state(0);
+        if state.stopped.is_some() {
+            return self.why_stopped();
+        }
+        let now_ms = monotonic_ms();
+        let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
+        let kind = match (state.status.phase, &state.status.last_error) {
+            (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
+            (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
+            (_, None) => {
+                LeaseKind::NoLane { retry_after: until(state.next_time_out_ms.unwrap_or(0).max(state.next_ms)) }
+            }
+        };
+        kind.into()
+    }
+}
+
+impl<C: Clock + Clone + fmt::Debug, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeasedGenerator")
+            .field("stripes", &STRIPES)
+            .field("lane_bits", &self.inner.lane_bits)
+            .field("lanes_so_far", &self.inner.generators.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
+    fn build(&self, grant: Grant) -> Result<Laned<C, STRIPES>, OpenError> {
+        let mut builder = Generator::builder()
+            .stripes()
+            .clock(self.clock.clone())
+            .start(self.settings.start)
+            .max_lead(self.settings.max_lead)
+            .max_skew(self.settings.max_skew)
+            .lane(Lane { index: grant.lane, bits: self.lane_bits })
+            .ceiling(grant.ceiling_ms);
+        if let Some(id) = last_id_before(grant.floor_ms) {
+            builder = builder.floor(id);
+        }
+        Ok(Laned { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
+    }
+}
+
+/// Some ID of the millisecond before: a floor makes all IDs come in later milliseconds.
+fn last_id_before(floor_ms: u64) -> Option<MessageId> {
+    let timestamp_ms = floor_ms.checked_sub(1)?;
+    MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::default() }).ok()
+}
+
+/// The part of a generator that the keeper drives.
+struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
+
+impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
+    fn used_until_ms(&self) -> u64 {
+        let Some(laned) = self.0.generators.last() else { return 0 };
+        // The last stamp is not after the clock, or as far ahead of it as its lead.
+        let lead = millis(laned.generator.stats().lead);
+        if lead == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
+    }
+
+    fn start(&mut self, grant: Grant) {
+        // IDs that the generator before has observed, and floors, hold for this one too.
+        let reached_ms = self.0.generators.last().map_or(0, |laned| {
+            let behind = millis(laned.generator.stats().behind);
+            if behind == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
+        });
+        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
+        if let Ok(laned) = self.0.build(grant) {
+            self.0.generators.push(laned);
+        }
+    }
+
+    fn raise(&mut self, ceiling_ms: u64) {
+        if let Some(laned) = self.0.generators.last() {
+            laned.generator.raise_ceiling(ceiling_ms);
+        }
+    }
+
+    fn seal(&mut self) -> u64 {
+        let Some(laned) = self.0.generators.last() else { return 0 };
+        laned.is_sealed.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        laned.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn why_not_open(state: &State, space: &Space, waited: Duration) -> OpenError {
+    let kind = match (&state.stopped, &state.status.last_error) {
+        (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
+            expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
+            found: format!("{layout} with {bits} bits of lane"),
+        },
+        (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
+        (Some(Stopped::WentBack { key }), _) => OpenKind::WentBack(key.clone()),
+        (_, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
+        (_, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
+    };
+    kind.into()
+}

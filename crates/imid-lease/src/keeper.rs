@@ -1,0 +1,387 @@
+//! The thread that keeps leases: it drives engines over a register.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use imid::clock::Clock;
+
+use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence, Stopped};
+use crate::register::{Promise, Register, RegisterError};
+use crate::status::{Phase, Status};
+
+/// How often the store is asked for its time.
+const STORE_TIME_MS: u64 = 10_000;
+
+/// What mints under the grants of one engine. All calls come from the keeper's thread.
+pub(crate) trait Tenant: Send {
+    /// Returns the first unix millisecond after the last stamp of the running generator; 0 if there is none.
+    fn used_until_ms(&self) -> u64;
+
+    /// Starts to mint under a grant. The generator before is sealed.
+    fn start(&mut self, grant: Grant);
+
+    /// Raises the ceiling of the running generator.
+    fn raise(&mut self, ceiling_ms: u64);
+
+    /// Ends the running generator for ever, and returns the first unix millisecond after each stamp that it has minted or
+    /// that a call under way will return; 0 if there is none. Called again it returns the same.
+    fn seal(&mut self) -> u64;
+}
+
+/// One lease of a keeper.
+pub(crate) struct Lease {
+    pub(crate) config: Config,
+    pub(crate) tenant: Box<dyn Tenant>,
+}
+
+/// The keeper of one register.
+///
+/// It ends when it is dropped: it seals, releases, and waits for the register's last answer. In a forked child it does
+/// nothing.
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// To wake it without the lock.
+    handle: Thread,
+    process: u32,
+}
+
+struct Shared {
+    is_closing: AtomicBool,
+    states: Mutex<Vec<State>>,
+    changed: Condvar,
+}
+
+/// What the keeper publishes of one lease.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) status: Status,
+    pub(crate) stopped: Option<Stopped>,
+    /// The monotonic time of the next call.
+    pub(crate) next_ms: u64,
+    /// The monotonic time at which a lane can be taken, if nobody gives one back before.
+    pub(crate) next_time_out_ms: Option<u64>,
+    pub(crate) held_by_others: usize,
+    renewed_at_ms: Option<u64>,
+}
+
+impl Keeper {
+    /// Starts the thread. Each lease looks for a lane at once.
+    pub(crate) fn start<R, C>(register: R, clock: BelievedClock<C>, leases: Vec<Lease>) -> std::io::Result<Self>
+    where
+        R: Register + 'static,
+        C: Clock + Send + Sync + 'static,
+    {
+        let promise = register.promise();
+        let states = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
+        let shared = Arc::new(Shared {
+            is_closing: AtomicBool::new(false),
+            states: Mutex::new(states),
+            changed: Condvar::new(),
+        });
+        let mut work = Work {
+            register,
+            clock,
+            shared: Arc::clone(&shared),
+            leases: leases
+                .into_iter()
+                .map(|lease| Running {
+                    engine: Engine::new(lease.config),
+                    tenant: lease.tenant,
+                    is_new_register: false,
+                })
+                .collect(),
+            ask_time_at_ms: Some(0),
+            last_error: None,
+        };
+        let thread = thread::Builder::new().name("imid-lease".into()).spawn(move || work.run())?;
+        let handle = thread.thread().clone();
+        Ok(Self { shared, thread: Mutex::new(Some(thread)), handle, process: std::process::id() })
+    }
+
+    /// Has the thread look at once whether a generator needs room.
+    pub(crate) fn wake(&self) {
+        self.handle.unpark();
+    }
+
+    /// Whether this process is a forked child of the one that started the thread.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
+    /// The number of leases.
+    pub(crate) fn len(&self) -> usize {
+        self.states().len()
+    }
+
+    /// The state of a lease. Not for a forked child.
+    pub(crate) fn state(&self, lease: usize) -> State {
+        self.states()[lease].clone()
+    }
+
+    /// Waits until `is_done` says so of a lease's state, or until the time is over; returns the last state.
+    pub(crate) fn wait(&self, lease: usize, time: Duration, is_done: impl Fn(&State) -> bool) -> State {
+        let deadline = Instant::now() + time;
+        let mut states = self.states();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if is_done(&states[lease]) || left.is_zero() {
+                return states[lease].clone();
+            }
+            states = self.shared.changed.wait_timeout(states, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Seals all generators, gives all lanes back, and ends the thread.
+    pub(crate) fn close(&self) {
+        if self.is_forked() {
+            return;
+        }
+        self.shared.is_closing.store(true, Ordering::Release);
+        self.wake();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic of the thread was reported by the thread.
+            let _ = thread.join();
+        }
+    }
+
+    fn states(&self) -> MutexGuard<'_, Vec<State>> {
+        self.shared.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
+            let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            std::mem::forget(thread);
+        } else {
+            self.close();
+        }
+    }
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeper").field("process", &self.process).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn new(config: &Config, promise: Promise) -> Self {
+        let status = Status {
+            phase: Phase::Seeking,
+            register: None,
+            is_new_register: false,
+            promise,
+            holder: config.name.clone(),
+            lane: None,
+            ceiling_ms: None,
+            time_left: Duration::ZERO,
+            last_renewal: None,
+            renewals: 0,
+            lost: 0,
+            last_error: None,
+        };
+        Self { status, stopped: None, next_ms: 0, next_time_out_ms: None, held_by_others: 0, renewed_at_ms: None }
+    }
+
+    /// The status as of now.
+    pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
+        let left_ms = match (self.status.ceiling_ms, now_ms) {
+            (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),
+            _ => 0,
+        };
+        let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
+        Status {
+            time_left: Duration::from_millis(left_ms),
+            last_renewal: self.renewed_at_ms.map(ago),
+            ..self.status.clone()
+        }
+    }
+}
+
+/// One lease of the thread.
+struct Running {
+    engine: Engine,
+    tenant: Box<dyn Tenant>,
+    is_new_register: bool,
+}
+
+/// What the thread works on.
+struct Work<R, C> {
+    register: R,
+    clock: BelievedClock<C>,
+    shared: Arc<Shared>,
+    leases: Vec<Running>,
+    /// When to ask the store for its time; `None` if it has none.
+    ask_time_at_ms: Option<u64>,
+    last_error: Option<String>,
+}
+
+impl<R: Register, C: Clock> Work<R, C> {
+    fn run(&mut self) {
+        /// If the thread panics, all generators stop at their ceilings, and whoever waits is woken.
+        struct OnEnd(Arc<Shared>);
+
+        impl Drop for OnEnd {
+            fn drop(&mut self) {
+                let mut states = self.0.states.lock().unwrap_or_else(PoisonError::into_inner);
+                for state in states.iter_mut() {
+                    state.status.phase = Phase::Stopped;
+                    state.stopped.get_or_insert(Stopped::Closed);
+                }
+                drop(states);
+                self.0.changed.notify_all();
+            }
+        }
+
+        let _on_end = OnEnd(Arc::clone(&self.shared));
+        loop {
+            let is_closing = self.shared.is_closing.load(Ordering::Acquire);
+            let mut next_ms = None;
+            for lease in 0..self.leases.len() {
+                if is_closing {
+                    self.leases[lease].engine.close();
+                }
+                if let Some(at_ms) = self.drive(lease) {
+                    next_ms = Some(next_ms.map_or(at_ms, |next: u64| next.min(at_ms)));
+                }
+            }
+            let Some(next_ms) = next_ms else { return };
+            let left_ms = next_ms.saturating_sub(monotonic_ms());
+            if left_ms > 0 {
+                thread::park_timeout(Duration::from_millis(left_ms));
+            }
+        }
+    }
+
+    /// Does what an engine asks for until it sleeps; returns until when. `None` if it is done.
+    fn drive(&mut self, lease: usize) -> Option<u64> {
+        loop {
+            self.ask_time();
+            let at = self.moment(lease);
+            let Ok(random) = crate::random::bits() else {
+                // Without random numbers nothing can be written. The generators stop at their ceilings.
+                self.last_error = Some("the system has no random numbers".into());
+                return Some(at.mono_ms + engine::MIN_GAP_MS);
+            };
+            let running = &mut self.leases[lease];
+            let reply = match running.engine.poll(at, random) {
+                Action::Sleep { until_ms } => {
+                    self.publish(lease);
+                    return Some(until_ms);
+                }
+                Action::Done | Action::Wait => {
+                    self.publish(lease);
+                    return None;
+                }
+                Action::List => {
+                    let prefix = running.engine.prefix();
+                    Reply::Listed(self.told(|register| register.list(&prefix)))
+                }
+                Action::Read { key } => Reply::Read(self.told(|register| register.read(&key))),
+                Action::Write { attempt, key, seen, value } => {
+                    let written = self.told(|register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let outcome = match written {
+                        Ok(true) => Outcome::Acknowledged,
+                        Ok(false) => Outcome::Conflict,
+                        Err(Silence) => Outcome::Unknown,
+                    };
+                    self.leases[lease].is_new_register |=
+                        seen.is_none() && key.ends_with("/meta") && outcome == Outcome::Acknowledged;
+                    Reply::Written { attempt, outcome }
+                }
+                #[cfg(test)]
+                Action::Delete { .. } => unreachable!("only the simulation takes this rule away"),
+                Action::Seal => {
+                    // First, so that whoever meets a sealed generator knows whether another one will come.
+                    self.publish(lease);
+                    Reply::Sealed { end_ms: self.leases[lease].tenant.seal() }
+                }
+                Action::Start(grant) => {
+                    running.tenant.start(grant);
+                    self.publish(lease);
+                    continue;
+                }
+                Action::Raise { ceiling_ms } => {
+                    running.tenant.raise(ceiling_ms);
+                    self.publish(lease);
+                    continue;
+                }
+            };
+            // The time of the reply.
+            let at = self.moment(lease);
+            self.leases[lease].engine.reply(at, reply);
+        }
+    }
+
+    fn moment(&self, lease: usize) -> Moment {
+        Moment {
+            mono_ms: monotonic_ms(),
+            now_ms: self.clock.believed_ms(),
+            used_until_ms: self.leases[lease].tenant.used_until_ms(),
+        }
+    }
+
+    /// Makes a call of the register, and remembers its error.
+    fn told<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+        let result = call(&mut self.register);
+        self.last_error = result.as_ref().err().map(ToString::to_string);
+        result.map_err(|_| Silence)
+    }
+
+    /// Asks the store for its time now and then.
+    fn ask_time(&mut self) {
+        let before_ms = monotonic_ms();
+        if self.ask_time_at_ms.is_none_or(|at| at > before_ms) || self.shared.is_closing.load(Ordering::Relaxed) {
+            return;
+        }
+        self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
+        match self.told(Register::now_ms) {
+            Ok(Some(store_ms)) => {
+                let middle_ms = before_ms.midpoint(monotonic_ms());
+                self.clock.set_store(Some(engine::believe::offset(store_ms, middle_ms)));
+            }
+            Ok(None) => self.ask_time_at_ms = None,
+            Err(Silence) => {}
+        }
+    }
+
+    fn publish(&mut self, lease: usize) {
+        let Running { engine, is_new_register, .. } = &self.leases[lease];
+        let mut states = self.shared.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut states[lease];
+        let (lost, renewals) = engine.counts();
+        let grant = engine.grant();
+        let status = &mut state.status;
+        status.phase = match engine.phase() {
+            engine::Phase::Seeking => Phase::Seeking,
+            engine::Phase::Holding => Phase::Holding,
+            engine::Phase::Lost => Phase::Lost,
+            engine::Phase::Stopped => Phase::Stopped,
+        };
+        status.register = engine.register();
+        status.is_new_register = *is_new_register;
+        status.lane = grant.map(|grant| grant.lane);
+        status.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
+        status.renewals = renewals;
+        status.lost = lost;
+        status.last_error.clone_from(&self.last_error);
+        state.stopped = engine.stopped().cloned();
+        state.next_ms = engine.next_ms();
+        state.next_time_out_ms = engine.next_time_out_ms();
+        state.held_by_others = engine.held_by_others();
+        state.renewed_at_ms = engine.acknowledged_at_ms();
+        #[cfg(feature = "metrics")]
+        crate::metrics::record(engine.space_name(), &state.status_at(self.clock.believed_ms()));
+        drop(states);
+        self.shared.changed.notify_all();
+    }
+}

@@ -1,0 +1,243 @@
+//! Settings of a lease.
+
+use std::time::Duration;
+
+use imid::Start;
+use imid::clock::SystemClock;
+use thiserror::Error;
+
+use crate::record::{Name, RecordError};
+use crate::space::{Space, SpaceError};
+
+/// Settings of a [`LeasedGenerator`](crate::LeasedGenerator). Every process that uses one register has the same space.
+///
+/// ```
+/// use core::time::Duration;
+/// use imid_lease::Options;
+///
+/// let options = Options::new().lane_bits(4).horizon(Duration::from_secs(30)).name("web-3").stripes::<64>();
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Options<C = SystemClock, const STRIPES: usize = 1> {
+    pub(crate) clock: C,
+    pub(crate) settings: Settings,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) space: String,
+    pub(crate) lane_bits: u32,
+    pub(crate) name: Option<String>,
+    pub(crate) horizon: Duration,
+    pub(crate) time_out: Duration,
+    pub(crate) poll: Duration,
+    pub(crate) open_within: Duration,
+    pub(crate) max_skew: Duration,
+    pub(crate) max_lead: Duration,
+    pub(crate) start: Start,
+}
+
+impl Options {
+    /// Returns the default settings: 16 lanes, a horizon and a time-out of 10 s, the system clock, and one stripe.
+    pub const fn new() -> Self {
+        let settings = Settings {
+            space: String::new(),
+            lane_bits: 4,
+            name: None,
+            horizon: Duration::from_secs(10),
+            time_out: Duration::from_secs(10),
+            poll: Duration::from_millis(75),
+            open_within: Duration::from_secs(15),
+            max_skew: Duration::from_secs(5),
+            max_lead: Duration::from_secs(1),
+            start: Start::Seeded,
+        };
+        Self { clock: SystemClock, settings }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C, const STRIPES: usize> Options<C, STRIPES> {
+    /// Sets the clock to mint by. Default: the system's. Clones of it must show the same time.
+    pub fn clock<D>(self, clock: D) -> Options<D, STRIPES> {
+        Options { clock, settings: self.settings }
+    }
+
+    /// Sets the number of stripes, as of [`imid::generator::Builder::stripes`]. Default: 1.
+    pub fn stripes<const MORE: usize>(self) -> Options<C, MORE> {
+        Options { clock: self.clock, settings: self.settings }
+    }
+
+    /// Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.
+    pub fn space(mut self, name: impl Into<String>) -> Self {
+        self.settings.space = name.into();
+        self
+    }
+
+    /// Sets how many bits of the spin tell lanes apart, from 0 to 12. Default: 4, which is 16 lanes.
+    ///
+    /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than processes,
+    /// old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and stripe.
+    pub fn lane_bits(mut self, bits: u32) -> Self {
+        self.settings.lane_bits = bits;
+        self
+    }
+
+    /// Sets the name of this process: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`. Default: the
+    /// process ID and a random number.
+    ///
+    /// A process that starts can take a lane of the same name at once, without waiting for the time-out. So a name should be
+    /// the same after a restart, and no two live processes should have it. If two have, one of them loses its lane, and no
+    /// ID comes twice.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Sets how far ahead of use the ceiling is written. Default: 10 s. The register may be out of reach for three quarters
+    /// of this time, and minting goes on.
+    ///
+    /// It must be greater than [`max_skew`](Self::max_skew) and [`max_lead`](Self::max_lead) together, and at least twice
+    /// `max_lead`. There is one write in each quarter of it. After a crash the lane's next IDs can be ahead of the clock by
+    /// up to this time.
+    pub fn horizon(mut self, horizon: Duration) -> Self {
+        self.settings.horizon = horizon;
+        self
+    }
+
+    /// Sets how long a lane must stay unchanged until others may take it. Default: 10 s. The horizon of the lane's holder
+    /// counts instead if it is longer.
+    pub fn time_out(mut self, time_out: Duration) -> Self {
+        self.settings.time_out = time_out;
+        self
+    }
+
+    /// Sets how often to look for a lane while all are taken. Default: 75 ms.
+    pub fn poll(mut self, interval: Duration) -> Self {
+        self.settings.poll = interval;
+        self
+    }
+
+    /// Sets how long to wait for a lane at the start. Default: 15 s.
+    pub fn open_within(mut self, time: Duration) -> Self {
+        self.settings.open_within = time;
+        self
+    }
+
+    /// Sets how far the clock may be from the store's time, or step, and be followed, and how far ahead an ID may be that
+    /// is observed. Default: 5 s.
+    pub fn max_skew(mut self, skew: Duration) -> Self {
+        self.settings.max_skew = skew;
+        self
+    }
+
+    /// Sets how far IDs may run ahead of the clock under overload. Default: 1 s.
+    pub fn max_lead(mut self, lead: Duration) -> Self {
+        self.settings.max_lead = lead;
+        self
+    }
+
+    /// Sets where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
+    pub fn start(mut self, start: Start) -> Self {
+        self.settings.start = start;
+        self
+    }
+}
+
+impl Settings {
+    /// The space and the name, if the settings fit together.
+    pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
+        let Self { horizon, time_out, max_skew, max_lead, .. } = *self;
+        if horizon <= max_skew + max_lead {
+            return Err(OptionsKind::Horizon { least: max_skew + max_lead, found: horizon }.into());
+        }
+        if horizon / 2 < max_lead {
+            return Err(OptionsKind::Lead { most: horizon / 2, found: max_lead }.into());
+        }
+        if horizon > LONGEST || time_out > LONGEST {
+            return Err(OptionsKind::Long { found: horizon.max(time_out) }.into());
+        }
+        if time_out.is_zero() || self.poll.is_zero() {
+            return Err(OptionsKind::Zero.into());
+        }
+        let lanes = Space::lanes(self.lane_bits).map_err(OptionsKind::Space)?;
+        let space = if self.space.is_empty() { lanes } else { lanes.named(&self.space).map_err(OptionsKind::Space)? };
+        let name = match &self.name {
+            Some(name) => Name::new(name).map_err(OptionsKind::Name)?,
+            None => {
+                let random = crate::random::bits().map_err(|_| OptionsKind::Random)?;
+                Name::new(&format!("{}-{:016x}", std::process::id(), random as u64)).map_err(OptionsKind::Name)?
+            }
+        };
+        Ok((space, name))
+    }
+}
+
+/// The longest horizon and time-out: a day.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// Settings that do not fit together.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct OptionsError(OptionsKind);
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub(crate) enum OptionsKind {
+    #[error("expected a horizon longer than max_skew and max_lead together ({least:?}), found {found:?}")]
+    Horizon { least: Duration, found: Duration },
+    #[error("expected a max_lead of at most half the horizon ({most:?}), found {found:?}")]
+    Lead { most: Duration, found: Duration },
+    #[error("expected a horizon and a time-out of at most 24 h, found {found:?}")]
+    Long { found: Duration },
+    #[error("expected a time-out and an interval longer than zero, found zero")]
+    Zero,
+    #[error(transparent)]
+    Space(SpaceError),
+    #[error(transparent)]
+    Name(RecordError),
+    #[error("the system has no random numbers")]
+    Random,
+}
+
+impl From<OptionsKind> for OptionsError {
+    fn from(kind: OptionsKind) -> Self {
+        Self(kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_do_not_fit_are_named() {
+        let refused = |options: Options| options.settings.check().unwrap_err().to_string();
+        let s = Duration::from_secs;
+        assert_eq!(
+            refused(Options::new().horizon(s(6))),
+            "expected a horizon longer than max_skew and max_lead together (6s), found 6s"
+        );
+        assert_eq!(
+            refused(Options::new().max_skew(s(1)).max_lead(s(6))),
+            "expected a max_lead of at most half the horizon (5s), found 6s"
+        );
+        assert_eq!(
+            refused(Options::new().time_out(s(86_401))),
+            "expected a horizon and a time-out of at most 24 h, found 86401s"
+        );
+        assert_eq!(
+            refused(Options::new().poll(s(0))),
+            "expected a time-out and an interval longer than zero, found zero"
+        );
+        assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
+        assert!(refused(Options::new().name("a b")).starts_with("expected a name of 1 to 64"));
+        assert!(refused(Options::new().space("A")).starts_with("expected a name of 1 to 64"));
+        assert!(Options::new().settings.check().is_ok());
+    }
+}

@@ -1,0 +1,255 @@
+//! A register in a file, for the processes of one machine.
+//!
+//! ```text
+//! imid-register/1 machine=3d1219c7c4c5404aaa1f6d2a48adfda4
+//! lanes/meta imid-lease/1 meta version=1 ...
+//! lanes/1/00000 imid-lease/1 lane version=17 ...
+//! sum=8c5c3cdd2d1b8f0a
+//! ```
+//!
+//! A write makes a new file, syncs it, renames it over the old one, and syncs the folder. So the file is always a whole one,
+//! the old or the new. The lock is another file, `NAME.lock`, which is never replaced: a lock on a file that is renamed away
+//! would let two processes in.
+
+mod lock;
+mod place;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError};
+use lock::Lock;
+
+/// What the first line begins with.
+const FORMAT: &str = "imid-register/1";
+
+/// A register in a file, for the processes of one machine.
+///
+/// | | [`owned`](Self::owned) | [`shared`](Self::shared) |
+/// | --- | --- | --- |
+/// | who uses it | one process | several processes of one machine |
+/// | the lock is held | until the register is dropped or the process ends | during each call |
+/// | another process | is refused at once | waits, for at most the time limit |
+///
+/// **Strong**: a write is on the disk before it is acknowledged, as far as the disk keeps its word. If the folder cannot be
+/// synced, the outcome is unknown. A forked child inherits no lock.
+///
+/// Refused are a file on a network file system, a file with a wrong checksum, and a file that another machine wrote. If the
+/// file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
+/// [`Status::is_new_register`](crate::Status::is_new_register) says that the register was empty at the start.
+#[derive(Debug)]
+pub struct FileRegister {
+    path: PathBuf,
+    time_limit: Duration,
+    /// Held for life by the one owner.
+    lock: Option<Lock>,
+    allows_another_machine: bool,
+}
+
+impl FileRegister {
+    /// Opens a register for this process alone. The file is created if there is none; its folder must exist.
+    ///
+    /// # Errors
+    /// Another process uses it, or another register of this process. Also as for [`shared`](Self::shared).
+    pub fn owned(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
+        let mut register = Self::shared(path)?;
+        let lock = Lock::acquire(&register.lock_path(), Duration::ZERO);
+        register.lock = Some(lock.map_err(|error| register.failed("expected no other user of", error))?);
+        Ok(register)
+    }
+
+    /// Opens a register for several processes of one machine. The file is created with the first record; its folder must
+    /// exist.
+    ///
+    /// # Errors
+    /// The folder does not exist or cannot be written to; the file is on a network file system, has a wrong checksum, or was
+    /// written by another machine.
+    pub fn shared(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
+        let path = path.as_ref();
+        let failed = |error: io::Error| {
+            RegisterError::new(format!("cannot use {} as a register", path.display())).caused_by(error)
+        };
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let name =
+            path.file_name().ok_or_else(|| failed(io::Error::other("expected a path that ends in a file name")))?;
+        // One path for each file, whatever folder the process changes to.
+        let path = fs::canonicalize(folder).map_err(failed)?.join(name);
+        let register = Self { path, time_limit: DEFAULT_TIME_LIMIT, lock: None, allows_another_machine: false };
+        if let Some(kind) =
+            place::network_file_system(register.folder()).map_err(|e| register.failed("cannot open", e))?
+        {
+            let wrong = io::Error::other(format!("expected a local file system, found {kind}"));
+            return Err(register.failed("cannot use", wrong));
+        }
+        register.load()?;
+        Ok(register)
+    }
+
+    /// Sets how long a call waits for other processes. Default: 2 s.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// Opens a file that another machine wrote, and makes it this machine's with the first write.
+    ///
+    /// Only for a disk that was moved. If the other machine still has the file or a copy of it, both will mint the same IDs.
+    ///
+    /// # Errors
+    /// As for [`owned`](Self::owned), except for the machine.
+    pub fn owned_from_another_machine(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
+        let path = path.as_ref();
+        match Self::owned(path) {
+            Err(error) if error.is_another_machine() => {}
+            other => return other,
+        }
+        let path = fs::canonicalize(path)
+            .map_err(|error| RegisterError::new(format!("cannot open {}", path.display())).caused_by(error))?;
+        let mut register = Self { path, time_limit: DEFAULT_TIME_LIMIT, lock: None, allows_another_machine: true };
+        let lock = Lock::acquire(&register.lock_path(), Duration::ZERO);
+        register.lock = Some(lock.map_err(|error| register.failed("expected no other user of", error))?);
+        let records = register.load()?;
+        register.store(&records)?;
+        register.allows_another_machine = false;
+        Ok(register)
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        with_suffix(&self.path, ".lock")
+    }
+
+    fn failed(&self, what: &str, error: io::Error) -> RegisterError {
+        RegisterError::new(format!("{what} {}", self.path.display())).caused_by(error)
+    }
+
+    /// Runs a call while no other process is in one.
+    fn locked<T>(&self, call: impl FnOnce() -> Result<T, RegisterError>) -> Result<T, RegisterError> {
+        let _held = match self.lock {
+            Some(_) => None,
+            None => {
+                let lock = Lock::acquire(&self.lock_path(), self.time_limit);
+                Some(lock.map_err(|error| self.failed("cannot lock", error))?)
+            }
+        };
+        call()
+    }
+
+    /// Reads all records.
+    fn load(&self) -> Result<BTreeMap<String, String>, RegisterError> {
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) => return Err(self.failed("cannot read", error)),
+        };
+        let wrong = |what: String| self.failed("cannot use", io::Error::new(ErrorKind::InvalidData, what));
+        let sum_at = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        let (body, last) = text.split_at(sum_at);
+        let expected = format!("sum={:016x}\n", checksum(body));
+        if last != expected {
+            let found = last.trim_end();
+            return Err(wrong(format!(
+                "expected the checksum {:?}, found {found:?}: the file is torn or was edited",
+                expected.trim_end()
+            )));
+        }
+        let mut lines = body.lines();
+        let first = lines.next().unwrap_or_default();
+        let Some(machine) = first.strip_prefix(FORMAT).and_then(|rest| rest.strip_prefix(" machine=")) else {
+            return Err(wrong(format!("expected the format `{FORMAT}`, found {first:?}")));
+        };
+        let here = place::machine();
+        if machine != here && !self.allows_another_machine {
+            let what = format!("expected a file of this machine ({here}), found one of the machine {machine}");
+            return Err(wrong(what).of_another_machine());
+        }
+        let record = |line: &str| line.split_once(' ').map(|(key, value)| (key.to_owned(), value.to_owned()));
+        lines
+            .map(|line| record(line).ok_or_else(|| wrong(format!("expected a key and a record, found {line:?}"))))
+            .collect()
+    }
+
+    /// Replaces the file.
+    fn store(&self, records: &BTreeMap<String, String>) -> Result<(), RegisterError> {
+        let mut text = format!("{FORMAT} machine={}\n", place::machine());
+        for (key, value) in records {
+            text.extend([key, " ", value, "\n"]);
+        }
+        text.push_str(&format!("sum={:016x}\n", checksum(&text)));
+        let new = with_suffix(&self.path, ".new");
+        let write = || -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &self.path)?;
+            sync_folder(self.folder())
+        };
+        write().map_err(|error| self.failed("cannot write", error))
+    }
+}
+
+impl Register for FileRegister {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.locked(|| Ok(self.load()?.remove(key)))
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        let records = self.locked(|| self.load())?;
+        Ok(records.into_iter().filter(|(key, _)| key.starts_with(prefix)).collect())
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.locked(|| {
+            let mut records = self.load()?;
+            if records.get(key).map(String::as_str) != seen {
+                return Ok(false);
+            }
+            records.insert(key.into(), value.into());
+            self.store(&records)?;
+            Ok(true)
+        })
+    }
+
+    /// A file has no time of its own.
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Ok(None)
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes a rename last.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened as a file.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// FNV-1a of 64 bits. It notices a file that lost a part, not a forged one.
+fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// How long to wait between two tries to lock.
+fn pause(deadline: Instant) -> bool {
+    let left = deadline.saturating_duration_since(Instant::now());
+    std::thread::sleep(left.min(Duration::from_millis(2)));
+    !left.is_zero()
+}

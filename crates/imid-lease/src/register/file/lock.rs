@@ -1,0 +1,127 @@
+//! The lock of a file register.
+//!
+//! It is a record lock of POSIX (`F_SETLK`), not a `flock`: a forked child does not inherit it, so it ends with the process
+//! that took it, whatever children that process has. Such a lock does not keep two parts of one process apart, and it is
+//! lost if the process closes the file anywhere. Therefore the process has one list of the files that it has locked, and
+//! opens none of them twice.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The files that this process has locked.
+static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: Option<File>,
+    identity: Identity,
+}
+
+impl Lock {
+    /// Locks a file, which is created if there is none. It waits for others until the time limit.
+    pub(super) fn acquire(path: &Path, limit: Duration) -> io::Result<Self> {
+        let deadline = Instant::now() + limit;
+        loop {
+            match Self::try_acquire(path) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if !super::pause(deadline) {
+                        return Err(error);
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn try_acquire(path: &Path) -> io::Result<Self> {
+        let busy = |who: &str| io::Error::new(ErrorKind::WouldBlock, format!("found {who} that has locked it"));
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        // By name, before it is opened: to close it again would end the lock that another part of this process has.
+        if let Some(identity) = identity(path)?
+            && held.contains(&identity)
+        {
+            return Err(busy("another register of this process"));
+        }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let identity = identity(path)?.ok_or_else(|| io::Error::other("the lock file was deleted"))?;
+        if !try_lock(&file)? {
+            return Err(busy("another process"));
+        }
+        held.insert(identity.clone());
+        Ok(Self { file: Some(file), identity })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        // Closed before the entry goes, so that nobody opens it in between.
+        drop(self.file.take());
+        held.remove(&self.identity);
+    }
+}
+
+#[cfg(unix)]
+use unix::{Identity, identity, try_lock};
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{File, metadata};
+    use std::io::{self, ErrorKind};
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::io::Errno;
+
+    /// Device and number of a file.
+    pub(super) type Identity = (u64, u64);
+
+    pub(super) fn identity(path: &Path) -> io::Result<Option<Identity>> {
+        match metadata(path) {
+            Ok(found) => Ok(Some((found.dev(), found.ino()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether the file is locked now.
+    pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+        match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+use elsewhere::{Identity, identity, try_lock};
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::fs::{File, TryLockError};
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    /// The path, which a register makes canonical.
+    pub(super) type Identity = PathBuf;
+
+    pub(super) fn identity(path: &Path) -> io::Result<Option<Identity>> {
+        Ok(Some(path.to_owned()))
+    }
+
+    /// Returns whether the file is locked now.
+    pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+        match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}

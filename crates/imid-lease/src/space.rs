@@ -1,0 +1,149 @@
+//! What a register leases: numbered lanes of one kind.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The lanes of one ID space: their name in the register, the layout of the IDs, and how many bits tell lanes apart.
+///
+/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces with
+/// different names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Space {
+    name: String,
+    layout: String,
+    bits: u32,
+}
+
+/// The most bits of a space: 65,536 lanes.
+const MAX_BITS: u32 = 16;
+
+/// The longest name of a space or of a layout.
+const MAX_NAME: usize = 64;
+
+impl Space {
+    /// Returns the space "lanes" of 2^`bits` lanes of 80-bit IDs.
+    ///
+    /// # Errors
+    /// More than 12 bits, the width of the spin.
+    pub fn lanes(bits: u32) -> Result<Self, SpaceError> {
+        if bits > 12 {
+            return Err(SpaceError(SpaceKind::Bits { max: 12, found: bits }));
+        }
+        Self::new("lanes", "imid-80", bits)
+    }
+
+    /// Returns a space. Names of spaces and layouts are 1 to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    ///
+    /// # Errors
+    /// A name with other characters, such as `My lanes`; more than 16 bits.
+    pub fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
+        for text in [name, layout] {
+            let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
+            if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
+                return Err(SpaceError(SpaceKind::Name { found: text.into() }));
+            }
+        }
+        if bits > MAX_BITS {
+            return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
+        }
+        Ok(Self { name: name.into(), layout: layout.into(), bits })
+    }
+
+    /// Returns the same space under another name, so that one register can hold both.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn named(&self, name: &str) -> Result<Self, SpaceError> {
+        Self::new(name, &self.layout, self.bits)
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the layout of the IDs, such as `imid-80`.
+    pub fn layout(&self) -> &str {
+        &self.layout
+    }
+
+    /// Returns how many bits tell lanes apart.
+    pub const fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Returns the number of lanes.
+    pub const fn lane_count(&self) -> u32 {
+        1 << self.bits
+    }
+
+    /// Returns the prefix of the keys of all records of the space.
+    pub fn prefix(&self) -> String {
+        format!("{}/", self.name)
+    }
+
+    /// Returns the key of the record that describes the space.
+    pub fn meta_key(&self) -> String {
+        format!("{}/meta", self.name)
+    }
+
+    /// Returns the key of a lane's record. `era` counts how often the number of lanes was changed.
+    pub fn lane_key(&self, era: u64, lane: u16) -> String {
+        format!("{}/{era}/{lane:05}", self.name)
+    }
+
+    /// Returns the lane that a key names; `None` if it is not the key of a lane of this era.
+    pub(crate) fn lane_of(&self, key: &str, era: u64) -> Option<u16> {
+        let rest = key.strip_prefix(&self.name)?.strip_prefix('/')?;
+        let (found, lane) = rest.split_once('/')?;
+        if found.parse() != Ok(era) {
+            return None;
+        }
+        lane.parse().ok().filter(|lane| u32::from(*lane) < self.lane_count())
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {} bits)", self.name, self.layout, self.bits)
+    }
+}
+
+/// A space that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct SpaceError(SpaceKind);
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+enum SpaceKind {
+    #[error("expected a name of 1 to {MAX_NAME} of the characters a-z, 0-9, '-', '_' and '.', found {found:?}")]
+    Name { found: String },
+    #[error("expected at most {max} bits of lane, found {found}")]
+    Bits { max: u32, found: u32 },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_its_lane_in_its_era() {
+        let space = Space::lanes(4).unwrap();
+        assert_eq!(space.lane_key(2, 7), "lanes/2/00007");
+        assert_eq!(space.lane_of("lanes/2/00007", 2), Some(7));
+        for key in ["lanes/1/00007", "lanes/2/00016", "lanes/2/x", "lanes/meta", "lanes2/2/00007", "lanes"] {
+            assert_eq!(space.lane_of(key, 2), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_space_has_a_plain_name_and_few_bits() {
+        let refused = |space: Result<Space, SpaceError>| space.unwrap_err().to_string();
+        let name = "expected a name of 1 to 64 of the characters a-z, 0-9, '-', '_' and '.', found ";
+        assert_eq!(refused(Space::new("My lanes", "x", 1)), format!("{name}\"My lanes\""));
+        assert_eq!(refused(Space::new("a", "", 1)), format!("{name}\"\""));
+        assert_eq!(refused(Space::new("a", "b", 17)), "expected at most 16 bits of lane, found 17");
+        assert_eq!(refused(Space::lanes(13)), "expected at most 12 bits of lane, found 13");
+    }
+}
