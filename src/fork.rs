@@ -10,7 +10,7 @@
 //! library itself.
 
 /// The marks begin above all milliseconds, so that a mark plus a reading of the clock names both.
-const UNIT: u64 = 1 << 42;
+pub(crate) const UNIT: u64 = 1 << 42;
 
 #[cfg(all(unix, feature = "std"))]
 mod system;

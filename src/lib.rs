@@ -100,6 +100,9 @@
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
+//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, sessions and session types in databases: see [`store`] |
+//! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
+//! | `arbitrary-1` | any ID, session and session type, for fuzzing |
 //!
 //! # Platforms
 //!
@@ -128,6 +131,10 @@ cfg_minting! {
 
     mod fork;
 
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    pub mod process;
+
     pub mod clock;
 
     mod stamp;
@@ -141,6 +148,8 @@ cfg_minting! {
 pub mod codec;
 
 mod uuid_view;
+
+pub mod store;
 
 pub mod snowflake;
 

@@ -15,6 +15,7 @@ use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, Ran
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
+use imid::store::{AsText, AsUuid, Buckets};
 use imid::{
     Generator, HexText, IdText, MessageId, Parts, Session, SessionHash, SessionType, dialect, generator, snowflake,
 };
@@ -59,6 +60,8 @@ check! {
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
         "snowflake::Snowflake" Snowflake,
+        "store::AsText" AsText,
+        "store::AsUuid" AsUuid,
     }
     plain {
         "Parts" Parts,
@@ -73,6 +76,7 @@ check! {
         "snowflake::Preset" Preset,
         "snowflake::SpareNode" SpareNode,
         "snowflake::TextForm" TextForm,
+        "store::Buckets" Buckets,
     }
     error {
         "clock::ClockError" ClockError,

@@ -15,8 +15,9 @@
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
+use super::refusal::Asked;
 use super::seed;
-use super::timeline::{Asked, Timeline, Window, fresh, meet_after};
+use super::timeline::{Timeline, Window, fresh};
 use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
@@ -37,7 +38,8 @@ pub(crate) struct Stripe {
 /// Everything of a generator but its clock.
 pub(crate) struct Core<const STRIPES: usize> {
     words: Words,
-    policy: Policy,
+    /// Whether the stamps belong to one process, which has been given a lane.
+    has_lane: bool,
     /// The seed that the builder was given; `None` where each process draws its own.
     fixed_seed: Option<u64>,
     stripes: [Stripe; STRIPES],
@@ -45,7 +47,7 @@ pub(crate) struct Core<const STRIPES: usize> {
 
 impl<const STRIPES: usize> Core<STRIPES> {
     /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
-    pub(crate) const fn new(policy: Policy, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
+    pub(crate) const fn new(policy: Policy, has_lane: bool, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
         const { assert!(STRIPES > 0, "a generator has at least one stripe") };
         let floor = match floor {
             Some(tick) => tick + 1,
@@ -56,8 +58,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
             None => u64::MAX,
         });
         Self {
-            words: Words::new(floor, bound),
-            policy,
+            words: Words::new(policy, floor, bound),
+            has_lane,
             fixed_seed,
             stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
         }
@@ -65,12 +67,12 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     #[inline]
     pub(crate) const fn policy(&self) -> &Policy {
-        &self.policy
+        &self.words.policy
     }
 
     /// Makes a lane this process's, so that a child that is forked before first use cannot take it.
     pub(crate) fn bind_lane(&self) {
-        if self.policy.is_laned() {
+        if self.has_lane {
             let _ = self.begin(None);
         }
     }
@@ -80,11 +82,13 @@ impl<const STRIPES: usize> Core<STRIPES> {
     pub(crate) fn take(&self, key: u32, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
         let stripe = &self.stripes[key as usize % STRIPES];
         let reading = clock.now_ms().ok();
+        // Loaded here, beside the words, so that where all of them come from memory they come at once. An older `free` does no
+        // harm: the stamp that is taken is checked again.
+        let free = stripe.free.load(Ordering::Relaxed);
         if let Some(now) = reading
             && self.words.hold_for(now)
         {
             let Window { first, ceiling } = self.words.window();
-            let free = stripe.free.load(Ordering::Relaxed);
             if first <= free && free + run <= ceiling {
                 if run == 1 {
                     // An addition cannot lose to another thread as an exchange can. But others may have added since the
@@ -112,10 +116,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
         if let Some(now) = reading
-            && let Some(window) = self.window_at(now)
+            && let Some(window) = self.words.window_at(now)
         {
             let mut free = stripe.free.load(Ordering::Relaxed);
-            while let Some(first) = window.fit(free, run, &self.policy) {
+            while let Some(first) = window.fit(free, run, &self.words.policy) {
                 if stripe.exchange(free, first, run) {
                     return Ok(first);
                 }
@@ -123,24 +127,6 @@ impl<const STRIPES: usize> Core<STRIPES> {
             }
         }
         self.take_by_real_clock(stripe, run, clock)
-    }
-
-    /// The window of a reading: the published one, or the next if the reading only moves the time on.
-    #[inline]
-    fn window_at(&self, now: u64) -> Option<Window> {
-        if self.words.hold_for(now) {
-            return Some(self.words.window());
-        }
-        // ORDERING: acquires the seed and the floor that `begin` stored before it.
-        if self.words.process.load(Ordering::Acquire) != fork::mark() {
-            return None;
-        }
-        let timeline = self.words.timeline(&self.policy);
-        if !timeline.is_plain(now, &self.policy) {
-            return None;
-        }
-        let next = timeline.after(now, &self.policy, || self.unissued()).ok()?;
-        Some(self.words.publish(Some(now), now, timeline, next, &self.policy))
     }
 
     /// Takes stamps by the real clock, and refuses what it does not allow.
@@ -164,18 +150,18 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 Ok(read) => read,
                 Err(kind) => return refused(kind),
             };
-            if self.policy.shape.tick(window.first) > timeline.reached {
+            if self.words.policy.shape.tick(window.first) > timeline.reached {
                 // Another thread has moved the time on since the words were loaded.
                 continue;
             }
-            match window.fit(free, run, &self.policy) {
+            match window.fit(free, run, &self.words.policy) {
                 Some(first) if stripe.exchange(free, first, run) => return Ok(first),
                 Some(_) => {}
                 None => {
                     let asked = Asked { free, run, unissued: self.unissued() };
                     let (seed, bound) =
                         (self.words.seed.load(Ordering::Relaxed), self.words.bound.load(Ordering::Relaxed));
-                    return refused(timeline.refuse(now, asked, seed, bound, &self.policy).into());
+                    return refused(timeline.refuse(now, asked, seed, bound, &self.words.policy).into());
                 }
             }
         }
@@ -184,17 +170,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock, and publishes the window of that reading.
     fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
         if self.words.process.load(Ordering::Acquire) != fork::mark() {
-            self.begin(self.believed(self.words.timeline(&self.policy), clock).ok())?;
+            self.begin(self.believed(self.words.timeline(), clock).ok())?;
         }
-        let timeline = self.words.timeline(&self.policy);
+        let timeline = self.words.timeline();
         // What the next calls will read. A copy of the clock may be older than the clock; the window then holds for the
         // copy.
         let copy = clock.now_ms().ok();
         let now = self.believed(timeline, clock)?;
         let next = timeline
-            .after(now, &self.policy, || self.unissued())
-            .map_err(|behind| GenerateKind::Rollback { max: self.policy.max_rollback, found: behind.0 })?;
-        Ok((next, now, self.words.publish(copy, now, timeline, next, &self.policy)))
+            .after(now, &self.words.policy, || self.unissued())
+            .map_err(|behind| GenerateKind::Rollback { max: self.words.policy.max_rollback, found: behind.0 })?;
+        Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
 
     /// The reading of the real clock. One far ahead of the last is believed only as far as a second one agrees.
@@ -203,7 +189,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if known.is_far_ahead(now) {
             now = now.min(clock.refresh()?);
         }
-        if now > self.policy.shape.last_tick() {
+        if now > self.words.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now));
         }
         Ok(now)
@@ -230,7 +216,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             return Ok(());
         }
         let forked = known != NOT_STARTED;
-        if forked && self.policy.is_laned() {
+        if forked && self.has_lane {
             return Err(GenerateKind::Forked);
         }
         let seed = match self.fixed_seed {
@@ -250,14 +236,14 @@ impl<const STRIPES: usize> Core<STRIPES> {
     fn start_at(&self, tick: u64, now: Option<u64>) {
         let seed = self.words.seed.load(Ordering::Relaxed);
         let tick = now.map_or(tick, |now| {
-            let timeline = self.words.timeline(&self.policy);
+            let timeline = self.words.timeline();
             let tick = timeline.spread(tick, now, seed);
             if tick > now && tick > timeline.reached {
-                raise(&self.words.jump, meet_after(tick, now));
+                raise(&self.words.jump, timeline.meet_after_jump(tick, now));
             }
             tick
         });
-        raise(&self.words.first, fresh(tick, seed, &self.policy));
+        raise(&self.words.first, fresh(tick, seed, &self.words.policy));
         // The next call works out anew how time goes on from here.
         self.words.reading.store(NOT_STARTED, Ordering::Release);
     }
@@ -266,7 +252,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     #[inline]
     pub(crate) fn observe(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Later stamps are at this time or after it, whatever the clock does.
-        if tick < self.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+        if tick < self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             return Ok(());
         }
         self.observe_out_of_line(tick, clock)
@@ -276,17 +262,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
     fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Skew is measured from readings, never from the time reached: else a chain of IDs, each a little ahead, would
         // carry it away from the clock without bound.
-        let known = self.words.timeline(&self.policy);
+        let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.policy.max_skew || known.is_far_ahead(now) {
+        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) {
             now = self.believed(known, clock)?;
         }
-        if now > self.policy.shape.last_tick() {
+        if now > self.words.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now).into());
         }
-        if ahead(now) > self.policy.max_skew {
-            return Err(ObserveError::skew(self.policy.max_skew, ahead(now)));
+        if ahead(now) > self.words.policy.max_skew {
+            return Err(ObserveError::skew(self.words.policy.max_skew, ahead(now)));
         }
         self.follow(tick + 1, Some(now.max(known.latest)));
         Ok(())
@@ -295,9 +281,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Makes every later stamp come after `tick`, which is trusted.
     pub(crate) fn raise_floor(&self, tick: u64, clock: &impl Clock) {
         // A floor that the time has passed changes nothing.
-        if tick >= self.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+        if tick >= self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             raise(&self.words.floor, tick + 1);
-            self.follow(tick + 1, self.believed(self.words.timeline(&self.policy), clock).ok());
+            self.follow(tick + 1, self.believed(self.words.timeline(), clock).ok());
         }
     }
 
@@ -310,7 +296,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Lets stamps be taken up to this tick, which is not included.
     pub(crate) fn raise_ceiling(&self, tick: u64) {
         // ORDERING: releases the floors that were raised before.
-        self.words.bound.fetch_max(self.policy.bound(tick), Ordering::Release);
+        self.words.bound.fetch_max(self.words.policy.bound(tick), Ordering::Release);
     }
 
     /// Ends the generator, and returns a stamp that is at least as great as each one taken.
@@ -332,7 +318,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// The tick of the greatest stamp taken, over all stripes; `None` before the first.
     pub(crate) fn last_tick(&self) -> Option<u64> {
         let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
-        free.and_then(|free| free.checked_sub(1)).map(|last| self.policy.shape.tick(last))
+        free.and_then(|free| free.checked_sub(1)).map(|last| self.words.policy.shape.tick(last))
     }
 
     /// How many calls were refused.
@@ -342,17 +328,13 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// The time reached.
     pub(crate) fn reached(&self) -> u64 {
-        self.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
+        self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }
 
     /// Makes every word in the thread that builds, as loom wants it.
     #[cfg(loom)]
     pub(crate) fn touch(&self) {
-        self.words.timeline(&self.policy);
-        let words = &self.words;
-        for word in [&words.reading, &words.ceiling, &words.bound, &words.seed, &words.process] {
-            word.load(Ordering::Relaxed);
-        }
+        self.words.touch();
         self.last_tick();
         self.refused();
     }

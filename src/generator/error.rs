@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::timeline::Refusal;
+use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 

@@ -7,6 +7,7 @@ mod builder;
 mod default;
 mod error;
 mod policy;
+mod refusal;
 mod seed;
 mod timeline;
 mod words;

@@ -20,8 +20,12 @@ use crate::stamp::mix;
 /// each tick starts at a seeded place and runs over into the next. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
-/// How many readings to come a refusal looks at. A wait that is not found by then is cut short: the caller asks again.
-const MOST_LOOKS: u32 = 1_000;
+/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that answer each other move
+/// it by a tick an answer. If it went on by itself between two answers, they would run away from the clock sooner.
+const PAUSE: u64 = 8;
+
+/// How many ticks a short jump is at most.
+const SHORT_JUMP: u64 = 4 * MAX_SPREAD;
 
 /// The greatest distance between two hosts that one event sends to the same place.
 const MAX_SPREAD: u64 = 16;
@@ -40,6 +44,8 @@ pub(super) struct Timeline {
     pub(super) behind: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
+    /// The greatest `meet` that a step of the clock asked for while the time was not ahead of it.
+    pub(super) first_step: u64,
     /// The least tick after every trusted floor.
     pub(super) floor: u64,
 }
@@ -57,29 +63,11 @@ pub(super) struct Window {
     pub(super) ceiling: u64,
 }
 
-/// A run of stamps that did not fit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// The stripe's least stamp that has not been taken.
-    pub(super) free: u64,
-    /// How many stamps are wanted.
-    pub(super) run: u64,
-    /// The first tick after every stamp of all stripes that was taken.
-    pub(super) unissued: u64,
-}
-
-/// Why a run of stamps is not granted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Refusal {
-    /// The run ends more than `max` ticks after the reading. It fits after `wait` ticks.
-    Lead { max: u64, wait: u64 },
-    /// The bound that was set from outside.
-    Ceiling,
-    /// The run ends after the last tick.
-    Exhausted,
-}
-
 impl Timeline {
+    /// Before the first reading.
+    pub(super) const NEW: Self =
+        Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+
     /// The time that belongs to a reading.
     #[inline]
     const fn time_at(&self, now: u64) -> u64 {
@@ -92,6 +80,7 @@ impl Timeline {
         self.latest <= now
             && self.reached <= now
             && self.meet <= now
+            && self.behind == 0
             && !self.is_far_ahead(now)
             && now <= policy.shape.last_tick()
     }
@@ -125,18 +114,30 @@ impl Timeline {
             // The clock has caught up, perhaps because a step back was taken back.
             next.meet = 0;
         } else if self.reached > self.time_at(now) {
-            let mut wanted = meet_after(self.reached, now);
-            if step > 0 {
+            let wanted = if step > 0 {
+                if self.reached == self.latest {
+                    next.first_step = self.first_step.max(self.latest + step);
+                }
                 // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
-                // can add a step, because the time also goes on with the step forward.
-                wanted = wanted.min(self.latest.max(self.jump) + 2 * step);
+                // can add a step, because the time also goes on with the step forward. A second step while the first one is
+                // being slewed adds its own length.
+                let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
+                (2 * self.reached - now).min(most)
             } else {
+                let wanted = self.meet_after_jump(self.reached, now);
                 next.jump = self.jump.max(wanted);
-            }
+                wanted
+            };
             next.meet = self.meet.max(wanted);
         }
         next.reached = self.reached.max(next.time_at(now));
         Ok(next)
+    }
+
+    /// The reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
+    pub(super) const fn meet_after_jump(&self, tick: u64, now: u64) -> u64 {
+        let pause = if tick.saturating_sub(self.time_at(now)) <= SHORT_JUMP { PAUSE } else { 0 };
+        (2 * tick).saturating_sub(now + pause)
     }
 
     /// The greatest tick that a stamp may have.
@@ -148,7 +149,7 @@ impl Timeline {
 
     /// The greatest tick by the time reached, and by the clock.
     #[inline]
-    const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
+    pub(super) const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
         let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
         (self.reached + grace, now + self.behind + policy.max_lead)
     }
@@ -158,56 +159,6 @@ impl Timeline {
     pub(super) const fn window(&self, now: u64, seed: u64, bound: u64, policy: &Policy) -> Window {
         let past = policy.shape.first_of(self.limit(now, policy) + 1);
         Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
-    }
-
-    /// Why a run does not fit into the window, and when it will.
-    #[cold]
-    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, bound: u64, policy: &Policy) -> Refusal {
-        let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
-        let max = self.limit(now, policy) - now;
-        // The least number of ticks that a fresh run goes on for.
-        let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
-        let (mut at, mut looks) = (now, 0);
-        loop {
-            if at > shape.last_tick() {
-                return Refusal::Exhausted;
-            }
-            // The readings to come are not behind this one, so none is too far behind.
-            let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
-            let window = later.window(at, seed, bound, policy);
-            let start = window.start(free, policy);
-            let last = shape.tick(start + (run - 1));
-            if start + run > bound {
-                if start > free && at < self.reached {
-                    // A fresh run starts earlier once the clock has caught up.
-                    at = self.reached;
-                    continue;
-                }
-                return if last > shape.last_tick() { Refusal::Exhausted } else { Refusal::Ceiling };
-            }
-            let (granted, lead) = later.limits(at, policy);
-            let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
-            if past_granted == 0 || past_lead == 0 {
-                return Refusal::Lead { max, wait: at - now };
-            }
-            // No reading at which the run would fit is skipped. A limit gains at most a tick for each tick that the clock
-            // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
-            // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
-            let is_too_long = start > free && later.reached + least_ticks > granted;
-            let mut next =
-                at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
-            if later.reached == self.reached {
-                // Until the time goes on, only the clock's own limit moves.
-                let goes_on = (2 * self.reached).saturating_sub(self.meet);
-                next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
-            }
-            // At the time reached the clock has caught up, and the lead ends at once.
-            at = if at < self.reached { next.min(self.reached) } else { next };
-            looks += 1;
-            if looks == MOST_LOOKS {
-                return Refusal::Lead { max, wait: at - now };
-            }
-        }
     }
 
     /// Where to start instead of `tick`, to which an event may send many hosts at once: a seeded distance later, at most a
@@ -220,12 +171,6 @@ impl Timeline {
         let mixed = mix(!seed ^ tick.rotate_left(u64::BITS / 2)) >> u32::BITS;
         tick + ((mixed * (most + 1)) >> u32::BITS)
     }
-}
-
-/// The reading at which the clock catches up with a time reached at the reading `now`. It does not overflow: ticks are far
-/// below 2⁶².
-pub(super) const fn meet_after(reached: u64, now: u64) -> u64 {
-    (2 * reached).saturating_sub(now)
 }
 
 /// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
@@ -253,18 +198,18 @@ impl Window {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::layout::TIMESTAMP_MAX;
     use crate::stamp::{Origin, Shape};
 
-    const T: u64 = 1_763_665_800_000;
-    const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
-    const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
-    const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, floor: 0 };
+    pub(in crate::generator) const T: u64 = 1_763_665_800_000;
+    pub(in crate::generator) const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
+    pub(in crate::generator) const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
+    pub(in crate::generator) const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
     /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
-    fn policy() -> Policy {
+    pub(in crate::generator) fn policy() -> Policy {
         Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 0 }
     }
 
@@ -273,29 +218,16 @@ mod tests {
         seen.after(now, &policy(), || 0)
     }
 
-    /// The clock shows 1970, and the time reached stands still for 30 years. To look at each reading would take minutes.
-    #[test]
-    fn a_refusal_is_worked_out_at_once_however_long_the_wait_is() {
-        const YEARS: u64 = 1_000_000_000_000;
-        let reached = 2 * YEARS;
-        let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, behind: YEARS, jump: 0, floor: 0 };
-        let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
-        let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, unissued: reached + 8 };
-        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, 0, END, &policy) else { panic!("a wait") };
-        let fits = |at: u64| {
-            let later = stopped.after(at, &policy, || asked.unissued).unwrap();
-            later.window(at, 0, END, &policy).fit(asked.free, asked.run, &policy).is_some()
-        };
-        assert!(!fits(0) && !fits(wait - 1) && fits(wait), "{wait}");
-        assert!(wait > YEARS / 2);
-    }
-
     #[test]
     fn a_reading_moves_the_time_as_the_table_says() {
-        let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
+        let step = Timeline { meet: T + 30, behind: 30, first_step: T + 30, ..IDLE };
         let slewed = Timeline { reached: T + 15, ..step };
-        let seen = Timeline { reached: T + 20, ..IDLE };
-        let ahead = Timeline { jump: T + 40, ..seen };
+        let second = Timeline { latest: T + 2, reached: T + 16, behind: 0, ..step };
+        let third = Timeline { reached: T + 18, meet: T + 35, ..second };
+        let seen = Timeline { reached: T + 100, ..IDLE };
+        let ahead = Timeline { jump: T + 200, ..seen };
+        let near = Timeline { reached: T + 16, ..IDLE };
+        let moved = Timeline { meet: T + 24, jump: T + 24, ..near };
         #[rustfmt::skip]
         let table = [
             // what                                          before  reading   reached  meet     behind  limit
@@ -311,10 +243,15 @@ mod tests {
             ("past it, without load nothing is granted",     slewed, T + 2,    T + 16,  T + 30,  0,      T + 102),
             ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
             ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
-            ("a step back while the time is ahead",          ahead,  T - 10,   T + 20,  T + 50,  10,     T + 100),
-            ("an ID from elsewhere moves the time",          seen,   T,        T + 20,  T + 40,  0,      T + 100),
-            ("and from there at half speed",                 seen,   T + 10,   T + 20,  T + 30,  0,      T + 110),
-            ("it is in the past of this reading",            seen,   T + 20,   T + 20,  0,       0,      T + 120),
+            ("a second step while the first is slewed",      second, T - 3,    T + 16,  T + 35,  5,      T + 102),
+            ("and a third stands still for its length",      third,  T - 3,    T + 18,  T + 35,  5,      T + 102),
+            ("a step back while the time is ahead",          ahead,  T - 10,   T + 100, T + 210, 10,     T + 104),
+            ("an ID from elsewhere moves the time",          seen,   T,        T + 100, T + 200, 0,      T + 104),
+            ("and from there at half speed",                 seen,   T + 10,   T + 100, T + 190, 0,      T + 110),
+            ("a short jump",                                 near,   T,        T + 16,  T + 24,  0,      T + 100),
+            ("after it the time pauses",                     moved,  T + 9,    T + 16,  T + 24,  0,      T + 109),
+            ("and goes on at half speed",                    moved,  T + 12,   T + 18,  T + 24,  0,      T + 112),
+            ("it is in the past of this reading",            seen,   T + 100,  T + 100, 0,       0,      T + 200),
         ];
         for (what, before, now, reached, meet, behind, limit) in table {
             let after = read(before, now).unwrap();
@@ -389,41 +326,6 @@ mod tests {
         assert!(!plain(Timeline { reached: T + 2, ..IDLE }, T + 1), "ahead of the reading");
         assert!(!plain(Timeline { meet: T + 2, ..IDLE }, T + 1), "at half speed");
         assert!(!plain(Timeline { latest: TIMESTAMP_MAX, ..IDLE }, TIMESTAMP_MAX + 1), "past the end");
-    }
-
-    /// The wait is the least after which the run fits, found by trying each reading.
-    #[test]
-    fn the_wait_is_exact() {
-        let loads = [IDLE, Timeline { reached: T + 300, ..IDLE }, Timeline { meet: T + 90, behind: 90, ..IDLE }];
-        for (seen, back) in loads.into_iter().flat_map(|seen| [0, 50, 90].map(|back| (seen, back))) {
-            for origin in [Origin::Below(1), Origin::Below(4096), Origin::Rolling] {
-                for (free, run) in [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)] {
-                    let policy = Policy { origin, ..policy() };
-                    let (now, free) = (T - back, SHAPE.first_of(free) + 77);
-                    let asked = Asked { free, run, unissued: SHAPE.tick(free - 1) + 1 };
-                    let after = seen.after(now, &policy, || asked.unissued).unwrap();
-                    let fits = |wait: u64| {
-                        let later = after.after(now + wait, &policy, || asked.unissued).unwrap();
-                        later.window(now + wait, 9, END, &policy).fit(free, run, &policy).is_some()
-                    };
-                    if fits(0) {
-                        continue;
-                    }
-                    let wait = (1..1_000_000).find(|wait| fits(*wait)).unwrap();
-                    let max = after.limit(now, &policy) - now;
-                    assert_eq!(after.refuse(now, asked, 9, END, &policy), Refusal::Lead { max, wait });
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_waiting_does_not_help_is_said() {
-        let asked = |free, run| Asked { free, run, unissued: T };
-        let refuse = |free, run, bound| IDLE.refuse(T, asked(free, run), 0, bound, &policy());
-        assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
-        assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
-        assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);
     }
 
     #[test]

@@ -374,6 +374,26 @@ fn a_step_back_while_time_is_ahead_is_slewed_too() {
     }
 }
 
+/// The clock steps back by 30 s, passes its old reading, and steps back again before it has caught up with the time that was
+/// reached. At one ID per millisecond half speed gives two to a millisecond; a carry and the step itself can add some.
+#[test]
+fn a_second_step_back_is_slewed_while_the_first_one_still_is() {
+    for (first, pause, second) in
+        [(STEP, 31_000, 1_000), (STEP, 31_000, 29_000), (STEP, 45_000, 9_000), (100, 120, 60_000)]
+    {
+        let clock = ManualClock::new(T);
+        let ids = host(second).clock(&clock).build().unwrap();
+        let mut minted = vec![ids.generate(room()).unwrap()];
+        for at in 0..pause + 3_000 {
+            clock.set(if at < pause { T + at - first } else { T + at - first - second });
+            minted.push(ids.generate(room()).unwrap());
+        }
+        assert!(minted.is_sorted_by(|a, b| a < b));
+        let most = most_in_one_ms(&minted);
+        assert!(most <= 6, "{most} IDs in one millisecond, {pause} ms after {first} ms back, {second} ms back");
+    }
+}
+
 /// The small steps of a time daemon, at random, for a minute: order, and a lead of no more than the largest two.
 #[test]
 fn many_small_steps_add_up_to_no_lead() {

@@ -78,6 +78,8 @@ pub(super) struct Model {
     meet: u64,
     /// The greatest such reading that an ID from elsewhere asked for.
     jump: u64,
+    /// The greatest such reading that a step of the clock asked for, when it was not behind before.
+    first_step: u64,
     /// What steps of the clock still grant.
     behind: u64,
     /// The millisecond after the greatest floor.
@@ -104,6 +106,7 @@ impl Model {
             reached: floor,
             meet: 0,
             jump: 0,
+            first_step: 0,
             behind: 0,
             floor,
             ceiling,
@@ -219,16 +222,29 @@ impl Model {
         if now >= self.reached {
             self.meet = 0;
         } else if self.time(now) < self.reached {
-            // Half speed from here, but two steps at most beyond what else has moved the time.
             let mut meet = now + 2 * (self.reached - now);
             if step_back > 0 {
-                meet = meet.min((now + step_back).max(self.jump) + 2 * step_back);
+                // Half speed from here, but two steps at most beyond what else has moved the time, or one step beyond an
+                // earlier step.
+                if self.reached == self.latest {
+                    self.first_step = self.first_step.max(meet);
+                }
+                let two = (now + step_back).max(self.jump) + 2 * step_back;
+                meet = meet.min(two.max(self.first_step + step_back));
             } else {
+                meet = self.after_jump(now, self.reached);
                 self.jump = self.jump.max(meet);
             }
             self.meet = self.meet.max(meet);
         }
         self.reached = self.reached.max(self.time(now));
+    }
+
+    /// The reading at which the clock has caught up with a time that was moved from elsewhere. A move by 64 ms or less is
+    /// followed by a pause of 8 ms.
+    fn after_jump(&self, now: u64, reached: u64) -> u64 {
+        let pause = if reached <= self.time(now) + 64 { 8 } else { 0 };
+        (2 * reached).saturating_sub(now + pause)
     }
 
     fn time(&self, now: u64) -> u64 {
@@ -269,7 +285,7 @@ impl Model {
     /// The time reached moved from elsewhere, at this reading.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
         if reached > now && reached > self.reached {
-            self.jump = self.jump.max(now + 2 * (reached - now));
+            self.jump = self.jump.max(self.after_jump(now, reached));
         }
         self.reached = reached;
     }

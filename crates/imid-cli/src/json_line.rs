@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Write};
 use std::ops::Range;
 
 use bstr::ByteSlice;
@@ -17,32 +16,31 @@ use crate::report::quote;
 /// A line that is one JSON object.
 pub(crate) struct JsonLine<'a> {
     line: &'a str,
+    /// Whether the line has an escape. One search for the whole line replaces one per key.
+    has_escapes: bool,
     members: Vec<Member<'a>>,
 }
 
 /// One member. Key and value are slices of the line, with their quotes and escapes.
 struct Member<'a> {
     key: &'a str,
-    /// The key without quotes and escapes. `None` if it is not valid Unicode.
-    name: Option<Cow<'a, str>>,
     value: &'a str,
 }
 
-/// Returns the parser's message with only the column, because for the parser each line is line 1.
+/// Returns the parser's message with only the position, because for the parser each line is line 1.
 fn syntax_error(error: &serde_json::Error) -> String {
     let (message, column) = (error.to_string(), error.column());
     let place = format!(" at line {} column {column}", error.line());
-    format!("invalid JSON: {} at column {column}", message.strip_suffix(&place).unwrap_or(&message))
+    // The parser counts from 1. Where the line ends too early, it gives the place of the last byte.
+    let at = if error.is_eof() { column } else { column.saturating_sub(1) };
+    format!("invalid JSON: {} at {at}", message.strip_suffix(&place).unwrap_or(&message))
 }
 
 /// Room for the members of most messages, so that the vector seldom grows.
 const USUAL_MEMBERS: usize = 16;
 
 /// Collects the members of an object.
-struct Members {
-    /// Whether the line has an escape. One search for the whole line replaces one per key.
-    has_escapes: bool,
-}
+struct Members;
 
 impl<'de> Visitor<'de> for Members {
     type Value = Vec<Member<'de>>;
@@ -54,9 +52,7 @@ impl<'de> Visitor<'de> for Members {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Vec::with_capacity(USUAL_MEMBERS);
         while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            let key = key.get();
-            let name = if self.has_escapes { text(key) } else { Some(key[1..key.len() - 1].into()) };
-            members.push(Member { key, name, value: value.get() });
+            members.push(Member { key: key.get(), value: value.get() });
         }
         Ok(members)
     }
@@ -74,27 +70,54 @@ impl<'a> JsonLine<'a> {
         // The line end is not passed on: the parser could then report a column of line 2.
         let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));
         let members = json
-            .deserialize_map(Members { has_escapes: line.as_bytes().find_byte(b'\\').is_some() })
+            .deserialize_map(Members)
             .and_then(|members| json.end().map(|()| members))
             .map_err(|error| syntax_error(&error))?;
-        Ok(Self { line, members })
+        Ok(Self { line, has_escapes: line.as_bytes().find_byte(b'\\').is_some(), members })
     }
 
     /// Returns the value of a field, as it is in the line.
     ///
-    /// A field that occurs twice is an error, because some JSON readers take the first value and some the last.
+    /// A name with dots is the name of a member, or else a path of nested objects: `message.room` is the member `room` of
+    /// the member `message`. A field that occurs twice is an error, because some JSON readers take the first value and
+    /// some the last.
     pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
-        let mut found = self.members.iter().filter(|member| member.is_called(name));
-        match (found.next(), found.next()) {
-            (Some(member), None) => Ok(member.value),
-            (Some(_), Some(_)) => Err(format!("field {} occurs more than once", quote(name))),
-            (None, _) => Err(format!("field {} is missing", quote(name))),
-        }
+        self.nested_value(name, name)
     }
 
-    /// Returns whether there is a field with this name.
+    /// Returns the value at a path. Errors show the whole path.
+    fn nested_value(&self, rest: &str, whole: &str) -> Result<&'a str, String> {
+        if let Some(value) = self.member(rest, whole)? {
+            return Ok(value);
+        }
+        let missing = || format!("field {} is missing", quote(whole));
+        let (outer, rest) = rest.split_once('.').ok_or_else(missing)?;
+        let nested = self.member(outer, whole)?.filter(|value| value.starts_with('{')).ok_or_else(missing)?;
+        Self::read(nested.as_bytes())?.nested_value(rest, whole)
+    }
+
+    /// Returns the value of a member.
+    fn member(&self, name: &str, whole: &str) -> Result<Option<&'a str>, String> {
+        let mut found = self.members.iter().filter(|member| self.is_called(member, name));
+        let value = found.next().map(|member| member.value);
+        if found.next().is_some() {
+            let part = if name == whole { String::new() } else { format!(": {} in it", quote(name)) };
+            return Err(format!("field {}{part} occurs more than once", quote(whole)));
+        }
+        Ok(value)
+    }
+
+    /// Returns whether there is a member with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| member.is_called(name))
+        self.members.iter().any(|member| self.is_called(member, name))
+    }
+
+    fn is_called(&self, member: &Member<'_>, name: &str) -> bool {
+        if self.has_escapes {
+            // A key that is not valid Unicode has no name.
+            return text(member.key).is_some_and(|key| key == name);
+        }
+        &member.key[1..member.key.len() - 1] == name
     }
 
     /// Returns the position of a slice of the line.
@@ -103,43 +126,42 @@ impl<'a> JsonLine<'a> {
         start..start + slice.len()
     }
 
-    /// Writes the line with one more member at the end, and without the members with the name `removed`.
+    /// Adds the line to `out`, with more members at the end and without the members that have one of the names `removed`.
+    /// Returns where the new members start.
     ///
     /// Other bytes do not change. The comma before a removed member is removed too, or the comma after it if the member
     /// is the first.
-    pub(crate) fn write_with_last(&self, out: &mut impl Write, removed: Option<&str>, last: &str) -> io::Result<()> {
+    pub(crate) fn write_with_last(&self, out: &mut Vec<u8>, removed: &[String], last: &[u8]) -> usize {
         // All bytes before `written` were written or removed.
-        let (mut written, mut is_any_kept) = (0, false);
-        for (index, member) in self.members.iter().enumerate() {
-            if !removed.is_some_and(|name| member.is_called(name)) {
-                is_any_kept = true;
-                continue;
+        let (mut written, mut is_any_kept) = (0, removed.is_empty() && !self.members.is_empty());
+        if !removed.is_empty() {
+            for (index, member) in self.members.iter().enumerate() {
+                if !removed.iter().any(|name| self.is_called(member, name)) {
+                    is_any_kept = true;
+                    continue;
+                }
+                let end = self.span(member.value).end;
+                let (cut_from, cut_to) = if is_any_kept {
+                    (self.span(self.members[index - 1].value).end, end)
+                } else {
+                    let next = self.members.get(index + 1);
+                    (self.span(member.key).start, next.map_or(end, |next| self.span(next.key).start))
+                };
+                out.extend_from_slice(&self.line.as_bytes()[written..cut_from]);
+                written = cut_to;
             }
-            let end = self.span(member.value).end;
-            let (cut_from, cut_to) = if is_any_kept {
-                (self.span(self.members[index - 1].value).end, end)
-            } else {
-                let next = self.members.get(index + 1);
-                (self.span(member.key).start, next.map_or(end, |next| self.span(next.key).start))
-            };
-            out.write_all(&self.line.as_bytes()[written..cut_from])?;
-            written = cut_to;
         }
         // PANIC: the line was read as an object.
         let brace = || self.line.find('{').expect("an object has a brace");
         let end = self.members.last().map_or_else(|| brace() + 1, |member| self.span(member.value).end);
-        out.write_all(&self.line.as_bytes()[written..end])?;
+        out.extend_from_slice(&self.line.as_bytes()[written..end]);
         if is_any_kept {
-            out.write_all(b",")?;
+            out.push(b',');
         }
-        out.write_all(last.as_bytes())?;
-        out.write_all(&self.line.as_bytes()[end..])
-    }
-}
-
-impl Member<'_> {
-    fn is_called(&self, name: &str) -> bool {
-        self.name.as_deref() == Some(name)
+        let start = out.len();
+        out.extend_from_slice(last);
+        out.extend_from_slice(&self.line.as_bytes()[end..]);
+        start
     }
 }
 
@@ -161,9 +183,12 @@ mod tests {
     use super::*;
 
     fn tagged(line: &str) -> String {
-        let mut out = Vec::new();
-        JsonLine::read(line.as_bytes()).unwrap().write_with_last(&mut out, Some("id"), r#""id":"new""#).unwrap();
-        String::from_utf8(out).unwrap()
+        let mut out = b"before".to_vec();
+        let start =
+            JsonLine::read(line.as_bytes()).unwrap().write_with_last(&mut out, &["id".into()], br#""id":"new""#);
+        let out = String::from_utf8(out).unwrap();
+        assert!(out[start..].starts_with(r#""id":"new""#));
+        out.strip_prefix("before").unwrap().to_owned()
     }
 
     #[test]
@@ -200,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_an_object_is_an_error_that_names_the_column() {
+    fn a_line_that_is_not_an_object_is_an_error_that_names_the_position() {
         let error = |line: &[u8]| JsonLine::read(line).err().unwrap();
         assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
         assert_eq!(error(b" \x0c{}\r\n"), r#"expected a JSON object, found "\u{c}{}""#);
         assert_eq!(error("\u{a0}{}\u{a0}\n".as_bytes()), r#"expected a JSON object, found "\u{a0}{}\u{a0}""#);
-        assert_eq!(error(b"{\"a\":1\r\n"), "invalid JSON: EOF while parsing an object at column 6");
-        assert_eq!(error(br#"{"a":1} {}"#), "invalid JSON: trailing characters at column 9");
+        assert_eq!(error(b"{\"a\":1\r\n"), "invalid JSON: EOF while parsing an object at 6");
+        assert_eq!(error(br#"{"a":1} {}"#), "invalid JSON: trailing characters at 8");
         assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
     }
 

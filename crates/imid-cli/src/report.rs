@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
 
+use crate::stdout;
+
 /// Why a command ends early.
 pub(crate) enum Stop {
     /// The input is wrong or cannot be read.
@@ -16,11 +18,26 @@ pub(crate) enum Stop {
     Output(io::Error),
 }
 
+impl Stop {
+    /// The error if there is not enough memory.
+    pub(crate) fn out_of_memory() -> Self {
+        Self::Error("out of memory".into())
+    }
+}
+
 /// Commands write only to standard output. Read errors are [`Stop::Error`], with the name of the file.
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
+}
+
+/// The argument of commands that read many IDs or lines.
+#[derive(clap::Args)]
+pub(crate) struct KeepGoing {
+    /// After a bad line or ID, report it and continue with the next one; the exit status is still 1
+    #[arg(long)]
+    pub(crate) keep_going: bool,
 }
 
 /// Prints errors, and notes whether there were errors.
@@ -34,12 +51,18 @@ pub(crate) struct Report {
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 impl Report {
-    pub(crate) fn new(keep_going: bool) -> Self {
-        Self { keep_going, has_errors: false, bar: ProgressBar::hidden() }
+    pub(crate) fn new() -> Self {
+        Self { keep_going: false, has_errors: false, bar: ProgressBar::hidden() }
+    }
+
+    /// Sets whether the command continues after bad input.
+    pub(crate) fn keep_going(&mut self, args: &KeepGoing) {
+        self.keep_going = args.keep_going;
     }
 
     /// Prints all further messages above this bar.
     pub(crate) fn set_bar(&mut self, bar: ProgressBar) {
+        stdout::set_bar(bar.clone());
         self.bar = bar;
     }
 

@@ -1,6 +1,7 @@
 //! The commands. Each one has a file or a folder.
 
 mod check;
+mod compare;
 mod identify;
 mod inspect;
 mod new;
@@ -19,13 +20,14 @@ use crate::report::{Report, Stop, quote};
 
 /// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
 /// was set back by hours, it would have to wait longer than this.
-const MAX_WAIT: Duration = Duration::from_mins(1);
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     New(new::Args),
     Inspect(inspect::Args),
     Identify(identify::Args),
+    Compare(compare::Args),
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
@@ -35,11 +37,12 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         match self {
-            Self::New(args) => args.run(out),
+            Self::New(args) => args.run(out, report),
             Self::Inspect(args) => args.run(out, report),
-            Self::Identify(args) => args.run(out),
+            Self::Identify(args) => args.run(out, report),
+            Self::Compare(args) => args.run(out),
             Self::Tag(args) => args.run(out, report),
-            Self::Range(args) => args.run(out),
+            Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
         }
@@ -49,7 +52,12 @@ impl Command {
 /// Reads an argument that is a whole number.
 fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: ParseIntError| {
-        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        let is_negative = text.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let expected = match error.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            _ if is_negative => "a number of at least 0",
+            _ => "a whole number in digits",
+        };
         format!("expected {expected}, found {}", quote(text))
     })
 }

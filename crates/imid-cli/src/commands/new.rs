@@ -10,21 +10,32 @@ use imid::snowflake::{self, Layout, Preset};
 
 use super::{MAX_WAIT, whole_number};
 use crate::Out;
-use crate::json::{self, Findings};
-use crate::report::Stop;
+use crate::lead;
+use crate::output::{Format, FormatArgs, Writer};
+use crate::report::{Report, Stop};
+use crate::row::Column;
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs};
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
 /// Without a session, the IDs have type 0 and the hash of the empty name. A millisecond has room for 4,096 IDs. If you
-/// request more, the times of the IDs go ahead of the clock by up to one second. Then the command waits for the clock.
+/// request more, the times of the IDs go ahead of the clock by up to one second.
+///
+/// The command ends when the clock has passed its last ID. So a run that starts after another one has ended repeats none
+/// of its IDs. After the clock was set back, give the last ID to --after.
+///
+/// Several runs at once know nothing of each other. Two of their IDs are equal with probability 1/4096 if they have the
+/// same session and millisecond. To mint without repeats, mint in one process, or give each session to one process.
+/// Snowflakes need another --node for each run.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid new
   imid new --type group --session room-42 -n 3
   imid new --session alice --peer bob --json
+  imid new -n 3 --format uuid
+  imid new -n 1000 --format csv --columns id,hex
   imid new --dialect rongcloud --type private --session user9
   imid new --dialect twitter --node 35 -n 3")]
 pub(crate) struct Args {
@@ -38,38 +49,70 @@ pub(crate) struct Args {
     /// Number of IDs
     #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     count: u64,
-    /// Print each ID with its fields as a JSON object
-    #[arg(long)]
-    json: bool,
+    /// Make all IDs greater than this one, the last ID of a previous run
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    after: Option<String>,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl Args {
-    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        match self.scheme.scheme {
+    pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
+        let scheme = self.scheme.scheme;
+        let writer = self.format.writer(scheme, Column::of(scheme))?;
+        let writer = &mut writer.unwrap_or_else(|| Writer::new(Format::Text));
+        let mut last = None;
+        let minted = match scheme {
             Scheme::Dialect(_) if self.node.is_some() => {
-                Err(Stop::Usage("--node works only with Snowflake layouts".into()))
+                return Err(Stop::Usage("--node works only with Snowflake layouts".into()));
             }
-            Scheme::Dialect(dialect) => self.messages(out, dialect),
-            Scheme::Snowflake(_) if !self.session.is_empty() => Err(Stop::Usage(NO_SESSION.into())),
-            Scheme::Snowflake(layout) => self.snowflakes(out, layout),
-        }
+            Scheme::Dialect(dialect) => self.messages(out, writer, dialect, &mut last),
+            Scheme::Snowflake(_) if !self.session.is_empty() => return Err(Stop::Usage(NO_SESSION.into())),
+            Scheme::Snowflake(layout) => self.snowflakes(out, writer, layout, &mut last),
+        };
+        // A reader gets the IDs before the wait. After an error, the IDs that it has count too.
+        let flushed = out.flush();
+        lead::wait_out(last, report);
+        minted.and(flushed.map_err(Stop::from))
     }
 
-    fn messages(&self, out: &mut Out, dialect: &'static Dialect<'static>) -> Result<(), Stop> {
+    fn messages(
+        &self,
+        out: &mut Out,
+        writer: &mut Writer,
+        dialect: &'static Dialect<'static>,
+        last: &mut Option<Id>,
+    ) -> Result<(), Stop> {
         let session = self.session.session(dialect)?;
-        let generator = Generator::new();
+        let mut builder = Generator::builder();
+        if let Some(after) = self.after()? {
+            // The built-in dialects that can mint have the standard layout.
+            builder = builder.floor(after.sort_key());
+        }
+        let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
         for _ in 0..self.count {
             let id = generator.generate_within(session, MAX_WAIT).map_err(|error| Stop::Error(error.to_string()))?;
-            self.write(out, &Id::Message { dialect, id: id.into() })?;
+            writer.write_id(out, last.insert(Id::Message { dialect, id: id.into() }))?;
         }
         Ok(())
     }
 
-    fn snowflakes(&self, out: &mut Out, layout: Layout) -> Result<(), Stop> {
+    fn snowflakes(
+        &self,
+        out: &mut Out,
+        writer: &mut Writer,
+        layout: Layout,
+        last: &mut Option<Id>,
+    ) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
+        if let Some(after) = self.after()? {
+            lead::wait_until_past(after).map_err(|lead| {
+                Stop::Error(format!("--after: {after} is {:.1} s ahead of the clock", lead.as_secs_f64()))
+            })?;
+        }
         for _ in 0..self.count {
             let id = loop {
                 match generator.generate_within(MAX_WAIT) {
@@ -80,12 +123,14 @@ impl Args {
                 }
             };
             let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name().unwrap_or_default())))?;
-            self.write(out, &Id::Snowflake(id))?;
+            writer.write_id(out, last.insert(Id::Snowflake(id)))?;
         }
         Ok(())
     }
 
-    fn write(&self, out: &mut Out, id: &Id) -> Result<(), Stop> {
-        if self.json { json::write_id(out, id, Findings::default()) } else { Ok(writeln!(out, "{id}")?) }
+    /// Returns the ID that all new IDs come after.
+    fn after(&self) -> Result<Option<Id>, Stop> {
+        let after = self.after.as_deref().map(|text| self.scheme.scheme.read(text, None)).transpose();
+        after.map(|read| read.map(|read| read.id)).map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 }

@@ -60,6 +60,50 @@ fn output_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let Some(full) = full("help_that_cannot_be_written_is_an_error") else { return };
+    for args in ["--help", "tag --help", "--version"] {
+        let full = full.try_clone().unwrap();
+        let ended = Command::new(env!("CARGO_BIN_EXE_imid")).args(args.split(' ')).stdout(full).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{args}");
+        assert!(ended.stderr.starts_with(b"error: cannot write to standard output: "), "{args}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_closed_descriptor_is_an_error_for_every_command() {
+    let shell = |command: &str| {
+        let tool = concat!("PATH=$(dirname '", env!("CARGO_BIN_EXE_imid"), "'):$PATH; ");
+        Command::new("sh").args(["-c", &(tool.to_owned() + command)]).stdin(Stdio::null()).output().unwrap()
+    };
+    for command in [
+        "imid new",
+        "imid --help",
+        "imid tag --help",
+        "imid --version",
+        "imid inspect 2222-2222-2222-2222",
+        "imid identify 2222-2222-2222-2222",
+        "echo '{\"s\":1}' | imid tag --session-field s",
+        "imid range --from 1 --to 2",
+        "echo 2222-2222-2222-2222 | imid check",
+        "imid shard -n 8 --type 0 --session s",
+    ] {
+        let ran = shell(&format!("{command} >&-"));
+        let error = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!((ran.status.code(), error.lines().count()), (Some(1), 1), "{command}: {error}");
+        assert!(error.starts_with("error: cannot write to standard output: "), "{command}: {error}");
+        // This is not closed.
+        assert_eq!(shell(&format!("{command} <>/dev/null >&0")).status.code(), Some(0), "{command}");
+    }
+    for command in ["imid tag --session-field s", "imid check", "imid inspect"] {
+        let ran = shell(&format!("{command} <&-"));
+        assert_eq!(ran.status.code(), Some(1), "{command}");
+        assert!(ran.stderr.starts_with(b"error: cannot read standard input: "), "{command}");
+    }
+}
+
+#[test]
 fn errors_that_cannot_be_written_still_set_the_exit_status() {
     let Some(full) = full("errors_that_cannot_be_written_still_set_the_exit_status") else { return };
     let status = Command::new(env!("CARGO_BIN_EXE_imid")).args(["inspect", "x"]).stderr(full).status().unwrap();

@@ -486,6 +486,21 @@ impl Engine {
         self.meta.as_ref().map(|meta| meta.register)
     }
 
+    /// Whether it waits for a reply.
+    #[cfg(test)]
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(
+            self.step,
+            Step::Looking
+                | Step::Describing { .. }
+                | Step::Taking { .. }
+                | Step::Renewing
+                | Step::Checking
+                | Step::Releasing
+                | Step::CheckingRelease
+        )
+    }
+
     /// The prefix of the keys of all records.
     pub(crate) fn prefix(&self) -> String {
         self.config.space.prefix()

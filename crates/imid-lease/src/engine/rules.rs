@@ -53,6 +53,8 @@ pub(crate) enum Rule {
     CheckCeilingAgain,
     /// The layout and the number of lanes are those of the register.
     CheckMeta,
+    /// Each attempt to write has a fresh random token, also in two copies of one machine.
+    FreshToken,
     /// A forked child mints nothing.
     RefuseInChild,
 }

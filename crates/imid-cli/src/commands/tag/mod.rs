@@ -1,28 +1,47 @@
 //! `imid tag`: gives each JSON line an ID.
 
+mod batch;
+mod columns;
+mod csv;
+mod minter;
+mod pipeline;
+mod plan;
 mod progress;
 mod replay;
+mod template;
 
-use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
 
-use imid::{Generator, MessageId, Session, SessionType};
+use clap::builder::{EnumValueParser, TypedValueParser};
+use imid::{MessageId, SessionType};
 
-use self::replay::Replay;
-use super::{MAX_WAIT, whole_number};
+use self::batch::Batch;
+use self::columns::{Addition, Column, Room};
+use self::minter::Minter;
+use self::pipeline::{Block, Pipeline, Source};
+use self::plan::{Plan, SessionSource};
+use self::template::Template;
+use super::whole_number;
 use crate::Out;
-use crate::input::Input;
-use crate::json_line::{self, JsonLine};
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::form::Form;
+use crate::input::{InBuffer, Input, Kind};
+use crate::report::{KeepGoing, Report, Stop};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
-use crate::time::parse_timestamp_ms;
+use crate::stdout::Tagged;
 
-/// Add an ID to each JSON line of standard input, as its last member
+/// Add an ID to each JSON line of a file or of standard input, as its last member
 ///
 /// Writes the lines in the order of the input, and does not change their other bytes. The IDs strictly increase in this
-/// order. Blank lines are copied. Fields are found only in the outermost object. A field that occurs twice is an error,
-/// because some JSON readers take the first value and some the last.
+/// order. Blank lines are copied. Input that is compressed with gzip or zstd is decompressed.
+///
+/// A field is a member of the outermost object. A name with dots that is not there is a path: message.room is the member
+/// "room" of the object "message". A field that occurs twice is an error, because some JSON readers take the first value
+/// and some the last.
 ///
 /// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a
 /// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
@@ -33,13 +52,23 @@ use crate::time::parse_timestamp_ms;
 #[command(after_help = "\
 Examples:
   imid tag --session-field room < chat.jsonl
-  zcat chat.jsonl.gz | imid tag --type group --session-field topic --time-field time_ms
+  imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
+  imid tag --session-template '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
   imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
 pub(crate) struct Args {
+    /// File to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    input: Option<Kind>,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
-    #[arg(long, value_name = "FIELD")]
-    session_field: String,
+    #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
+    session_field: Option<String>,
+    /// Session name that is made from several fields, such as {app}:{room}; {{ and }} stand for one brace
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "session_field")]
+    session_template: Option<Template>,
     /// Field with the other user of a private conversation; read only if the type is PRIVATE
     #[arg(long, value_name = "FIELD")]
     peer_field: Option<String>,
@@ -55,7 +84,16 @@ pub(crate) struct Args {
     /// Field for the ID
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Replace the ID field of lines that have one; without this option, such a line is an error
+    /// Form of the ID in --id-field
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = form())]
+    format: Form,
+    /// Field for the ID as 20 hex digits, in addition to --id-field
+    #[arg(long, value_name = "FIELD")]
+    hex_field: Option<String>,
+    /// Field for the UUID view of the ID, in addition to --id-field
+    #[arg(long, value_name = "FIELD")]
+    uuid_field: Option<String>,
+    /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]
     overwrite: bool,
     /// Report an error if an ID would move forward by more than this many milliseconds
@@ -65,140 +103,181 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
+    /// Number of threads that read lines [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    keep_going: KeepGoing,
 }
 
-/// Where the times of the IDs come from.
-#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
-enum Minter {
-    TimeField(Replay),
-    Clock(Generator),
+/// Reads a form that JSON can hold. An integer is a string of digits, because many JSON readers lose bits of large numbers.
+fn form() -> impl TypedValueParser<Value = Form> {
+    EnumValueParser::<Form>::new().try_map(|form| match form {
+        Form::Bytes => Err("raw bytes are not text; use hex"),
+        form => Ok(form),
+    })
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let default_type = pair_type(self.session_type, self.peer_field.is_some())?;
-        let mut minter = self.minter()?;
-        // The key with its quotes and escapes. It is the same for all lines.
-        let key = serde_json::to_string(&self.id_field).map_err(io::Error::from)?;
-        let bar = progress::bar();
-        report.set_bar(bar.clone());
+        report.keep_going(&self.keep_going);
+        let mut minter = Minter::new(self)?;
+        let plan = self.plan()?;
 
-        let mut member = String::new();
-        let mut tagged = 0_u64;
-        Input::stdin().with_bar(&bar).each_line(out, |out, number, line| {
-            if let Ok(line) = &line
-                && line.trim_ascii().is_empty()
-            {
-                return Ok(out.write_all(line)?);
+        let columns = self.columns()?;
+        let bar = progress::bar(self.file.as_deref());
+        report.set_bar(bar.clone());
+        let input = Input::open(self.file.as_deref())?.with_bar(&bar);
+        let (pipeline, rooms) = if let Some(delimiter) = Kind::of(self.input, self.file.as_deref()).delimiter() {
+            if self.overwrite {
+                return Err(Stop::Usage("--overwrite works only with JSON lines".into()));
             }
-            let object = line.and_then(JsonLine::read);
-            match object.and_then(|object| Ok((self.id(&object, default_type, &mut minter, number)?, object))) {
-                Ok((id, object)) => {
-                    member.clear();
-                    member.extend([&key, ":\"", &id.to_text(), "\""]);
-                    object.write_with_last(out, self.overwrite.then_some(&*self.id_field), &member)?;
-                    tagged += 1;
-                    Ok(())
-                }
-                Err(problem) => report.bad_input(format_args!("line {number}"), problem),
-            }
-        })?;
+            let records = csv::Records::new(input, delimiter, columns, plan);
+            let rooms = records.addition().rooms.clone();
+            // A record can have line feeds, so it cannot be found without reading those before it.
+            (Pipeline::start(1, records, |_| Ok(()))?, rooms)
+        } else {
+            let addition = Addition::json(&columns);
+            let rooms = addition.rooms.clone();
+            let work = move |block: &mut Block| {
+                block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
+            };
+            (Pipeline::start(self.threads(), Lines(input), work)?, rooms)
+        };
+        let mut tagger = Tagger { minter: &mut minter, rooms: &rooms, out, report, lines: 0, tagged: 0, last: None };
+        let ran = tagger.run(pipeline);
+        let tagged = tagger.tagged;
+        // Also after an error, because the lines before it were written.
+        let flushed = out.flush().map_err(Stop::from);
         bar.finish_and_clear();
-        if let Minter::TimeField(replay) = minter {
-            let shifts = replay.shifts();
-            let tagged = counted(tagged, "line");
-            report.note(match shifts.count {
-                0 => format!("tagged {tagged}; no ID moved forward"),
-                n => {
-                    format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms)
-                }
-            });
+        minter.finish(report);
+        ran.and(flushed)?;
+        minter.summary(tagged, report);
+        Ok(())
+    }
+
+    fn plan(&self) -> Result<Arc<Plan>, Stop> {
+        let session = match (&self.session_field, &self.session_template) {
+            (_, Some(template)) => SessionSource::Template(template.clone()),
+            (field, None) => SessionSource::Field(field.clone().unwrap_or_default()),
+        };
+        Ok(Arc::new(Plan {
+            session,
+            peer_field: self.peer_field.clone(),
+            default_type: pair_type(self.session_type, self.peer_field.is_some())?,
+            type_field: self.type_field.clone(),
+            time_field: self.time_field.clone(),
+            id_fields: self.columns()?.into_iter().map(|column| column.name).collect(),
+            overwrite: self.overwrite,
+        }))
+    }
+
+    /// Returns the fields that get the ID.
+    fn columns(&self) -> Result<Vec<Column>, Stop> {
+        let others = [(&self.hex_field, Form::Hex), (&self.uuid_field, Form::Uuid)];
+        let others = others.into_iter().filter_map(|(name, form)| Some((name.as_ref()?, form)));
+        let mut columns = Vec::<Column>::new();
+        for (name, form) in [(&self.id_field, self.format)].into_iter().chain(others) {
+            if columns.iter().any(|column| column.name == *name) {
+                return Err(Stop::Usage(format!(
+                    "expected different fields for the forms of the ID, found {name:?} twice"
+                )));
+            }
+            columns.push(Column { name: name.clone(), form });
+        }
+        Ok(columns)
+    }
+
+    fn threads(&self) -> usize {
+        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.threads.map_or_else(cores, NonZeroUsize::get)
+    }
+}
+
+/// The lines of the input, in blocks.
+struct Lines(Input);
+
+impl Source for Lines {
+    fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
+        block.lines = 0..0;
+        match self.0.next_in(&mut block.buffer)? {
+            None => return Ok(false),
+            Some(InBuffer::TooLong) => block.batch.add_too_long(),
+            Some(InBuffer::Lines(lines)) => block.lines = lines,
+        }
+        Ok(true)
+    }
+}
+
+/// Mints the IDs and writes the lines, in the order of the input.
+struct Tagger<'a> {
+    minter: &'a mut Minter,
+    rooms: &'a [Room],
+    out: &'a mut Out,
+    report: &'a mut Report,
+    /// Number of lines before the present block.
+    lines: u64,
+    tagged: u64,
+    last: Option<Tagged>,
+}
+
+impl Tagger<'_> {
+    fn run(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
+        while let Some(mut block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
+            self.write(&mut block.batch)?;
+            self.lines += block.batch.lines;
+            self.out.flush()?;
+            pipeline.recycle(block);
         }
         Ok(())
     }
 
-    fn minter(&self) -> Result<Minter, Stop> {
-        let mut builder = Generator::builder();
-        if let Some(seed) = self.seed {
-            builder = builder.seed(seed);
-        }
-        if self.time_field.is_some() {
-            let mut replay = Replay::new(builder, self.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
-            if let Some(after) = self.after {
-                replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
+    /// Adds to an error of the input what was written.
+    fn with_last(&self, stop: Stop) -> Stop {
+        match (stop, self.last) {
+            (Stop::Error(message), Some(Tagged { line, id })) => {
+                Stop::Error(format!("{message}; the output ends with line {line}, which has the ID {id}"))
             }
-            return Ok(Minter::TimeField(replay));
+            (stop, _) => stop,
         }
-        if let Some(after) = self.after {
-            builder = builder.floor(after);
-        }
-        builder.build().map(Minter::Clock).map_err(|error| Stop::Error(error.to_string()))
     }
 
-    /// Mints the ID of one line. If the line is bad, returns the problem without minting an ID.
-    fn id(
-        &self,
-        object: &JsonLine<'_>,
-        default_type: SessionType,
-        minter: &mut Minter,
-        line: u64,
-    ) -> Result<MessageId, String> {
-        if !self.overwrite && object.has(&self.id_field) {
-            return Err(format!("field {} already exists (--overwrite replaces it)", quote(&self.id_field)));
-        }
-        let session = self.session(object, default_type)?;
-        match minter {
-            Minter::Clock(generator) => generator.generate_within(session, MAX_WAIT).map_err(|error| error.to_string()),
-            Minter::TimeField(replay) => {
-                // PANIC: this variant is made only if there is a time field.
-                let field = self.time_field.as_deref().expect("a time field");
-                let unix_ms = self::field(object, field, |value| parse_timestamp_ms(&text(value)?))?;
-                replay.mint(session, unix_ms, line)
+    /// Writes a block, with the IDs of its messages.
+    fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
+        let text = &mut batch.text;
+        // The text before `written` was written, or is left out.
+        let mut written = 0;
+        for entry in &batch.entries {
+            let line = self.lines + entry.line + 1;
+            let minted = match &entry.result {
+                Ok(ready) => self.minter.mint(ready.facts, line).map(|id| (id, ready.addition)),
+                Err(problem) => Err(problem.to_string()),
+            };
+            match minted {
+                Ok((id, addition)) => {
+                    for room in self.rooms {
+                        let (start, end) = (addition + room.start, addition + room.start + room.len());
+                        let len = room.fill(id, &mut text[start..end]);
+                        if start + len < end {
+                            self.out.write_all(&text[written..start + len])?;
+                            written = end;
+                        }
+                    }
+                    // The next write finishes this line.
+                    self.last = Some(Tagged { line, id });
+                    self.out.set_tagged(Tagged { line, id });
+                    self.tagged += 1;
+                }
+                Err(problem) => {
+                    self.out.write_all(&text[written..entry.start])?;
+                    self.report.bad_input(format_args!("line {line}"), problem)?;
+                    written = entry.result.as_ref().map_or(entry.start, |ready| ready.end);
+                }
             }
         }
+        Ok(self.out.write_all(&text[written..])?)
     }
-
-    fn session(&self, object: &JsonLine<'_>, default_type: SessionType) -> Result<Session, String> {
-        let session_type = match &self.type_field {
-            Some(name) => field(object, name, |value| self::session_type(&text(value)?))?,
-            None => default_type,
-        };
-        let name = field(object, &self.session_field, session_name)?;
-        Ok(match &self.peer_field {
-            Some(peer) if session_type == SessionType::PRIVATE => {
-                Session::pair(&name, &field(object, peer, session_name)?)
-            }
-            _ => Session::new(session_type, &name),
-        })
-    }
-}
-
-/// Reads the value of a field. The error names the field.
-fn field<'a, T>(
-    object: &JsonLine<'a>,
-    name: &str,
-    read: impl FnOnce(&'a str) -> Result<T, String>,
-) -> Result<T, String> {
-    read(object.value(name)?).map_err(|problem| format!("field {}: {problem}", quote(name)))
-}
-
-fn text(value: &str) -> Result<Cow<'_, str>, String> {
-    json_line::text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))
-}
-
-/// Returns the name of a session: a string, or the decimal text of an integer of any size.
-fn session_name(value: &str) -> Result<Cow<'_, str>, String> {
-    let digits = value.strip_prefix('-').unwrap_or(value);
-    let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
-    // -0 would be a second text of the integer 0, and so a second session.
-    if value.starts_with('"') || is_integer && value != "-0" {
-        return text(value);
-    }
-    Err(format!("expected a string or an integer, found {}", quote_json(value)))
-}
-
-fn counted(n: u64, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
-pub(super) fn bar() -> ProgressBar {
-    if io::stdin().is_terminal() || io::stdout().is_terminal() {
+pub(super) fn bar(file: Option<&Path>) -> ProgressBar {
+    let file = file.filter(|path| path.as_os_str() != "-");
+    if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }
-    let length = input_length();
+    let length = file.map_or_else(stdin_length, |path| path.metadata().ok().map(|metadata| metadata.len()));
     let template = match length {
         Some(_) => "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
@@ -21,7 +23,7 @@ pub(super) fn bar() -> ProgressBar {
 }
 
 /// Returns the size of standard input, if it is a file.
-fn input_length() -> Option<u64> {
+fn stdin_length() -> Option<u64> {
     #[cfg(unix)]
     let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
     #[cfg(windows)]

@@ -13,6 +13,7 @@ use imid::{Generator, MessageId, Session};
 pub(crate) struct Replay {
     generator: Generator<ManualClock>,
     max_shift: Option<u64>,
+    clock_ms: u64,
     /// The earliest time that the next ID can have.
     earliest: u64,
     /// The line that set `earliest`; 0 for the previous run.
@@ -37,19 +38,22 @@ impl Replay {
         Ok(Self {
             generator: unlimited.clock(ManualClock::new(0)).build()?,
             max_shift,
+            clock_ms: 0,
             earliest: 0,
             latest_line: 0,
             shifts: Shifts::default(),
         })
     }
 
-    /// Continues after the last ID of the previous run, in its millisecond if that has room. So the messages of one
-    /// millisecond keep their time if two runs have a part of them each.
+    /// Continues exactly after the last ID of the previous run, in its millisecond if that has room. So an input that is
+    /// tagged in pieces gets the IDs of one run.
     ///
     /// `Builder::floor` would skip the rest of that millisecond.
     pub(crate) fn continue_after(&mut self, last: MessageId) -> Result<(), GenerateError> {
         let place = |id: MessageId| (id.timestamp_ms(), id.spin());
-        self.generator.clock().set(last.timestamp_ms());
+        // The clock starts one millisecond earlier. A millisecond begins at a spin that depends on the seed, and IDs with
+        // a lower spin are only there if the millisecond before it was full. So this reaches each spin.
+        self.set_clock(last.timestamp_ms().saturating_sub(1));
         loop {
             let passed = self.generator.generate(Session::default())?;
             self.earliest = earliest_after(passed);
@@ -57,6 +61,13 @@ impl Replay {
                 return Ok(());
             }
         }
+    }
+
+    /// Moves the clock forward to a time. It never goes back, because a generator catches up slowly with a clock that
+    /// was set back: its IDs would be later than all messages.
+    fn set_clock(&mut self, unix_ms: u64) {
+        self.clock_ms = self.clock_ms.max(unix_ms);
+        self.generator.clock().set(self.clock_ms);
     }
 
     /// Mints the ID of the message of a line, with its time in unix milliseconds.
@@ -71,7 +82,7 @@ impl Replay {
             };
             return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
         }
-        self.generator.clock().set(unix_ms);
+        self.set_clock(unix_ms);
         let id = self.generator.generate(session).map_err(|error| error.to_string())?;
         if shift == 0 {
             self.latest_line = line;
@@ -98,6 +109,7 @@ mod tests {
     use std::iter;
 
     use imid::Parts;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -152,22 +164,69 @@ mod tests {
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
     }
 
+    /// Asserts that the messages get the same IDs in one run as in runs that end at these places.
+    fn assert_cuts_change_nothing(seed: u64, times: &[u64], cuts: impl IntoIterator<Item = usize>) {
+        let run = |after, times: &[u64]| {
+            let mut replay = Replay::new(Generator::builder().seed(seed), None).unwrap();
+            if let Some(last) = after {
+                replay.continue_after(last).unwrap();
+            }
+            let ids: Vec<_> = times.iter().map(|ms| replay.mint(Session::default(), *ms, 1).unwrap()).collect();
+            (ids, replay.shifts().count)
+        };
+        let (all, moved) = run(None, times);
+        for cut in cuts {
+            let (before, after) = times.split_at(cut);
+            let (first, first_moved) = run(None, before);
+            let (rest, rest_moved) = run(first.last().copied(), after);
+            // Not `assert_eq`: there are too many IDs to print.
+            assert!([first, rest].concat() == all, "seed {seed}, cut at {cut}");
+            assert_eq!(first_moved + rest_moved, moved, "seed {seed}, cut at {cut}");
+        }
+    }
+
     #[test]
     fn two_runs_with_one_seed_give_the_ids_of_one_run() {
         let times = [0, 0, 5, 2, 5, 5, 6, 6].into_iter().chain(iter::repeat_n(7, 5_000)).chain([7, 9, 9]);
         let times: Vec<_> = times.map(|ms| NOON + ms).collect();
-        let run = |after, times: &[u64]| {
-            let mut replay = replay(after, None);
-            let ids: Vec<_> = times.iter().map(|ms| replay.mint(Session::default(), *ms, 1).unwrap()).collect();
-            (ids, replay.shifts().count)
-        };
-        let (all, moved) = run(None, &times);
-        for cut in [1, 2, 3, 4, 7, 8, 9, 1_000, 4_999, 5_008, 5_009, 5_010] {
-            let (before, after) = times.split_at(cut);
-            let (first, first_moved) = run(None, before);
-            let (rest, rest_moved) = run(first.last().copied(), after);
-            assert_eq!(([first, rest].concat(), first_moved + rest_moved), (all.clone(), moved), "{cut}");
+        assert_cuts_change_nothing(1, &times, [1, 2, 3, 4, 7, 8, 9, 1_000, 4_999, 5_008, 5_009, 5_010]);
+    }
+
+    #[test]
+    fn a_cut_in_a_millisecond_that_a_burst_borrowed_changes_no_id() {
+        assert_cuts_change_nothing(1, &[NOON; 6_000], (1..6_000).step_by(97).chain([4_095, 4_096, 4_097, 4_100]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn random_cuts_of_random_bursts_change_no_id(
+            seed: u64,
+            // Bursts: when they are, relative to the burst before, and how many messages they have.
+            bursts in prop::collection::vec((-3_i64..4, 1_usize..7_000), 1..6),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 8),
+        ) {
+            let mut ms = NOON;
+            let mut times = Vec::new();
+            for (step, size) in bursts {
+                ms = ms.checked_add_signed(step).unwrap();
+                times.extend(iter::repeat_n(ms, size));
+            }
+            assert_cuts_change_nothing(seed, &times, cuts.iter().map(|cut| cut.index(times.len())));
         }
+    }
+
+    #[test]
+    fn ids_are_never_later_than_the_latest_message_unless_a_millisecond_is_full() {
+        let mut replay = replay(None, None);
+        let mut latest = 0;
+        // Far back, then slowly forward again.
+        for ms in [100_000, 0, 60_000, 99_999, 99_998, 100_000, 100_001, 3, 100_001] {
+            latest = latest.max(NOON + ms);
+            assert_eq!(replay.mint(Session::default(), NOON + ms, 1).unwrap().timestamp_ms(), latest, "{ms}");
+        }
+        assert_eq!(replay.shifts().largest_ms, 100_000);
     }
 
     #[test]

@@ -1,24 +1,34 @@
 //! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
+mod compressed;
+mod kind;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::mem;
+use std::ops::Range;
 use std::path::Path;
 
 use bstr::ByteSlice;
 use indicatif::ProgressBar;
 
+use self::compressed::{Source, decompressed};
+pub(crate) use self::kind::Kind;
 use crate::Out;
+use crate::descriptors;
 use crate::report::{Stop, quote};
 
 /// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
 const BLOCK: usize = 1 << 18;
 
 /// The longest line that is read, in bytes with its line feed. It limits the memory. Messages are much shorter.
-const MAX_LINE: usize = 1 << 26;
+pub(crate) const MAX_LINE: usize = 1 << 26;
 
-/// Lines of a file or of standard input.
+/// Lines of a file or of standard input. Compressed input is decompressed.
 pub(crate) struct Input {
-    source: Box<dyn Read>,
+    /// The source before the first read, which shows whether it is compressed.
+    unread: Option<Source>,
+    source: Source,
     name: String,
     buffer: Vec<u8>,
     /// Bytes that were read but not returned yet are at `start..end` of the buffer. Before `searched` they have no line
@@ -36,27 +46,40 @@ pub(crate) enum Block<'a> {
     TooLong,
 }
 
+/// A piece of the input, as a range of the buffer that it is in.
+pub(crate) enum InBuffer {
+    /// As [`Block::Lines`].
+    Lines(Range<usize>),
+    /// As [`Block::TooLong`].
+    TooLong,
+}
+
 impl Input {
     /// Returns the lines of standard input.
-    pub(crate) fn stdin() -> Self {
-        Self::new(Box::new(io::stdin().lock()), "standard input".into())
+    pub(crate) fn stdin() -> Result<Self, Stop> {
+        let name = "standard input";
+        descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+        Self::new(Box::new(io::stdin()), name.into())
     }
 
     /// Returns the lines of a file, or of standard input if there is no path or the path is `-`.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdin()) };
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Self::stdin() };
         let name = quote(&path.to_string_lossy());
         let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
-        Ok(Self::new(Box::new(file), name))
+        Self::new(Box::new(file), name)
     }
 
-    fn new(source: Box<dyn Read>, name: String) -> Self {
-        Self { source, name, buffer: vec![0; BLOCK], start: 0, searched: 0, end: 0 }
+    fn new(source: Source, name: String) -> Result<Self, Stop> {
+        let mut buffer = Vec::new();
+        grow(&mut buffer, BLOCK)?;
+        Ok(Self { unread: Some(source), source: Box::new(io::empty()), name, buffer, start: 0, searched: 0, end: 0 })
     }
 
     /// Shows on this bar how many bytes were read.
-    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
-        Self { source: Box::new(bar.wrap_read(self.source)), ..self }
+    pub(crate) fn with_bar(mut self, bar: &ProgressBar) -> Self {
+        self.unread = self.unread.map(|source| Box::new(bar.wrap_read(source)) as Source);
+        self
     }
 
     /// Calls `each` with each line and its number, from 1. For a line that is too long, it passes the error.
@@ -106,6 +129,25 @@ impl Input {
         }
     }
 
+    /// Returns all whole lines that were read as [`next`](Self::next) does, in `buffer` and without a copy. The input
+    /// reads on into what was in `buffer` before.
+    pub(crate) fn next_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<InBuffer>, Stop> {
+        let lines = match self.next()? {
+            None => return Ok(None),
+            Some(Block::TooLong) => return Ok(Some(InBuffer::TooLong)),
+            Some(Block::Lines(lines)) => lines.len(),
+        };
+        let lines = self.start - lines..self.start;
+        let rest = self.start..self.end;
+        if buffer.len() < rest.len().max(BLOCK) {
+            grow(buffer, rest.len().max(BLOCK))?;
+        }
+        buffer[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
+        mem::swap(buffer, &mut self.buffer);
+        (self.start, self.searched, self.end) = (0, self.searched - rest.start, rest.len());
+        Ok(Some(InBuffer::Lines(lines)))
+    }
+
     /// Drops the buffer and reads up to the next line feed or the end of the input.
     fn skip_line(&mut self) -> Result<(), Stop> {
         loop {
@@ -126,7 +168,12 @@ impl Input {
         self.end -= self.start;
         (self.start, self.searched) = (0, self.end);
         if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            grow(&mut self.buffer, self.end * 2)?;
+        }
+        let name = &self.name;
+        let cannot_read = |error| Stop::Error(format!("cannot read {name}: {error}"));
+        if let Some(source) = self.unread.take() {
+            self.source = decompressed(source).map_err(cannot_read)?;
         }
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {
@@ -135,10 +182,17 @@ impl Input {
                     return Ok(n);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Stop::Error(format!("cannot read {}: {error}", self.name))),
+                Err(error) => return Err(cannot_read(error)),
             }
         }
     }
+}
+
+/// Makes a buffer larger.
+fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<(), Stop> {
+    buffer.try_reserve_exact(len - buffer.len()).map_err(|_| Stop::out_of_memory())?;
+    buffer.resize(len, 0);
+    Ok(())
 }
 
 /// Returns a line without its `\n` or `\r\n`. The last line of the input may have neither.
@@ -162,18 +216,20 @@ pub(crate) fn too_long() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
 
     /// Returns one piece per read, as a slow pipe does.
-    struct Pieces(Vec<Vec<u8>>);
+    struct Pieces(VecDeque<Vec<u8>>);
 
     impl Read for Pieces {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let Some(mut piece) = (!self.0.is_empty()).then(|| self.0.remove(0)) else { return Ok(0) };
+            let Some(mut piece) = self.0.pop_front() else { return Ok(0) };
             let n = piece.len().min(buffer.len());
             buffer[..n].copy_from_slice(&piece[..n]);
             if n < piece.len() {
-                self.0.insert(0, piece.split_off(n));
+                self.0.push_front(piece.split_off(n));
             }
             Ok(n)
         }
@@ -182,7 +238,7 @@ mod tests {
     /// Reads the pieces and asserts that they have these blocks. `None` is a line that is too long.
     fn assert_blocks(pieces: &[&[u8]], expected: &[Option<&[u8]>]) {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
-        let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into());
+        let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
         for (index, expected) in expected.iter().enumerate() {
             let block = match input.next() {
                 Ok(Some(Block::Lines(lines))) => Some(lines),
@@ -193,6 +249,23 @@ mod tests {
             assert!(block == *expected, "block {index}");
         }
         assert!(input.next().is_ok_and(|block| block.is_none()));
+    }
+
+    #[test]
+    fn blocks_in_their_own_buffers_have_all_lines() {
+        let lines: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
+        for size in [1, 7, 1_000, BLOCK + 1] {
+            let pieces = lines.chunks(if size == 1 { 99_999 } else { size }).map(<[u8]>::to_vec).collect();
+            let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
+            let (mut buffers, mut read) = (vec![Vec::new(), Vec::new()], Vec::new());
+            for turn in 0.. {
+                let buffer = &mut buffers[turn % 2];
+                let Ok(Some(InBuffer::Lines(range))) = input.next_in(buffer) else { break };
+                assert!(buffer[range.clone()].ends_with(b"\n"));
+                read.extend_from_slice(&buffer[range]);
+            }
+            assert!(read == lines, "pieces of {size}");
+        }
     }
 
     #[test]

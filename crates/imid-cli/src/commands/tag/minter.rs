@@ -1,0 +1,80 @@
+//! Mints the IDs of a run, with the present time or with the times of the messages.
+
+use imid::dialect::Dialect;
+use imid::{Generator, MessageId};
+
+use super::Args;
+use super::plan::Facts;
+use super::replay::Replay;
+use crate::commands::MAX_WAIT;
+use crate::lead;
+use crate::report::{Report, Stop};
+use crate::scheme::Id;
+
+/// Mints the IDs of a run.
+pub(super) struct Minter {
+    times: Times,
+    last: Option<MessageId>,
+}
+
+/// Where the times of the IDs come from.
+#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
+enum Times {
+    Messages(Replay),
+    Clock(Generator),
+}
+
+impl Minter {
+    pub(super) fn new(args: &Args) -> Result<Self, Stop> {
+        let mut builder = Generator::builder();
+        if let Some(seed) = args.seed {
+            builder = builder.seed(seed);
+        }
+        let times = if args.time_field.is_some() {
+            let mut replay = Replay::new(builder, args.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
+            if let Some(after) = args.after {
+                replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
+            }
+            Times::Messages(replay)
+        } else {
+            if let Some(after) = args.after {
+                builder = builder.floor(after);
+            }
+            Times::Clock(builder.build().map_err(|error| Stop::Error(error.to_string()))?)
+        };
+        Ok(Self { times, last: None })
+    }
+
+    /// Mints the ID of the message of a line.
+    pub(super) fn mint(&mut self, facts: Facts, line: u64) -> Result<MessageId, String> {
+        let id = match &mut self.times {
+            Times::Messages(replay) => replay.mint(facts.session, facts.unix_ms, line)?,
+            Times::Clock(generator) => {
+                generator.generate_within(facts.session, MAX_WAIT).map_err(|error| error.to_string())?
+            }
+        };
+        self.last = Some(id);
+        Ok(id)
+    }
+
+    /// Waits until a run that starts now cannot repeat an ID of this one. Call it after the IDs are written.
+    pub(super) fn finish(&self, report: &Report) {
+        if let (Times::Clock(_), Some(id)) = (&self.times, self.last) {
+            lead::wait_out(Some(Id::Message { dialect: &Dialect::STANDARD, id: id.into() }), report);
+        }
+    }
+
+    /// Says how many IDs moved forward in time.
+    pub(super) fn summary(&self, tagged: u64, report: &Report) {
+        let Times::Messages(replay) = &self.times else { return };
+        let (tagged, shifts) = (counted(tagged, "line"), replay.shifts());
+        report.note(match shifts.count {
+            0 => format!("tagged {tagged}; no ID moved forward"),
+            n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),
+        });
+    }
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

@@ -1,0 +1,88 @@
+//! IDs whose time is ahead of the clock. A run waits for the clock before it ends, so that the next run cannot mint the
+//! same IDs again.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use imid::clock::{Clock, SystemClock};
+
+use crate::commands::MAX_WAIT;
+use crate::report::Report;
+use crate::scheme::Id;
+
+/// The longest sleep at once. The clock can be set while the command sleeps.
+const MAX_SLEEP: Duration = Duration::from_millis(10);
+
+/// Waits until the clock has passed the last ID of a run. Call it after the ID is written.
+///
+/// If that takes more than [`MAX_WAIT`], it prints what the next run needs instead.
+pub(crate) fn wait_out(last: Option<Id>, report: &Report) {
+    let Some(last) = last else { return };
+    if let Err(lead) = wait_until_past(last) {
+        report.note(format_args!(
+            "note: the last ID is {:.1} s ahead of the clock; if the next run starts before that, give it --after {last}",
+            lead.as_secs_f64()
+        ));
+    }
+}
+
+/// Waits until new IDs come after this one without knowing it: until the clock is in a later millisecond or tick.
+///
+/// # Errors
+/// That takes more than [`MAX_WAIT`], or the clock cannot be read. The error is the time that is left.
+pub(crate) fn wait_until_past(id: Id) -> Result<(), Duration> {
+    let deadline = Instant::now() + MAX_WAIT;
+    loop {
+        let now_ms = SystemClock.now_ms().unwrap_or(0);
+        let lead = Duration::from_millis(id.end_ms().saturating_sub(now_ms));
+        if lead.is_zero() {
+            return Ok(());
+        }
+        if lead > deadline.saturating_duration_since(Instant::now()) {
+            return Err(lead);
+        }
+        thread::sleep(lead.min(MAX_SLEEP));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use imid::MessageId;
+    use imid::dialect::Dialect;
+    use imid::snowflake::Layout;
+
+    use super::*;
+
+    fn message(unix_ms: u64) -> Id {
+        Id::Message { dialect: &Dialect::STANDARD, id: MessageId::first_at(unix_ms).unwrap().into() }
+    }
+
+    #[test]
+    fn the_wait_ends_when_the_clock_is_in_a_later_millisecond() {
+        let last = SystemClock.now_ms().unwrap() + 30;
+        assert_eq!(wait_until_past(message(last)), Ok(()));
+        let now = SystemClock.now_ms().unwrap();
+        assert!(now > last, "the wait for {last} ended at {now}");
+        assert_eq!(wait_until_past(message(0)), Ok(()));
+    }
+
+    #[test]
+    fn an_id_of_the_next_day_is_not_waited_for() {
+        let tomorrow = SystemClock.now_ms().unwrap() + 86_400_000;
+        let left = wait_until_past(message(tomorrow)).unwrap_err();
+        assert!(Duration::from_hours(23) < left && left <= Duration::from_millis(86_400_001), "{left:?}");
+    }
+
+    #[test]
+    fn an_id_ends_with_its_millisecond_or_tick() {
+        assert_eq!(message(1_763_640_000_000).end_ms(), 1_763_640_000_001);
+        let leaf = Layout::LEAF.first_at(1_763_640_000_000).unwrap();
+        assert_eq!(Id::Snowflake(leaf).end_ms(), 1_763_640_000_001);
+        // A tick of NSQ takes 1.05 ms. The next tick must start in the millisecond of the end, or before it.
+        for ms in 1_763_640_000_000..1_763_640_000_100 {
+            let id = Layout::NSQ.last_at(ms).unwrap();
+            let next = Layout::NSQ.first_at(Id::Snowflake(id).end_ms()).unwrap();
+            assert!(next.tick() > id.tick(), "{ms}");
+        }
+    }
+}

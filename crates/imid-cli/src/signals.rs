@@ -1,0 +1,54 @@
+//! SIGINT and SIGTERM end the tool between two writes, so the output ends with a whole line.
+
+use std::io::Write;
+use std::{fs, process, thread};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::stdout::{self, Tagged};
+
+/// Handles the signals that end the tool. If this fails, they end it as they end other programs: at any byte.
+pub(crate) fn end_at_line_ends() {
+    // The thread needs little memory.
+    let _ = thread::Builder::new().stack_size(1 << 16).spawn(|| {
+        let ignored = ignored();
+        let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        if let Ok(mut signals) = Signals::new(handled)
+            && let Some(signal) = signals.forever().next()
+        {
+            end(signal);
+        }
+    });
+}
+
+/// Returns the set of signals that the tool's parent told it to ignore, as `nohup` does: bit 0 is signal 1.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or_default()
+}
+
+/// Says what was written, and ends the tool as the signal does.
+fn end(signal: i32) {
+    let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
+    // Until the end of this function, other threads cannot write.
+    let written = stdout::pause();
+    let tagged = written.as_ref().and_then(|written| written.tagged);
+    let place = match (&written, tagged) {
+        (None, _) => " during a write; the last line can be incomplete".into(),
+        (Some(_), Some(Tagged { line, id })) => format!(" after line {line}; the last ID is {id}"),
+        (Some(_), None) => String::new(),
+    };
+    let message = format!("ended by {name}{place}");
+    let print = || {
+        let _ = writeln!(anstream::stderr(), "{message}");
+    };
+    match written.as_ref().and_then(|written| written.bar.as_ref()) {
+        Some(bar) => bar.suspend(print),
+        None => print(),
+    }
+    let _ = emulate_default_handler(signal);
+    process::exit(128 + signal)
+}

@@ -1,0 +1,119 @@
+//! Standard output with a large buffer. Only whole lines are written, so that a signal ends the output at the end of a
+//! line.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bstr::ByteSlice;
+use imid::MessageId;
+use indicatif::ProgressBar;
+
+use crate::descriptors;
+
+/// Number of bytes of output that are buffered before they are written.
+const CAPACITY: usize = 1 << 16;
+
+/// Standard output.
+#[derive(Default)]
+pub(crate) struct Out {
+    buffer: Vec<u8>,
+    /// The buffer has no line feed before this position.
+    searched: usize,
+    /// The last line in the buffer that has an ID.
+    tagged: Option<Tagged>,
+}
+
+/// A line of the input, and its ID.
+#[derive(Clone, Copy)]
+pub(crate) struct Tagged {
+    pub(crate) line: u64,
+    pub(crate) id: MessageId,
+}
+
+/// What was written to standard output.
+pub(crate) struct Written {
+    /// The last line that was given an ID.
+    pub(crate) tagged: Option<Tagged>,
+    /// The progress bar, which is hidden while a message is printed.
+    pub(crate) bar: Option<ProgressBar>,
+}
+
+/// Locked while a system call writes.
+static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, bar: None });
+
+impl Out {
+    /// Notes the ID of the line that the next write finishes.
+    pub(crate) fn set_tagged(&mut self, tagged: Tagged) {
+        self.tagged = Some(tagged);
+    }
+
+    /// Writes the first bytes of the buffer.
+    fn send(&mut self, len: usize) -> io::Result<()> {
+        self.searched = 0;
+        send(&self.buffer[..len], self.tagged)?;
+        self.buffer.drain(..len);
+        Ok(())
+    }
+}
+
+/// Writes bytes in one piece: a signal ends the tool before or after them.
+fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    descriptors::check_stdout()?;
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()?;
+    written.tagged = tagged;
+    Ok(())
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.is_empty() && bytes.len() >= CAPACITY {
+            // These are not copied.
+            let lines = bytes.rfind_byte(b'\n').map_or(0, |at| at + 1);
+            send(&bytes[..lines], self.tagged)?;
+            self.buffer.extend_from_slice(&bytes[lines..]);
+            return Ok(bytes.len());
+        }
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= CAPACITY {
+            let line_end = self.buffer[self.searched..].rfind_byte(b'\n').map(|at| self.searched + at + 1);
+            self.searched = self.buffer.len();
+            if let Some(len) = line_end {
+                self.send(len)?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// Writes the whole buffer, even if it ends within a line.
+    fn flush(&mut self) -> io::Result<()> {
+        self.send(self.buffer.len())
+    }
+}
+
+/// Waits until no system call writes, and prevents further ones. Returns `None` if a write takes too long: the reader of
+/// a pipe may have stopped.
+pub(crate) fn pause() -> Option<MutexGuard<'static, Written>> {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let start = Instant::now();
+    loop {
+        match WRITTEN.try_lock() {
+            Ok(written) => return Some(written),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// Sets the progress bar that is hidden while a signal is reported.
+pub(crate) fn set_bar(bar: ProgressBar) {
+    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).bar = Some(bar);
+}

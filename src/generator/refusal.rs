@@ -1,0 +1,140 @@
+//! Why a run of stamps is refused, and how long to wait for it: arithmetic, without a clock and without atomics.
+
+use super::policy::Policy;
+use super::timeline::Timeline;
+
+/// How many readings to come a refusal looks at. A wait that is not found by then is cut short: the caller asks again.
+const MOST_LOOKS: u32 = 1_000;
+
+/// A run of stamps that did not fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The stripe's least stamp that has not been taken.
+    pub(super) free: u64,
+    /// How many stamps are wanted.
+    pub(super) run: u64,
+    /// The first tick after every stamp of all stripes that was taken.
+    pub(super) unissued: u64,
+}
+
+/// Why a run of stamps is not granted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// The run ends more than `max` ticks after the reading. It fits after `wait` ticks.
+    Lead { max: u64, wait: u64 },
+    /// The bound that was set from outside.
+    Ceiling,
+    /// The run ends after the last tick.
+    Exhausted,
+}
+
+impl Timeline {
+    /// Why a run does not fit into the window, and when it will.
+    #[cold]
+    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, bound: u64, policy: &Policy) -> Refusal {
+        let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
+        let max = self.limit(now, policy) - now;
+        // The least number of ticks that a fresh run goes on for.
+        let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
+        let (mut at, mut looks) = (now, 0);
+        loop {
+            if at > shape.last_tick() {
+                return Refusal::Exhausted;
+            }
+            // The readings to come are not behind this one, so none is too far behind.
+            let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
+            let window = later.window(at, seed, bound, policy);
+            let start = window.start(free, policy);
+            let last = shape.tick(start + (run - 1));
+            if start + run > bound {
+                if start > free && at < self.reached {
+                    // A fresh run starts earlier once the clock has caught up.
+                    at = self.reached;
+                    continue;
+                }
+                return if last > shape.last_tick() { Refusal::Exhausted } else { Refusal::Ceiling };
+            }
+            let (granted, lead) = later.limits(at, policy);
+            let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
+            if past_granted == 0 || past_lead == 0 {
+                return Refusal::Lead { max, wait: at - now };
+            }
+            // No reading at which the run would fit is skipped. A limit gains at most a tick for each tick that the clock
+            // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
+            // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
+            let is_too_long = start > free && later.reached + least_ticks > granted;
+            let mut next =
+                at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
+            if later.reached == self.reached {
+                // Until the time goes on, only the clock's own limit moves.
+                let goes_on = (2 * self.reached).saturating_sub(self.meet);
+                next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
+            }
+            // At the time reached the clock has caught up, and the lead ends at once.
+            at = if at < self.reached { next.min(self.reached) } else { next };
+            looks += 1;
+            if looks == MOST_LOOKS {
+                return Refusal::Lead { max, wait: at - now };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generator::timeline::tests::{END, IDLE, SHAPE, T, policy};
+    use crate::stamp::Origin;
+
+    /// The clock shows 1970, and the time reached stands still for 30 years. To look at each reading would take minutes.
+    #[test]
+    fn a_refusal_is_worked_out_at_once_however_long_the_wait_is() {
+        const YEARS: u64 = 1_000_000_000_000;
+        let reached = 2 * YEARS;
+        let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, behind: YEARS, ..IDLE };
+        let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
+        let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, unissued: reached + 8 };
+        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, 0, END, &policy) else { panic!("a wait") };
+        let fits = |at: u64| {
+            let later = stopped.after(at, &policy, || asked.unissued).unwrap();
+            later.window(at, 0, END, &policy).fit(asked.free, asked.run, &policy).is_some()
+        };
+        assert!(!fits(0) && !fits(wait - 1) && fits(wait), "{wait}");
+        assert!(wait > YEARS / 2);
+    }
+
+    /// The wait is the least after which the run fits, found by trying each reading.
+    #[test]
+    fn the_wait_is_exact() {
+        let loads = [IDLE, Timeline { reached: T + 300, ..IDLE }, Timeline { meet: T + 90, behind: 90, ..IDLE }];
+        for (seen, back) in loads.into_iter().flat_map(|seen| [0, 50, 90].map(|back| (seen, back))) {
+            for origin in [Origin::Below(1), Origin::Below(4096), Origin::Rolling] {
+                for (free, run) in [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)] {
+                    let policy = Policy { origin, ..policy() };
+                    let (now, free) = (T - back, SHAPE.first_of(free) + 77);
+                    let asked = Asked { free, run, unissued: SHAPE.tick(free - 1) + 1 };
+                    let after = seen.after(now, &policy, || asked.unissued).unwrap();
+                    let fits = |wait: u64| {
+                        let later = after.after(now + wait, &policy, || asked.unissued).unwrap();
+                        later.window(now + wait, 9, END, &policy).fit(free, run, &policy).is_some()
+                    };
+                    if fits(0) {
+                        continue;
+                    }
+                    let wait = (1..1_000_000).find(|wait| fits(*wait)).unwrap();
+                    let max = after.limit(now, &policy) - now;
+                    assert_eq!(after.refuse(now, asked, 9, END, &policy), Refusal::Lead { max, wait });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_waiting_does_not_help_is_said() {
+        let asked = |free, run| Asked { free, run, unissued: T };
+        let refuse = |free, run, bound| IDLE.refuse(T, asked(free, run), 0, bound, &policy());
+        assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
+        assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
+        assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);
+    }
+}

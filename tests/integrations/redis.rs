@@ -1,0 +1,66 @@
+//! redis: the arguments of commands, and their replies.
+
+use std::fmt::Debug;
+
+use imid::store::AsText;
+use imid::{MessageId, Session, SessionType};
+use redis::{FromRedisValue, NumericBehavior, ToRedisArgs, ToSingleRedisArg, Value};
+
+use super::{BYTES, ID};
+
+/// Writes a value as one argument, reads it back from a reply with these bytes, and returns them.
+fn written<T: ToSingleRedisArg + FromRedisValue + PartialEq + Debug>(value: &T) -> Vec<u8> {
+    let [argument] = value.to_redis_args().try_into().expect("one argument");
+    assert_eq!(T::from_redis_value(Value::BulkString(argument.clone())).as_ref(), Ok(value));
+    argument
+}
+
+fn refused<T: FromRedisValue + Debug>(value: Value) -> String {
+    T::from_redis_value(value).unwrap_err().to_string()
+}
+
+fn bulk(bytes: &[u8]) -> Value {
+    Value::BulkString(bytes.to_vec())
+}
+
+#[test]
+fn each_value_is_one_argument() {
+    assert_eq!(written(&ID), BYTES);
+    assert_eq!(written(&AsText(ID)), b"EUNC-Q8QJ-22GH-T3DD");
+    assert_eq!(written(&ID.session()), b"16549227");
+    assert_eq!(written(&SessionType::GROUP), b"3");
+    assert!(matches!(Session::MAX.describe_numeric_behavior(), NumericBehavior::NumberIsInteger));
+    assert!(matches!(ID.describe_numeric_behavior(), NumericBehavior::NonNumeric));
+}
+
+#[test]
+fn ids_are_read_from_lists_of_replies() {
+    let ids = vec![ID, MessageId::MIN, MessageId::MAX];
+    let replies = ids.to_redis_args().into_iter().map(Value::BulkString).collect();
+    assert_eq!(Vec::<MessageId>::from_redis_value(Value::Array(replies)).unwrap(), ids);
+    let pairs = Value::Array(vec![bulk(&BYTES), bulk(b"hello"), bulk(&[0; 10]), bulk(b"first")]);
+    let pairs = Vec::<(MessageId, String)>::from_redis_value(pairs).unwrap();
+    assert_eq!(pairs, [(ID, "hello".to_owned()), (MessageId::MIN, "first".to_owned())]);
+    let nothing = Option::<MessageId>::from_redis_value(Value::Nil).unwrap();
+    assert_eq!(nothing, None);
+}
+
+#[test]
+fn an_id_in_an_attribute_or_a_simple_string_is_read() {
+    let data = Box::new(bulk(&BYTES));
+    assert_eq!(MessageId::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID);
+    let text = Value::SimpleString("EUNC-Q8QJ-22GH-T3DD".to_owned());
+    assert_eq!(AsText::from_redis_value(text).unwrap(), AsText(ID));
+}
+
+#[test]
+fn other_replies_are_errors_that_say_why() {
+    assert!(refused::<MessageId>(bulk(&BYTES[1..])).ends_with("expected 10 bytes, found 9"));
+    assert!(refused::<MessageId>(Value::Nil).ends_with("expected a message ID, found nil"));
+    assert!(refused::<MessageId>(Value::Int(7)).ends_with("expected a message ID, found int(7)"));
+    assert!(refused::<MessageId>(Value::Array(vec![Value::Int(7); 10])).contains("expected a message ID, found "));
+    assert!(refused::<AsText>(bulk(b"EUNC")).ends_with("expected '-', found the end at 4"));
+    assert!(refused::<Session>(bulk(b"67108864")).ends_with("expected a session of 0 to 67108863, found 67108864"));
+    assert!(refused::<SessionType>(Value::Int(-1)).ends_with("expected a session type of 0 to 15, found -1"));
+    assert!(refused::<SessionType>(Value::Nil).contains("not convertible"));
+}
