@@ -1,15 +1,41 @@
 //! Where leases are recorded: a store with an atomic compare-and-set.
 
+#[cfg(feature = "etcd")]
+mod etcd;
 mod file;
+#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+mod hosts;
 mod memory;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod remote;
+mod url;
+#[cfg(feature = "zookeeper")]
+mod zookeeper;
 
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 use std::borrow::Cow;
 
+#[cfg(feature = "redis")]
+pub use self::redis::RedisRegister;
+pub use self::url::{open_url, open_url_with_time_limit};
+#[cfg(feature = "zookeeper")]
+pub use self::zookeeper::ZookeeperRegister;
+#[cfg(feature = "etcd")]
+pub use etcd::EtcdRegister;
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
+#[cfg(feature = "mysql")]
+pub use mysql::MysqlRegister;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresRegister;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
 ///
@@ -18,8 +44,8 @@ pub use memory::MemoryRegister;
 ///   holders see these moments in one order. After a call without an answer the write may still take effect later.
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
-/// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is ASCII text of 1 to 1,024
-/// characters. Each write has a random token in its value, so two writes never write equal values. Comparing the values
+/// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
+/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never write equal values. Comparing the values
 /// therefore compares version and token.
 ///
 /// Each call ends within the time limit that the adapter was made with. After a broken connection the next call connects
@@ -55,6 +81,8 @@ pub trait Register: Send {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError>;
 
     /// Returns whether the store keeps both promises, as far as the adapter can tell.
+    ///
+    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen them.
     fn promise(&self) -> Promise;
 }
 
@@ -87,6 +115,48 @@ impl<R: Register + ?Sized> Register for Box<R> {
 
     fn promise(&self) -> Promise {
         (**self).promise()
+    }
+}
+
+/// Greatest number of characters of a key.
+pub const MAX_KEY_LEN: usize = 128;
+
+/// Greatest number of characters of a value.
+pub const MAX_VALUE_LEN: usize = 1024;
+
+/// Refuses a key that is outside the contract of [`Register`].
+#[allow(dead_code, reason = "each feature of a server uses it")]
+fn check_key(key: &str) -> Result<(), RegisterError> {
+    if key.is_empty() {
+        return Err(RegisterError::new("expected a key, found an empty text"));
+    }
+    check_prefix(key)
+}
+
+/// Refuses a prefix that no key can have.
+fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
+    if prefix.len() > MAX_KEY_LEN {
+        let found = prefix.len();
+        return Err(RegisterError::new(format!("expected a key of at most {MAX_KEY_LEN} characters, found {found}")));
+    }
+    match prefix.char_indices().find(|(_, c)| !matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.' | ':' | '/')) {
+        Some((at, c)) => Err(RegisterError::new(format!(
+            "expected a-z, 0-9, '-', '_', '.', ':' or '/' in a key, found {c:?} at {at}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a value that is outside the contract of [`Register`].
+#[allow(dead_code, reason = "each feature of a server uses it")]
+fn check_value(value: &str) -> Result<(), RegisterError> {
+    if value.is_empty() || value.len() > MAX_VALUE_LEN {
+        let found = value.len();
+        return Err(RegisterError::new(format!("expected a value of 1 to {MAX_VALUE_LEN} characters, found {found}")));
+    }
+    match value.char_indices().find(|(_, c)| !matches!(c, ' '..='~')) {
+        Some((at, c)) => Err(RegisterError::new(format!("expected printable ASCII in a value, found {c:?} at {at}"))),
+        None => Ok(()),
     }
 }
 
@@ -137,7 +207,18 @@ impl fmt::Display for Promise {
 impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.context)?;
-        self.source.as_ref().map_or(Ok(()), |source| write!(f, ": {source}"))
+        let mut written = String::new();
+        let mut next = self.source.as_deref().map(|source| source as &dyn Error);
+        while let Some(error) = next {
+            // Some clients repeat the text of a cause in the error above it.
+            let text = error.to_string();
+            if !written.contains(&text) {
+                write!(f, ": {text}")?;
+                written = text;
+            }
+            next = error.source();
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,326 @@
+#!/usr/bin/env bash
+# Starts throw-away servers for tests, each on a free loopback port, with its data in one temporary folder.
+#
+#   ci/services.sh run STORE... -- COMMAND [ARGUMENT...]
+#     Installs what is missing, starts the servers, runs the command, and stops the servers whatever happens. STORE is
+#     postgres, mysql (MariaDB), redis, etcd or zookeeper. The exit status is that of the command. The command finds
+#     in its environment IMID_POSTGRES_URL, IMID_MYSQL_URL, IMID_REDIS_URL, IMID_ETCD_URL and IMID_ZOOKEEPER_URL for
+#     the servers that run, IMID_SERVICES, the temporary folder, and IMID_SERVICES_SH, this script.
+#     A server that cannot be installed or started is reported as `not started: STORE: REASON`. The command runs
+#     without it, and its tests say that they are skipped.
+#   ci/services.sh server STORE stop|kill|start|pause|resume
+#     For that command: stops a server in order, kills it with all its processes, starts it again with its data and port,
+#     freezes it, or lets it continue.
+#   ci/services.sh install STORE...
+#     Installs only. It needs apt-get, and root or a sudo that asks no password.
+set -euo pipefail
+
+stores="postgres mysql redis etcd zookeeper"
+export PATH=$PATH:/usr/sbin:/sbin
+password=imid-secret
+
+fail() { echo "services.sh: $*" >&2; exit 1; }
+
+# Prints the path of a program of a store. Debian keeps PostgreSQL's programs out of PATH.
+program() {
+  local found
+  found=$(command -v "$1") || found=$(ls -d /usr/lib/postgresql/*/bin/"$1" 2>/dev/null | sort -V | tail -n 1)
+  [ -n "$found" ] && echo "$found"
+}
+
+is_installed() {
+  case $1 in
+    postgres) program postgres && program initdb ;;
+    mysql) program mariadbd && program mariadb-install-db ;;
+    redis) program redis-server ;;
+    etcd) program etcd ;;
+    zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
+  esac >/dev/null
+}
+
+package() {
+  case $1 in
+    postgres) echo postgresql ;;
+    mysql) echo mariadb-server ;;
+    redis) echo redis-server ;;
+    etcd) echo etcd-server ;;
+    zookeeper) echo zookeeper default-jre-headless ;;
+  esac
+}
+
+# Installs the packages of the stores that are not installed. Packages of servers would also start them; a policy-rc.d that
+# denies this is there while they are installed.
+install() {
+  local store missing=() sudo=() policy=/usr/sbin/policy-rc.d own_policy= failed=0
+  for store; do is_installed "$store" || missing+=($(package "$store")); done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || { echo "services.sh: no apt-get to install ${missing[*]}" >&2; return 1; }
+  if [ "$(id -u)" != 0 ]; then
+    sudo -n true 2>/dev/null || { echo "services.sh: not root, and no sudo without a password, to install ${missing[*]}" >&2; return 1; }
+    sudo=(sudo -n)
+  fi
+  if [ ! -e $policy ]; then
+    own_policy=1
+    printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
+    "${sudo[@]}" chmod 755 $policy
+  fi
+  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o Dpkg::Use-Pty=0)
+  # Without package lists, or with old ones, the first attempt fails.
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
+    { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >&2 || failed=1
+  [ -z "$own_policy" ] || "${sudo[@]}" rm -f $policy
+  return $failed
+}
+
+# Prints a port that nobody listens on. It is below the ports that Linux gives to clients.
+free_port() {
+  local port
+  while port=$((20000 + RANDOM % 12000)); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo $port; return; }
+  done
+}
+
+# Runs a command as the user of a store, because PostgreSQL and MariaDB refuse root. `exec`, so that the PID stays.
+as_user() {
+  local user=$1
+  shift
+  if [ "$(id -u)" = 0 ]; then
+    id "$user" >/dev/null 2>&1 || user=nobody
+    exec setpriv --reuid "$user" --regid "$(id -gn "$user")" --clear-groups "$@"
+  fi
+  exec "$@"
+}
+
+user_of() { case $1 in postgres) echo postgres ;; mysql) echo mysql ;; *) id -un ;; esac; }
+
+# Makes the data folder of a new server. It is in the working directory.
+prepare() {
+  case $1 in
+    postgres)
+      echo $password >password
+      (as_user postgres "$(program initdb)" --pgdata "$PWD/data" --username imid --auth md5 \
+        --pwfile "$PWD/password" --encoding UTF8 --locale C --no-sync)
+      ;;
+    mysql)
+      # `skip-name-resolve` makes 127.0.0.1 a host of its own, so the user is made for every host.
+      cat >init.sql <<SQL
+CREATE DATABASE IF NOT EXISTS imid;
+CREATE USER IF NOT EXISTS 'imid'@'%' IDENTIFIED BY '$password';
+GRANT ALL PRIVILEGES ON *.* TO 'imid'@'%';
+DROP USER IF EXISTS ''@'localhost', ''@'$(hostname 2>/dev/null || echo localhost)';
+SQL
+      chmod 644 init.sql
+      (as_user mysql "$(program mariadb-install-db)" --no-defaults --datadir="$PWD/data" --skip-test-db \
+        --auth-root-authentication-method=normal --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0)
+      ;;
+    redis) mkdir -p data ;;
+    etcd) mkdir -p data && chmod 700 data ;;
+    zookeeper) mkdir -p data ;;
+  esac >>log 2>&1
+}
+
+# Becomes the server.
+run_server() {
+  local store=$1 port=$2 here=$PWD
+  case $store in
+    postgres)
+      as_user postgres "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
+        -c unix_socket_directories= -c max_connections=120
+      ;;
+    mysql)
+      as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --port="$port" \
+        --bind-address=127.0.0.1 --socket=socket --pid-file="$here/data/pid" --init-file="$here/init.sql" \
+        --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve
+      ;;
+    redis)
+      exec "$(program redis-server)" --port "$port" --bind 127.0.0.1 --dir "$here/data" --requirepass $password \
+        --appendonly yes --save ''
+      ;;
+    etcd)
+      ETCD_UNSUPPORTED_ARCH=$(uname -m | sed 's/aarch64/arm64/') exec "$(program etcd)" --data-dir "$here/data" \
+        --listen-client-urls "http://127.0.0.1:$port" --advertise-client-urls "http://127.0.0.1:$port" \
+        --listen-peer-urls "http://127.0.0.1:$(cat peer_port)" --initial-advertise-peer-urls "http://127.0.0.1:$(cat peer_port)" \
+        --initial-cluster "default=http://127.0.0.1:$(cat peer_port)"
+      ;;
+    zookeeper)
+      cat >zoo.cfg <<CONFIG
+dataDir=$here/data
+clientPort=$port
+clientPortAddress=127.0.0.1
+tickTime=500
+maxClientCnxns=0
+admin.enableServer=false
+CONFIG
+      # The default of the heap is a quarter of the memory. The first compiler alone starts faster.
+      exec "$(program java)" -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp /usr/share/java/zookeeper.jar \
+        org.apache.zookeeper.server.quorum.QuorumPeerMain "$here/zoo.cfg"
+      ;;
+  esac
+}
+
+# Succeeds once the server answers a client.
+answers() {
+  local store=$1 port=$2 line
+  case $store in
+    postgres) "$(program pg_isready)" -q -h 127.0.0.1 -p "$port" ;;
+    # The server's first packet comes at once; the init file has run by then.
+    mysql) "$(program mariadb)" --no-defaults -h 127.0.0.1 -P "$port" -u imid -p$password -e 'SELECT 1' imid ;;
+    redis)
+      exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'AUTH %s\r\nPING\r\n' $password >&3 &&
+        read -r -t 1 line <&3 && read -r -t 1 line <&3 && [[ $line == +PONG* ]]
+      ;;
+    etcd)
+      exec 3<>"/dev/tcp/127.0.0.1/$port" && printf 'GET /health HTTP/1.0\r\n\r\n' >&3 && timeout 1 grep -q '"true"' <&3
+      ;;
+    zookeeper) exec 3<>"/dev/tcp/127.0.0.1/$port" && printf srvr >&3 && timeout 1 grep -q Mode <&3 ;;
+  esac
+}
+
+# Prints the PID of a server that runs. The working directory of each server is in its folder, so a PID that was given to
+# another process is not taken for the server.
+pid_of() {
+  local pid
+  pid=$(cat "$IMID_SERVICES/$1/pid" 2>/dev/null) && [[ $(readlink "/proc/$pid/cwd") == "$IMID_SERVICES/$1"* ]] || return 1
+  echo "$pid"
+}
+
+# Prints the children of a process. PostgreSQL has a process for each connection.
+children() {
+  local pid=$1 stat
+  for stat in /proc/[0-9]*/stat; do
+    { read -r line <"$stat"; } 2>/dev/null || continue
+    set -- ${line##*) }
+    [ "$2" != "$pid" ] || { stat=${stat#/proc/}; echo "${stat%/stat}"; }
+  done
+}
+
+# Starts a server and waits until it answers.
+start() {
+  local store=$1 folder=$IMID_SERVICES/$1 port attempt
+  cd "$folder"
+  # In a container whose first process collects no children, a killed PostgreSQL stays a zombie, which a new one takes for a
+  # server that runs.
+  pid_of "$store" >/dev/null || rm -f data/postmaster.pid
+  for attempt in 1 2 3; do
+    [ -e port ] || free_port >port
+    [ "$store" != etcd ] || [ -e peer_port ] || free_port >peer_port
+    port=$(cat port)
+    # A session of its own: a Ctrl-C at the terminal reaches this script first, which then stops the servers.
+    (run_server "$store" "$port") </dev/null >>log 2>&1 &
+    echo $! >pid
+    for _ in $(seq 600); do
+      (answers "$store" "$port") >/dev/null 2>&1 && { touch started; return 0; }
+      kill -0 "$(cat pid)" 2>/dev/null || break
+      sleep 0.05
+    done
+    stop "$store" kill
+    # A server that ran before keeps its port. A new one may have lost it to another process.
+    [ ! -e started ] || break
+    rm -f port peer_port
+  done
+  return 1
+}
+
+# Stops a server in order, with a time limit, or kills it.
+stop() {
+  local store=$1 how=$2 pid signal=TERM
+  pid=$(pid_of "$store") || return 0
+  # SIGTERM waits for the clients of PostgreSQL; SIGINT does not.
+  [ "$store" != postgres ] || signal=INT
+  if [ "$how" = stop ]; then
+    signal_all "$store" CONT
+    kill -$signal "$pid" 2>/dev/null || true
+    for _ in $(seq 200); do
+      is_running "$pid" || return 0
+      sleep 0.05
+    done
+  fi
+  signal_all "$store" KILL
+  while is_running "$pid"; do sleep 0.02; done
+}
+
+# A killed process is a zombie until its parent collects it.
+is_running() { grep -qs '^State:[[:space:]][^ZX]' "/proc/$1/status"; }
+
+# Signals a server and its children. The server is stopped first, so that it starts no others.
+signal_all() {
+  local pid child
+  pid=$(pid_of "$1") || return 0
+  [ "$2" = CONT ] || kill -STOP "$pid" 2>/dev/null || true
+  for child in $(children "$pid"); do kill "-$2" "$child" 2>/dev/null || true; done
+  kill "-$2" "$pid" 2>/dev/null || true
+}
+
+url() {
+  local port
+  port=$(cat "$IMID_SERVICES/$1/port")
+  case $1 in
+    postgres) echo "postgres://imid:$password@127.0.0.1:$port/postgres" ;;
+    mysql) echo "mysql://imid:$password@127.0.0.1:$port/imid" ;;
+    redis) echo "redis://:$password@127.0.0.1:$port" ;;
+    etcd) echo "etcd://127.0.0.1:$port" ;;
+    zookeeper) echo "zookeeper://127.0.0.1:$port" ;;
+  esac
+}
+
+stop_all() {
+  local store
+  trap '' INT TERM HUP
+  for store in $stores; do [ ! -e "$IMID_SERVICES/$store" ] || stop "$store" kill & done
+  wait
+  rm -rf "$IMID_SERVICES"
+}
+
+run() {
+  local store wanted=() status=0
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    [[ " $stores " == *" $1 "* ]] || fail "expected a store ($stores) or --, found $1"
+    wanted+=("$1")
+    shift
+  done
+  [ $# -gt 1 ] || fail "expected -- COMMAND after the stores"
+  shift
+  export IMID_SERVICES IMID_SERVICES_SH
+  IMID_SERVICES=$(mktemp -d)
+  IMID_SERVICES_SH=$(readlink -f "$0")
+  # The users of the servers must reach their folders.
+  chmod 755 "$IMID_SERVICES"
+  trap stop_all EXIT
+  trap 'exit 130' INT TERM HUP
+
+  install "${wanted[@]}" || true
+  for store in "${wanted[@]}"; do
+    mkdir "$IMID_SERVICES/$store"
+    [ "$(id -u)" != 0 ] || chown "$(user_of "$store")" "$IMID_SERVICES/$store" 2>/dev/null || chmod 777 "$IMID_SERVICES/$store"
+    if is_installed "$store"; then
+      (cd "$IMID_SERVICES/$store" && prepare "$store" && start "$store" && touch ready) &
+    fi
+  done
+  wait
+  for store in "${wanted[@]}"; do
+    if [ -e "$IMID_SERVICES/$store/ready" ]; then
+      export "IMID_${store^^}_URL=$(url "$store")"
+    else
+      echo "not started: $store: $(is_installed "$store" && tail -n 3 "$IMID_SERVICES/$store/log" | tr '\n' ' ' || echo not installed)" >&2
+    fi
+  done
+  "$@" || status=$?
+  exit $status
+}
+
+case ${1:-} in
+  run) shift; run "$@" ;;
+  install) shift; install "$@" ;;
+  server)
+    [ -n "${IMID_SERVICES:-}" ] || fail "expected IMID_SERVICES, which \`services.sh run\` sets"
+    [ -e "$IMID_SERVICES/${2:-}/port" ] || fail "expected a server that \`services.sh run\` started, found ${2:-none}"
+    case ${3:-} in
+      start) start "$2" || fail "cannot start $2: $(tail -n 3 "$IMID_SERVICES/$2/log")" ;;
+      stop | kill) stop "$2" "$3" ;;
+      pause) signal_all "$2" STOP ;;
+      resume) signal_all "$2" CONT ;;
+      *) fail "expected stop, kill, start, pause or resume, found ${3:-nothing}" ;;
+    esac
+    ;;
+  *) fail "expected run, server or install; see the head of this script" ;;
+esac

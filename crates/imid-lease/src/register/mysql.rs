@@ -1,0 +1,156 @@
+//! MySQL and MariaDB.
+
+use std::collections::HashMap;
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Error, Opts, OptsBuilder};
+
+use super::remote::{Failure, Remote, Server, promise, remote_register};
+use super::{Promise, RegisterError};
+
+remote_register! {
+    /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
+    ///
+    /// The records are rows of the InnoDB table `imid_register`. The first call creates it. Users without the right to
+    /// create tables need one that exists, with the rights to select, insert and update:
+    ///
+    /// ```sql
+    /// CREATE TABLE imid_register (name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB;
+    /// ```
+    ///
+    /// A table with text columns or with another engine is refused, and so is a read-only server.
+    ///
+    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on and
+    /// `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over to an
+    /// asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
+    MysqlRegister, Mysql
+}
+
+impl MysqlRegister {
+    /// Reads a URL, such as `mysql://user:password@host:3306/database`. Does not connect yet.
+    ///
+    /// # Errors
+    /// The URL cannot be understood, or it names no database.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let options =
+            Opts::from_url(url).map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+        if options.db_name().is_none_or(str::is_empty) {
+            return Err(RegisterError::new(
+                "cannot read the MySQL URL: expected a database, as in mysql://host/database",
+            ));
+        }
+        let place = format!("MySQL at {}:{}", options.ip_or_hostname(), options.tcp_port());
+        let options = OptsBuilder::from_opts(options)
+            // An update counts the rows that it found. By default it counts those that it changed.
+            .client_found_rows(true)
+            // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
+            .prefer_socket(false)
+            .setup(SETUP.map(str::to_owned).to_vec());
+        Ok(Self(Remote::new(Mysql { options: options.into() }, place)))
+    }
+}
+
+pub(super) struct Mysql {
+    options: Opts,
+}
+
+/// A default of the server could show writes that are not committed, leave transactions open, or repeat an hour.
+const SETUP: [&str; 3] = [
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    "SET SESSION autocommit = 1",
+    "SET SESSION time_zone = '+00:00'",
+];
+
+const CREATE: &str = "CREATE TABLE IF NOT EXISTS imid_register (name varbinary(128) PRIMARY KEY, \
+    value varbinary(1024) NOT NULL) ENGINE = InnoDB";
+
+/// The engine of the table, and the types of its two columns.
+const TABLE: &str = "SELECT t.engine, c.data_type FROM information_schema.tables t \
+    JOIN information_schema.columns c USING (table_schema, table_name) \
+    WHERE t.table_schema = DATABASE() AND t.table_name = 'imid_register' AND c.column_name IN ('name', 'value')";
+
+/// A unique key has this value already.
+const DUPLICATE_KEY: u16 = 1062;
+/// The statement lost against another one and wrote nothing: a deadlock, or (from MariaDB 11.6 on) a row that changed.
+const LOST: [u16; 2] = [1213, 1020];
+
+impl Server for Mysql {
+    type Connection = Conn;
+
+    async fn connect(&self) -> Result<(Conn, Promise), Failure> {
+        let mut conn = Conn::new(self.options.clone()).await?;
+        let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
+        if read_only != Some(false) {
+            return Err("expected a server that takes writes, found one with read_only".into());
+        }
+        let mut columns: Vec<(String, String)> = conn.query(TABLE).await?;
+        if columns.is_empty() {
+            conn.query_drop(CREATE).await?;
+            columns = conn.query(TABLE).await?;
+        }
+        for (engine, data_type) in &columns {
+            if !engine.eq_ignore_ascii_case("InnoDB") || data_type != "varbinary" {
+                let problem = format!(
+                    "expected InnoDB and varbinary for the table imid_register, found {engine} and {data_type}"
+                );
+                return Err(problem.into());
+            }
+        }
+        let promise = settings(&mut conn).await?;
+        Ok((conn, promise))
+    }
+
+    async fn read(conn: &mut Conn, key: &str) -> Result<Option<String>, Failure> {
+        Ok(conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?)
+    }
+
+    async fn list(conn: &mut Conn, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+        let query = "SELECT name, value FROM imid_register WHERE LEFT(name, ?) = ?";
+        Ok(conn.exec(query, (prefix.len(), prefix)).await?)
+    }
+
+    async fn compare_and_set(conn: &mut Conn, key: &str, seen: Option<&str>, value: &str) -> Result<bool, Failure> {
+        let written = match seen {
+            None => conn.exec_drop("INSERT INTO imid_register (name, value) VALUES (?, ?)", (key, value)).await,
+            Some(seen) => {
+                let update = "UPDATE imid_register SET value = ? WHERE name = ? AND value = ?";
+                conn.exec_drop(update, (value, key, seen)).await
+            }
+        };
+        match written {
+            Ok(()) => Ok(conn.affected_rows() == 1),
+            Err(Error::Server(error)) if error.code == DUPLICATE_KEY || LOST.contains(&error.code) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn now_ms(conn: &mut Conn) -> Result<Option<u64>, Failure> {
+        Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
+    }
+}
+
+/// Reads the settings that make commits durable.
+async fn settings(conn: &mut Conn) -> Result<Promise, Failure> {
+    let settings: Vec<(String, String)> = conn
+        .query(
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_doublewrite', \
+             'log_bin', 'sync_binlog', 'wsrep_on')",
+        )
+        .await?;
+    let settings: HashMap<_, _> = settings.into_iter().collect();
+    let is = |name: &str, value: &str| settings.get(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
+    let mut weaknesses = Vec::new();
+    if !is("innodb_flush_log_at_trx_commit", "1") {
+        weaknesses.push("innodb_flush_log_at_trx_commit is not 1, so a crash can lose acknowledged writes".into());
+    }
+    if is("innodb_doublewrite", "OFF") {
+        weaknesses.push("innodb_doublewrite is off, so a crash can damage pages".into());
+    }
+    if is("log_bin", "ON") && !is("sync_binlog", "1") {
+        weaknesses.push("sync_binlog is not 1, so a crash can lose acknowledged writes".into());
+    }
+    if is("wsrep_on", "ON") {
+        weaknesses.push("this is a node of a Galera cluster, whose nodes can answer with old records".into());
+    }
+    Ok(promise(&weaknesses))
+}

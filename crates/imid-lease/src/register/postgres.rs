@@ -1,0 +1,171 @@
+//! PostgreSQL.
+
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::remote::{Failure, Remote, Server, promise, remote_register};
+use super::{Promise, RegisterError};
+
+remote_register! {
+    /// A register in PostgreSQL 11 or later.
+    ///
+    /// The records are rows of the table `imid_register`, in the first schema of the search path. The first call creates
+    /// it. Users without the right to create tables need one that exists, with the rights to select, insert and update:
+    ///
+    /// ```sql
+    /// CREATE TABLE imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
+    /// ```
+    ///
+    /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the default of the session is. No
+    /// statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
+    ///
+    /// **Weak** with `fsync` or `full_page_writes` off, with an unlogged table, and with standbys while
+    /// `synchronous_standby_names` is empty: a fail-over to an asynchronous standby can lose acknowledged writes.
+    PostgresRegister, Postgres
+}
+
+impl PostgresRegister {
+    /// Reads a URL, such as `postgres://user:password@host:5432/database`. Does not connect yet.
+    ///
+    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`. Several hosts can
+    /// be named; the one that takes writes is used.
+    ///
+    /// # Errors
+    /// The URL cannot be understood.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let config: Config =
+            url.parse().map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
+        if matches!(config.get_ssl_mode(), SslMode::Require) {
+            return Err(RegisterError::new("cannot read the PostgreSQL URL: `sslmode=require` is not supported"));
+        }
+        let place = format!("PostgreSQL at {}", places(&config));
+        Ok(Self(Remote::new(Postgres { config }, place)))
+    }
+}
+
+/// Lists the hosts and ports of a configuration.
+fn places(config: &Config) -> String {
+    let ports = config.get_ports();
+    let port = |index| *ports.get(index).or(ports.last()).unwrap_or(&5432);
+    let addresses = config.get_hostaddrs().iter().enumerate().map(|(i, address)| format!("{address}:{}", port(i)));
+    let names = config.get_hosts().iter().enumerate().map(|(i, host)| match host {
+        Host::Tcp(name) => format!("{name}:{}", port(i)),
+        #[cfg(unix)]
+        Host::Unix(folder) => format!("{}/.s.PGSQL.{}", folder.display(), port(i)),
+    });
+    let all: Vec<_> = if config.get_hosts().is_empty() { addresses.collect() } else { names.collect() };
+    all.join(",")
+}
+
+pub(super) struct Postgres {
+    config: Config,
+}
+
+/// Creates the table. Comparisons by "C" are comparisons of bytes.
+const CREATE: &str =
+    r#"CREATE TABLE IF NOT EXISTS imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)"#;
+
+/// A condition that is true, and makes the commit of its statement wait for the disk, and for the standbys that
+/// `synchronous_standby_names` demands. `remote_apply` is stronger still.
+macro_rules! durable {
+    () => {
+        "set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' \
+         THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL"
+    };
+}
+
+const INSERT: &str =
+    concat!("INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ", durable!(), " ON CONFLICT (key) DO NOTHING");
+
+const UPDATE: &str =
+    concat!(r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#, durable!());
+
+const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
+    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
+    (SELECT relpersistence = 'u' FROM pg_class WHERE oid = 'imid_register'::regclass)";
+
+impl Server for Postgres {
+    type Connection = Client;
+
+    async fn connect(&self) -> Result<(Client, Promise), Failure> {
+        let (client, connection) = self.config.connect(NoTls).await?;
+        // The task ends with the connection. Its error is also that of the call.
+        tokio::spawn(connection);
+        let row =
+            client.query_typed_one("SELECT pg_is_in_recovery(), to_regclass('imid_register') IS NOT NULL", &[]).await?;
+        if row.try_get(0)? {
+            return Err("expected a server that takes writes, found a standby".into());
+        }
+        if !row.try_get::<_, bool>(1)? {
+            match client.execute_typed(CREATE, &[]).await {
+                // Another client created the table at the same time.
+                Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
+                created => _ = created?,
+            }
+        }
+        let promise = settings(&client).await?;
+        Ok((client, promise))
+    }
+
+    async fn read(client: &mut Client, key: &str) -> Result<Option<String>, Failure> {
+        let row =
+            client.query_typed_opt("SELECT value FROM imid_register WHERE key = $1", &[(&key, Type::TEXT)]).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
+    async fn list(client: &mut Client, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+        let query = "SELECT key, value FROM imid_register WHERE starts_with(key, $1)";
+        let rows = client.query_typed(query, &[(&prefix, Type::TEXT)]).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    }
+
+    async fn compare_and_set(client: &mut Client, key: &str, seen: Option<&str>, value: &str) -> Result<bool, Failure> {
+        let written = match seen {
+            None => client.execute_typed(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
+            Some(seen) => {
+                client.execute_typed(UPDATE, &[(&key, Type::TEXT), (&seen, Type::TEXT), (&value, Type::TEXT)]).await
+            }
+        };
+        match written {
+            Ok(rows) => Ok(rows == 1),
+            // Where transactions are serializable by default, the one that loses ends in this way. It wrote nothing.
+            Err(error)
+                if [Some(&SqlState::T_R_SERIALIZATION_FAILURE), Some(&SqlState::T_R_DEADLOCK_DETECTED)]
+                    .contains(&error.code()) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn now_ms(client: &mut Client) -> Result<Option<u64>, Failure> {
+        let query = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let ms: i64 = client.query_typed_one(query, &[]).await?.try_get(0)?;
+        Ok(Some(u64::try_from(ms)?))
+    }
+}
+
+/// Reads the settings that make commits durable.
+async fn settings(client: &Client) -> Result<Promise, Failure> {
+    let row = client.query_typed_one(SETTINGS, &[]).await?;
+    let mut weaknesses = Vec::new();
+    for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
+        if row.try_get::<_, &str>(column)? != "on" {
+            weaknesses.push(format!("{setting} is off, so a crash can lose acknowledged writes"));
+        }
+    }
+    let standbys: i64 = row.try_get(3)?;
+    if row.try_get::<_, &str>(2)?.is_empty() && standbys > 0 {
+        weaknesses.push(format!(
+            "synchronous_standby_names is empty, so a fail-over to one of the {standbys} standbys can lose acknowledged \
+             writes"
+        ));
+    }
+    if row.try_get(4)? {
+        weaknesses.push("the table imid_register is unlogged, so a crash empties it".into());
+    }
+    Ok(promise(&weaknesses))
+}

@@ -1,0 +1,238 @@
+//! What the adapters of servers share: connecting, time limits, and forks.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::mem;
+use std::panic::resume_unwind;
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::time::timeout;
+
+use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_value};
+
+/// An error of a client, or a sentence about an answer.
+pub(super) type Failure = Box<dyn Error + Send + Sync>;
+
+/// A kind of server, and where one is.
+pub(super) trait Server: Sync {
+    type Connection: Send;
+    /// Whether the client's tasks run between calls too.
+    const NEEDS_THREAD: bool = false;
+
+    /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its settings.
+    async fn connect(&self) -> Result<(Self::Connection, Promise), Failure>;
+    async fn read(connection: &mut Self::Connection, key: &str) -> Result<Option<String>, Failure>;
+    /// Returns the records in any order.
+    async fn list(connection: &mut Self::Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure>;
+    async fn compare_and_set(
+        connection: &mut Self::Connection,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, Failure>;
+    async fn now_ms(connection: &mut Self::Connection) -> Result<Option<u64>, Failure>;
+}
+
+/// A server and at most one connection to it.
+pub(super) struct Remote<S: Server> {
+    server: S,
+    /// Kind, host and port, for errors.
+    place: String,
+    time_limit: Duration,
+    /// The process that owns the connection. A forked child has copies of the sockets, and whatever it sent would be part
+    /// of the parent's conversation.
+    process: u32,
+    /// The client's tasks run in it.
+    runtime: Option<Runtime>,
+    connection: Option<S::Connection>,
+    /// According to the settings of the server at the last connection.
+    promise: Promise,
+}
+
+/// Returns what settings with these weaknesses promise.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(super) fn promise(weaknesses: &[String]) -> Promise {
+    if weaknesses.is_empty() { Promise::Strong } else { Promise::Weak(weaknesses.join("; ").into()) }
+}
+
+fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
+    #[cfg(feature = "zookeeper")]
+    if needs_thread {
+        return Builder::new_multi_thread().worker_threads(1).thread_name("imid-register").enable_all().build();
+    }
+    debug_assert!(!needs_thread);
+    Builder::new_current_thread().enable_all().build()
+}
+
+impl<S: Server> Remote<S> {
+    pub(super) fn new(server: S, place: String) -> Self {
+        let process = process::id();
+        let promise = Promise::Weak("the settings of the server are not known before the first connection".into());
+        Self { server, place, time_limit: DEFAULT_TIME_LIMIT, process, runtime: None, connection: None, promise }
+    }
+
+    pub(super) fn set_time_limit(&mut self, time_limit: Duration) {
+        self.time_limit = time_limit;
+    }
+
+    pub(super) fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        check_key(key)?;
+        self.call(format_args!("read {key:?}"), async |connection| S::read(connection, key).await)
+    }
+
+    pub(super) fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        check_prefix(prefix)?;
+        let what = format_args!("list {prefix:?}");
+        let mut records = self.call(what, async |connection| S::list(connection, prefix).await)?;
+        records.sort_unstable();
+        Ok(records)
+    }
+
+    pub(super) fn compare_and_set(
+        &mut self,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, RegisterError> {
+        check_key(key)?;
+        check_value(value)?;
+        seen.map_or(Ok(()), check_value)?;
+        let what = format_args!("write {key:?}");
+        self.call(what, async |connection| S::compare_and_set(connection, key, seen, value).await)
+    }
+
+    pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.call(format_args!("read the time"), S::now_ms)
+    }
+
+    pub(super) fn promise(&self) -> Promise {
+        self.promise.clone()
+    }
+
+    /// Runs one operation within the time limit. Connects if there is no connection. After an error the connection is
+    /// closed, because an answer that is still under way would be taken for that of the next operation.
+    fn call<T: Send>(
+        &mut self,
+        what: fmt::Arguments<'_>,
+        operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
+    ) -> Result<T, RegisterError> {
+        let Self { server, place, time_limit, process, runtime, connection, promise } = self;
+        if process::id() != *process {
+            let context = format!("{place}: process {process} opened this register; a forked child must open its own");
+            return Err(RegisterError::new(context));
+        }
+        let runtime = match runtime {
+            Some(runtime) => runtime,
+            None => runtime.insert(
+                new_runtime(S::NEEDS_THREAD)
+                    .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
+            ),
+        };
+        let mut connected = false;
+        let work = async || {
+            let mut open = if let Some(open) = connection.take() {
+                open
+            } else {
+                let (open, promised) = server.connect().await?;
+                *promise = promised;
+                open
+            };
+            connected = true;
+            let result = operation(&mut open).await?;
+            *connection = Some(open);
+            Ok::<T, Failure>(result)
+        };
+        let run = || runtime.block_on(async { timeout(*time_limit, work()).await });
+        // A thread that runs async tasks may not wait for a second runtime.
+        let outcome = match Handle::try_current() {
+            Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(_) => run(),
+        };
+        let context =
+            if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
+        match outcome {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(failure)) => Err(RegisterError::new(context).caused_by(failure)),
+            Err(_) => Err(RegisterError::new(format!("{context}: no answer within {time_limit:?}"))),
+        }
+    }
+}
+
+impl<S: Server> fmt::Debug for Remote<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("place", &self.place)
+            .field("time_limit", &self.time_limit)
+            .field("connected", &self.connection.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Server> Drop for Remote<S> {
+    fn drop(&mut self) {
+        let (runtime, connection) = (self.runtime.take(), self.connection.take());
+        if process::id() != self.process {
+            // A client says goodbye when it is dropped, which would close the parent's connection.
+            mem::forget(connection);
+            mem::forget(runtime);
+        } else if let Some(runtime) = runtime {
+            // Some clients start a task when they are dropped.
+            let entered = runtime.enter();
+            drop(connection);
+            drop(entered);
+            // A host name may still be looked up by a thread of the runtime.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Declares the public type of an adapter, which is a [`Remote`] with a constructor from a URL.
+macro_rules! remote_register {
+    ($(#[$docs:meta])* $name:ident, $server:ty) => {
+        $(#[$docs])*
+        #[derive(Debug)]
+        pub struct $name(crate::register::remote::Remote<$server>);
+
+        impl $name {
+            /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
+            #[must_use]
+            pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
+                self.0.set_time_limit(time_limit);
+                self
+            }
+        }
+
+        impl crate::register::Register for $name {
+            fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+                self.0.read(key)
+            }
+
+            fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+                self.0.list(prefix)
+            }
+
+            fn compare_and_set(
+                &mut self,
+                key: &str,
+                seen: Option<&str>,
+                value: &str,
+            ) -> Result<bool, RegisterError> {
+                self.0.compare_and_set(key, seen, value)
+            }
+
+            fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+                self.0.now_ms()
+            }
+
+            fn promise(&self) -> Promise {
+                self.0.promise()
+            }
+        }
+    };
+}
+
+pub(super) use remote_register;

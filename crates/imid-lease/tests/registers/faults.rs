@@ -1,0 +1,134 @@
+//! What holds while connections and servers break.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use imid_lease::register::{Register, open_url};
+
+use crate::proxy::Proxy;
+use crate::store::{Store, TIME_LIMIT_AND_ROOM, fresh_key};
+
+pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(store: &Store) {
+    let (proxy, key) = (Proxy::new(store.address()), fresh_key());
+    let mut register = open_url(&store.url_at(&proxy.address)).unwrap();
+    for round in 0..5_u32 {
+        let seen = register.read(&key).unwrap();
+        assert!(register.compare_and_set(&key, seen.as_deref(), &round.to_string()).unwrap());
+        proxy.cut();
+        if let Err(error) = register.read(&key) {
+            check_message(&error.to_string(), &proxy.address);
+        }
+        // A client that can reconnect within a call may do so. The call after the error must work in any case.
+        assert_eq!(register.read(&key).unwrap(), Some(round.to_string()));
+    }
+}
+
+pub(crate) fn a_lost_reply_is_an_error_and_the_value_may_be_there(store: &Store) {
+    let (proxy, key) = (Proxy::new(store.address()), fresh_key());
+    let mut register = open_url(&store.url_at(&proxy.address)).unwrap();
+    let mut direct = store.open();
+    assert!(register.compare_and_set(&key, None, "0").unwrap());
+    // Some clients prepare a statement before its first use.
+    assert!(register.compare_and_set(&key, Some("0"), "1").unwrap());
+    proxy.lose_replies(true);
+    let start = Instant::now();
+    let error = register.compare_and_set(&key, Some("1"), "2").expect_err("the reply is lost").to_string();
+    assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
+    check_message(&error, &proxy.address);
+    proxy.lose_replies(false);
+    proxy.cut();
+    let value = direct.read(&key).unwrap().unwrap();
+    if store.sends_each_write_at_once() {
+        assert_eq!(value, "2", "the write reached the server");
+    }
+    assert_eq!(register.read(&key).unwrap(), Some(value));
+}
+
+pub(crate) fn a_frozen_server_is_an_error_within_the_time_limit(store: &Store) {
+    let (mut open, mut new, key) = (store.open(), store.open(), fresh_key());
+    assert!(open.compare_and_set(&key, None, "1").unwrap());
+    store.server("pause");
+    // Both a server that freezes under a connection, and one that does not answer a new connection.
+    let mut errors = Vec::new();
+    for register in [&mut open, &mut new] {
+        let start = Instant::now();
+        let error = register.compare_and_set(&key, Some("1"), "2").expect_err("the server is frozen");
+        assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
+        errors.push(error.to_string());
+    }
+    store.server("resume");
+    for error in errors {
+        check_message(&error, store.address());
+    }
+    let value = after_restart(&mut *open, &key).unwrap();
+    assert!(["1", "2"].contains(&value.as_str()), "{value}");
+    assert!(after_restart(&mut *new, &key).is_some());
+}
+
+pub(crate) fn a_stopped_server_is_an_error_until_it_starts_again(store: &Store) {
+    let (mut open, key) = (store.open(), fresh_key());
+    assert!(open.compare_and_set(&key, None, "1").unwrap());
+    store.server("stop");
+    for register in [&mut open, &mut store.open()] {
+        let start = Instant::now();
+        let error = register.read(&key).expect_err("the server is stopped").to_string();
+        assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
+        check_message(&error, store.address());
+    }
+    store.server("start");
+    assert_eq!(after_restart(&mut *open, &key).as_deref(), Some("1"));
+    assert!(open.compare_and_set(&key, Some("1"), "2").unwrap());
+}
+
+pub(crate) fn an_acknowledged_write_survives_a_killed_server(store: &Store) {
+    let key = fresh_key();
+    assert!(store.open().compare_and_set(&key, None, "0").unwrap());
+    for round in 0..3 {
+        let (acknowledged, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut register = store.open();
+                let mut seen = register.read(&key).unwrap().unwrap();
+                while !stop.load(Ordering::SeqCst) {
+                    let next = seen.parse::<u32>().unwrap() + 1;
+                    match register.compare_and_set(&key, Some(&seen), &next.to_string()) {
+                        Ok(true) => acknowledged.store(next, Ordering::SeqCst),
+                        Ok(false) => panic!("nobody else writes"),
+                        Err(_) => break,
+                    }
+                    seen = next.to_string();
+                }
+            });
+            thread::sleep(Duration::from_millis(300 + 100 * round));
+            store.server("kill");
+            stop.store(true, Ordering::SeqCst);
+        });
+        store.server("start");
+        let acknowledged = acknowledged.into_inner();
+        let kept: u32 = after_restart(&mut *store.open(), &key).unwrap().parse().unwrap();
+        assert!(acknowledged > 0, "the writer wrote nothing");
+        assert!(
+            kept == acknowledged || kept == acknowledged + 1,
+            "{acknowledged} was acknowledged, and the record has {kept}"
+        );
+    }
+}
+
+/// Reads a record once the server answers.
+fn after_restart(register: &mut dyn Register, key: &str) -> Option<String> {
+    let start = Instant::now();
+    loop {
+        match register.read(key) {
+            Ok(value) => return value,
+            Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "after 20 s: {error}"),
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// An error names the host and port, and never the password.
+fn check_message(error: &str, address: &str) {
+    assert!(error.contains(address), "expected {address} in: {error}");
+    assert!(!error.contains("secret"), "the password is in: {error}");
+}

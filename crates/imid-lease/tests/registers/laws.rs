@@ -1,0 +1,184 @@
+//! What holds while nothing is broken.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::store::{Store, fresh_key};
+
+pub(crate) fn a_record_is_absent_until_it_is_written(store: &Store) {
+    let (mut a, mut b, key) = (store.open(), store.open(), fresh_key());
+    assert_eq!(a.read(&key).unwrap(), None);
+    assert!(!a.compare_and_set(&key, Some("x"), "y").unwrap(), "there is no record to replace");
+    assert_eq!(b.read(&key).unwrap(), None, "a refused write must leave nothing");
+    assert!(a.compare_and_set(&key, None, "x").unwrap());
+    assert_eq!(b.read(&key).unwrap().as_deref(), Some("x"), "another connection must see the write");
+    assert!(!b.compare_and_set(&key, None, "y").unwrap(), "there is a record");
+    assert_eq!(a.read(&key).unwrap().as_deref(), Some("x"));
+}
+
+pub(crate) fn a_write_needs_the_value_that_is_there(store: &Store) {
+    let (mut a, mut b, key) = (store.open(), store.open(), fresh_key());
+    assert!(a.compare_and_set(&key, None, "1").unwrap());
+    assert!(b.compare_and_set(&key, Some("1"), "2").unwrap());
+    assert!(!a.compare_and_set(&key, Some("1"), "3").unwrap(), "the value has changed");
+    assert_eq!(a.read(&key).unwrap().as_deref(), Some("2"));
+    assert!(a.compare_and_set(&key, Some("2"), "2").unwrap(), "an equal value must count as written");
+    assert!(a.compare_and_set(&key, Some("2"), "1").unwrap());
+    assert_eq!(b.read(&key).unwrap().as_deref(), Some("1"));
+}
+
+pub(crate) fn exactly_one_of_16_connections_creates_a_record(store: &Store) {
+    const ROUNDS: usize = 20;
+    let keys: Vec<_> = (0..ROUNDS).map(|_| fresh_key()).collect();
+    let barrier = Barrier::new(16);
+    // A thread that panicked before the barrier would leave the others there.
+    let winners: Vec<Vec<Result<bool, _>>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..16)
+            .map(|name| {
+                let (mut register, keys, barrier) = (store.open_patient(), &keys, &barrier);
+                scope.spawn(move || {
+                    keys.iter()
+                        .map(|key| {
+                            barrier.wait();
+                            register.compare_and_set(key, None, &format!("holder {name}"))
+                        })
+                        .collect()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut register = store.open();
+    for (round, key) in keys.iter().enumerate() {
+        let won: Vec<_> = (0..16).filter(|&name| *winners[name][round].as_ref().unwrap()).collect();
+        assert_eq!(won.len(), 1, "round {round}: {won:?} created the record");
+        assert_eq!(register.read(key).unwrap(), Some(format!("holder {}", won[0])));
+    }
+}
+
+pub(crate) fn increments_by_16_connections_are_all_counted(store: &Store) {
+    const EACH: u32 = 10;
+    let key = fresh_key();
+    store.open().compare_and_set(&key, None, "0").unwrap();
+    thread::scope(|scope| {
+        for _ in 0..16 {
+            let (mut register, key) = (store.open_patient(), &key);
+            scope.spawn(move || {
+                for _ in 0..EACH {
+                    loop {
+                        let seen = register.read(key).unwrap().unwrap();
+                        let next = (seen.parse::<u32>().unwrap() + 1).to_string();
+                        if register.compare_and_set(key, Some(&seen), &next).unwrap() {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(store.open().read(&key).unwrap(), Some((16 * EACH).to_string()));
+}
+
+pub(crate) fn a_list_has_the_keys_with_the_prefix_and_no_others(store: &Store) {
+    let (mut register, root) = (store.open(), fresh_key());
+    // `_` and `.` stand for any character in the patterns of some stores, and `/` separates nodes.
+    for (name, value) in
+        [("a_b", "1"), ("a.b", "2"), ("axb", "3"), ("a_b/2", "4"), ("a_b/10", "5"), ("a_", "6"), ("b", "7")]
+    {
+        assert!(register.compare_and_set(&format!("{root}/{name}"), None, value).unwrap());
+    }
+    let mut listed = |prefix: &str| -> Vec<(String, String)> {
+        let records = register.list(&format!("{root}/{prefix}")).unwrap();
+        records.into_iter().map(|(key, value)| (key[root.len() + 1..].to_owned(), value)).collect()
+    };
+    let records =
+        |expected: &[(&str, &str)]| -> Vec<_> { expected.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect() };
+    assert_eq!(listed("a_b"), records(&[("a_b", "1"), ("a_b/10", "5"), ("a_b/2", "4")]));
+    assert_eq!(listed("a_b/"), records(&[("a_b/10", "5"), ("a_b/2", "4")]));
+    assert_eq!(listed("a."), records(&[("a.b", "2")]));
+    assert_eq!(listed("b"), records(&[("b", "7")]));
+    assert_eq!(listed("c"), []);
+    assert_eq!(listed("").len(), 7);
+    let all = register.list("").unwrap();
+    assert!(all.iter().any(|(key, _)| *key == format!("{root}/axb")), "an empty prefix must list all records");
+    assert!(all.is_sorted());
+}
+
+pub(crate) fn keys_of_128_and_values_of_1024_characters_are_kept(store: &Store) {
+    let (mut register, mut key) = (store.open(), fresh_key());
+    key.extend(std::iter::repeat_n("0123456789abcdefghijklmnopqrstuvwxyz-_.:/", 4));
+    key.truncate(128);
+    let text: String = (' '..='~').cycle().take(1024).collect();
+    let other: String = text.chars().rev().collect();
+    assert!(register.compare_and_set(&key, None, &text).unwrap());
+    assert_eq!(register.read(&key).unwrap().as_ref(), Some(&text));
+    assert!(register.compare_and_set(&key, Some(&text), &other).unwrap());
+    assert_eq!(register.list(&key).unwrap(), [(key, other)]);
+}
+
+pub(crate) fn values_are_compared_by_their_bytes(store: &Store) {
+    let (mut register, key) = (store.open(), fresh_key());
+    assert!(register.compare_and_set(&key, None, "Token a").unwrap());
+    for other in ["token a", "TOKEN A", "Token a ", " Token a", "Token  a", "Token a%", "Token_a"] {
+        assert!(!register.compare_and_set(&key, Some(other), "x").unwrap(), "{other:?} is another value");
+    }
+    assert!(register.compare_and_set(&key, Some("Token a"), "1e1").unwrap());
+    assert!(!register.compare_and_set(&key, Some("10"), "x").unwrap(), "values are not numbers");
+    for quoted in ["' OR ''='", "\\", "\"", "--", "$1", "?", "0", "nil", "null"] {
+        let seen = register.read(&key).unwrap();
+        assert!(register.compare_and_set(&key, seen.as_deref(), quoted).unwrap());
+        assert_eq!(register.read(&key).unwrap().as_deref(), Some(quoted));
+    }
+}
+
+pub(crate) fn keys_and_values_outside_the_contract_are_errors(store: &Store) {
+    let mut register = store.open();
+    let message = |result: Result<bool, imid_lease::RegisterError>| result.unwrap_err().to_string();
+    let long = "k".repeat(129);
+    assert_eq!(message(register.compare_and_set("", None, "v")), "expected a key, found an empty text");
+    assert_eq!(
+        message(register.compare_and_set(&long, None, "v")),
+        "expected a key of at most 128 characters, found 129"
+    );
+    assert_eq!(
+        message(register.compare_and_set("a%b", None, "v")),
+        "expected a-z, 0-9, '-', '_', '.', ':' or '/' in a key, found '%' at 1"
+    );
+    assert_eq!(message(register.compare_and_set("a", None, "")), "expected a value of 1 to 1024 characters, found 0");
+    assert_eq!(
+        message(register.compare_and_set("a", None, &"v".repeat(1025))),
+        "expected a value of 1 to 1024 characters, found 1025"
+    );
+    assert_eq!(
+        message(register.compare_and_set("a", None, "a\u{e9}")),
+        "expected printable ASCII in a value, found '\u{e9}' at 1"
+    );
+    assert!(register.compare_and_set("a", Some(""), "v").is_err(), "an empty value must not stand for no record");
+    assert!(register.read("A").is_err() && register.list("A").is_err());
+}
+
+pub(crate) fn the_time_is_that_of_the_server(store: &Store) {
+    let mut register = store.open();
+    // ZooKeeper tells the time with a write.
+    assert!(register.compare_and_set(&fresh_key(), None, "1").unwrap());
+    let own = || u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let before = own();
+    let time = register.now_ms().unwrap().expect("a server has a time");
+    let after = own();
+    // The servers of the tests run on this machine.
+    let step = store.time_step_ms();
+    // ZooKeeper's time is taken before its reply arrives, which takes a while on a busy machine.
+    let room = if store.name == "zookeeper" { 1000 } else { 0 };
+    assert!((before - step - room..=after + step).contains(&time), "{time} is not from {before} to {after}");
+}
+
+pub(crate) fn a_register_works_inside_an_async_runtime(store: &Store) {
+    let (mut register, key) = (store.open(), fresh_key());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async move {
+        assert!(register.compare_and_set(&key, None, "1").unwrap());
+        assert_eq!(register.read(&key).unwrap().as_deref(), Some("1"));
+        drop(register);
+    });
+}

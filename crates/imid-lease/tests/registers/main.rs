@@ -1,0 +1,95 @@
+//! Each adapter obeys the laws of a register, on a real server. `ci/leases.sh` starts the servers.
+
+mod faults;
+mod laws;
+mod proxy;
+mod settings;
+mod store;
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Arguments, Trial};
+
+use crate::store::Store;
+
+type Law = fn(&Store);
+
+/// Names each function after itself.
+macro_rules! laws {
+    ($($module:ident :: $name:ident),* $(,)?) => { [$((stringify!($name), $module::$name as Law)),*] };
+}
+
+const LAWS: &[(&str, Law)] = &laws![
+    laws::a_record_is_absent_until_it_is_written,
+    laws::a_write_needs_the_value_that_is_there,
+    laws::exactly_one_of_16_connections_creates_a_record,
+    laws::increments_by_16_connections_are_all_counted,
+    laws::a_list_has_the_keys_with_the_prefix_and_no_others,
+    laws::keys_of_128_and_values_of_1024_characters_are_kept,
+    laws::values_are_compared_by_their_bytes,
+    laws::keys_and_values_outside_the_contract_are_errors,
+    laws::the_time_is_that_of_the_server,
+    laws::a_register_works_inside_an_async_runtime,
+    faults::a_cut_connection_is_an_error_and_the_next_call_connects_again,
+    faults::a_lost_reply_is_an_error_and_the_value_may_be_there,
+    faults::a_frozen_server_is_an_error_within_the_time_limit,
+    faults::a_stopped_server_is_an_error_until_it_starts_again,
+    faults::an_acknowledged_write_survives_a_killed_server,
+];
+
+const SETTINGS: &[(&str, &str, Law)] = &[
+    ("postgres", "a_write_is_durable_where_synchronous_commit_is_off", settings::postgres_synchronous_commit),
+    ("postgres", "fsync_off_and_an_unlogged_table_are_weak", settings::postgres_weak),
+    ("postgres", "a_serializable_default_loses_conflicts_and_no_writes", settings::postgres_serializable),
+    ("mysql", "unsafe_settings_are_weak", settings::mysql_weak),
+    ("mysql", "a_table_of_another_kind_is_refused", settings::mysql_table),
+    ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
+    ("redis", "is_always_weak", settings::redis_weak),
+    ("redis", "a_replica_is_refused", settings::redis_replica),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let stores: Vec<_> = store::NAMES.into_iter().map(|name| (name, Store::from_env(name))).collect();
+    // Trials of one store run one after another, because some stop its server. Stores do not wait for each other.
+    arguments.test_threads.get_or_insert(stores.len());
+    let mut trials = Vec::new();
+    let stores: Vec<_> = stores
+        .into_iter()
+        .filter_map(|(name, store)| match store {
+            Ok(store) => Some(Arc::new(Mutex::new(store))),
+            Err(reason) => {
+                trials.push(Trial::test(name, move || {
+                    eprintln!("skipped: registers::{name}: {reason}");
+                    Ok(())
+                }));
+                None
+            }
+        })
+        .collect();
+    let mut add = |store: &Arc<Mutex<Store>>, law_name: &str, law: Law| {
+        let shared = Arc::clone(store);
+        let name = format!("{}::{law_name}", shared.lock().unwrap().name);
+        trials.push(Trial::test(name, move || {
+            // After a failed trial the next ones still run.
+            let store = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            store.start_if_stopped();
+            law(&store);
+            Ok(())
+        }));
+    };
+    for (name, law) in LAWS {
+        for store in &stores {
+            add(store, name, *law);
+        }
+    }
+    for (store_name, name, law) in SETTINGS {
+        for store in &stores {
+            if store.lock().unwrap().name == *store_name {
+                add(store, name, *law);
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

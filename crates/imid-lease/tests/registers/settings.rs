@@ -1,0 +1,144 @@
+//! What depends on the settings of one store.
+
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use imid_lease::register::open_url;
+
+use crate::store::{Store, fresh_key};
+
+/// Runs a command of a store's own client, and returns its output.
+fn client(store: &Store, statement: &str) -> String {
+    let (host, port) = store.address().split_once(':').unwrap();
+    let output = match store.name {
+        "postgres" => Command::new("psql").args(["-X", "-A", "-t", &store.url, "-c", statement]).output(),
+        "mysql" => Command::new("mariadb")
+            .args(["--no-defaults", "-h", host, "-P", port, "-u", "imid", "-pimid-secret", "imid", "-e", statement])
+            .output(),
+        "redis" => Command::new("redis-cli")
+            .args(["-h", host, "-p", port, "-a", "imid-secret", "--no-auth-warning"])
+            .args(statement.split(' '))
+            .output(),
+        name => panic!("no client for {name}"),
+    };
+    let output = output.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{statement}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// Returns what a new connection promises.
+fn promise(store: &Store) -> String {
+    let mut register = store.open();
+    register.now_ms().unwrap();
+    register.promise().to_string()
+}
+
+/// Undoes a change of a setting, also after a failed assertion.
+struct Undo<'a>(&'a Store, &'a [&'a str]);
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        for statement in self.1 {
+            client(self.0, statement);
+        }
+    }
+}
+
+pub(crate) fn postgres_synchronous_commit(store: &Store) {
+    client(store, "ALTER ROLE imid SET synchronous_commit = off");
+    let _undo = Undo(store, &["ALTER ROLE imid RESET synchronous_commit"]);
+    assert_eq!(client(store, "SHOW synchronous_commit").trim(), "off");
+    let (created, updated) = (fresh_key(), fresh_key());
+    store.open().compare_and_set(&updated, None, "0").unwrap();
+    // The server writes such commits 3 times 200 ms later at most. A kill in between loses them.
+    for round in 0..5_u32 {
+        let key = format!("{created}-{round}");
+        let (seen, next) = (round.to_string(), (round + 1).to_string());
+        let mut register = store.open();
+        assert!(register.compare_and_set(&updated, Some(&seen), &next).unwrap());
+        store.server("kill");
+        store.server("start");
+        let mut register = store.open();
+        assert_eq!(register.read(&updated).unwrap(), Some(next));
+        assert!(register.compare_and_set(&key, None, "1").unwrap());
+        store.server("kill");
+        store.server("start");
+        assert_eq!(store.open().read(&key).unwrap().as_deref(), Some("1"));
+    }
+}
+
+pub(crate) fn postgres_weak(store: &Store) {
+    assert_eq!(promise(store), "strong");
+    {
+        client(store, "ALTER SYSTEM SET fsync = off");
+        let _undo = Undo(store, &["ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"]);
+        client(store, "SELECT pg_reload_conf()");
+        thread::sleep(Duration::from_millis(500));
+        assert_eq!(promise(store), "weak: fsync is off, so a crash can lose acknowledged writes");
+    }
+    {
+        client(store, "ALTER TABLE imid_register SET UNLOGGED");
+        let _undo = Undo(store, &["ALTER TABLE imid_register SET LOGGED"]);
+        assert_eq!(promise(store), "weak: the table imid_register is unlogged, so a crash empties it");
+    }
+    assert_eq!(promise(store), "strong");
+}
+
+pub(crate) fn postgres_serializable(store: &Store) {
+    client(store, "ALTER ROLE imid SET default_transaction_isolation = serializable");
+    let _undo = Undo(store, &["ALTER ROLE imid RESET default_transaction_isolation"]);
+    crate::laws::exactly_one_of_16_connections_creates_a_record(store);
+    crate::laws::increments_by_16_connections_are_all_counted(store);
+}
+
+pub(crate) fn mysql_weak(store: &Store) {
+    assert_eq!(promise(store), "strong");
+    client(store, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+    let _undo = Undo(store, &["SET GLOBAL innodb_flush_log_at_trx_commit = 1"]);
+    assert_eq!(
+        promise(store),
+        "weak: innodb_flush_log_at_trx_commit is not 1, so a crash can lose acknowledged writes"
+    );
+}
+
+pub(crate) fn mysql_table(store: &Store) {
+    let error = |create: &str| {
+        client(store, &format!("CREATE DATABASE other; CREATE TABLE other.imid_register {create}"));
+        let _undo = Undo(store, &["DROP DATABASE other"]);
+        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()))
+            .unwrap()
+            .read("a")
+            .unwrap_err()
+            .to_string()
+    };
+    let place = format!("cannot connect to MySQL at {}", store.address());
+    assert_eq!(
+        error("(name varchar(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB"),
+        format!("{place}: expected InnoDB and varbinary for the table imid_register, found InnoDB and varchar")
+    );
+    assert_eq!(
+        error("(name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = MyISAM"),
+        format!("{place}: expected InnoDB and varbinary for the table imid_register, found MyISAM and varbinary")
+    );
+}
+
+pub(crate) fn mysql_read_only(store: &Store) {
+    client(store, "SET GLOBAL read_only = 1");
+    let _undo = Undo(store, &["SET GLOBAL read_only = 0"]);
+    let error = store.open().read("a").unwrap_err().to_string();
+    assert!(error.ends_with("expected a server that takes writes, found one with read_only"), "{error}");
+}
+
+pub(crate) fn redis_weak(store: &Store) {
+    assert!(promise(store).contains("the loss cannot be noticed"));
+}
+
+pub(crate) fn redis_replica(store: &Store) {
+    // Port 9 is the discard service. Nothing needs to answer there.
+    client(store, "REPLICAOF 127.0.0.1 9");
+    let _undo = Undo(store, &["REPLICAOF NO ONE"]);
+    let error = store.open().read("a").unwrap_err().to_string();
+    assert!(error.ends_with("expected a server that takes writes, found a replica"), "{error}");
+}

@@ -1,0 +1,83 @@
+//! The servers that `ci/services.sh` started.
+
+use std::env;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use imid_lease::register::{Register, open_url, open_url_with_time_limit};
+
+pub(crate) const NAMES: [&str; 5] = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
+
+/// A server under test.
+pub(crate) struct Store {
+    pub(crate) name: &'static str,
+    pub(crate) url: String,
+}
+
+impl Store {
+    /// Finds the server of a store, or says why the store cannot be tested.
+    pub(crate) fn from_env(name: &'static str) -> Result<Self, String> {
+        let variable = format!("IMID_{}_URL", name.to_uppercase());
+        let url = env::var(&variable).map_err(|_| format!("{variable} is not set; ci/leases.sh starts the servers"))?;
+        open_url(&url).map_err(|error| error.to_string())?;
+        Ok(Self { name, url })
+    }
+
+    /// Opens a register with a connection of its own.
+    pub(crate) fn open(&self) -> Box<dyn Register> {
+        open_url(&self.url).unwrap()
+    }
+
+    /// Opens a register whose calls have time while many threads connect on a busy machine.
+    pub(crate) fn open_patient(&self) -> Box<dyn Register> {
+        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
+    }
+
+    /// Returns the host and port of the server.
+    pub(crate) fn address(&self) -> &str {
+        let rest = self.url.split_once("://").unwrap().1;
+        let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+        rest.split('/').next().unwrap()
+    }
+
+    /// Returns the URL with another host and port.
+    pub(crate) fn url_at(&self, address: &str) -> String {
+        self.url.replace(self.address(), address)
+    }
+
+    /// Returns how exactly the store tells the time.
+    pub(crate) fn time_step_ms(&self) -> u64 {
+        if self.name == "etcd" { 1000 } else { 5 }
+    }
+
+    /// Returns whether a write is a single message, so that it takes effect although all replies are lost.
+    pub(crate) fn sends_each_write_at_once(&self) -> bool {
+        self.name != "zookeeper"
+    }
+
+    /// Runs `ci/services.sh server STORE ACTION`.
+    pub(crate) fn server(&self, action: &str) {
+        let script = env::var("IMID_SERVICES_SH").expect("ci/services.sh sets IMID_SERVICES_SH");
+        let status = Command::new("bash").args([&script, "server", self.name, action]).status().unwrap();
+        assert!(status.success(), "{} server {} {action}: {status}", script, self.name);
+    }
+
+    /// Starts the server if a failed trial left it stopped or frozen.
+    pub(crate) fn start_if_stopped(&self) {
+        self.server("resume");
+        if self.open().now_ms().is_err() {
+            self.server("stop");
+            self.server("start");
+        }
+    }
+}
+
+/// Returns a key that no other test uses.
+pub(crate) fn fresh_key() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("test/{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The default time limit of the adapters, with room for a busy machine.
+pub(crate) const TIME_LIMIT_AND_ROOM: Duration = Duration::from_millis(3500);
