@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the SQL files of a database that is a Python package: install.sql, test.sql, rows.sql and uninstall.sql.
+"""Runs the SQL files of a database that is a Python package (duckdb, chdb, apsw): install.sql, test.sql, rows.sql and uninstall.sql.
 
-    python embedded.py duckdb|clickhouse [ROWS]
+    python embedded.py duckdb|clickhouse|sqlite [ROWS]
 
 ROWS is the file of tests/stores/src/bin/rows.rs. Without it rows.sql is not run. A statement after a line
 `-- refused: MESSAGE` must fail with this message.
@@ -26,14 +26,14 @@ def statements(path):
     assert not "".join(lines).strip(), f"{path} ends inside a statement"
 
 
-def duckdb_runner():
+def duckdb_runner(rows):
     import duckdb
 
     connection = duckdb.connect()
     return duckdb.__version__, lambda sql: [row[0] for row in connection.execute(sql).fetchall()]
 
 
-def clickhouse_runner():
+def clickhouse_runner(rows):
     from chdb import session
 
     server = session.Session()
@@ -44,10 +44,28 @@ def clickhouse_runner():
     return run("SELECT version()")[0], run
 
 
+def sqlite_runner(rows):
+    import apsw
+
+    connection = apsw.Connection(":memory:")
+    connection.create_scalar_function("readfile", lambda path: open(path, "rb").read(), 1)
+    connection.execute("CREATE TABLE messages (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10)) WITHOUT ROWID")
+    names = "n INTEGER, hex, letters, view, ms INTEGER, spin INTEGER, type INTEGER, hash INTEGER, session INTEGER, bucket INTEGER"
+    connection.execute(f"CREATE TEMP TABLE written ({names})")
+    if rows:
+        with open(rows, encoding="ascii") as file, connection:
+            lines = (line.rstrip("\n").split(",") for line in file)
+            connection.executemany("INSERT INTO written VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+    return apsw.sqlite_lib_version(), lambda sql: [row[0] for row in connection.execute(sql)]
+
+
+RUNNERS = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner, "sqlite": sqlite_runner}
+
+
 def main():
     database, rows = sys.argv[1], os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), database))
-    version, run = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner}[database]()
+    version, run = RUNNERS[database](rows)
     print(f"{database} {version}")
     for path in ["install.sql", "test.sql", *(["rows.sql"] if rows else []), "uninstall.sql"]:
         for sql, refused in statements(path):

@@ -2,11 +2,15 @@
 
 mod check;
 mod compare;
+mod completions;
 mod identify;
 mod inspect;
+mod lines;
+mod man;
 mod new;
 mod range;
 mod shard;
+mod stats;
 mod tag;
 
 use std::num::{IntErrorKind, ParseIntError};
@@ -31,7 +35,10 @@ pub(crate) enum Command {
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
+    Stats(stats::Args),
     Shard(shard::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
@@ -44,7 +51,10 @@ impl Command {
             Self::Tag(args) => args.run(out, report),
             Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
+            Self::Stats(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
+            Self::Completions(args) => args.run(out),
+            Self::Man(args) => args.run(out),
         }
     }
 }

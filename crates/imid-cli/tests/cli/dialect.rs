@@ -141,7 +141,10 @@ fn new_mints_snowflakes_that_check_accepts() {
     for dialect in ["twitter", "twitter-java", "discord", "nsq", "nsq-before-2015", "leaf"] {
         let ids = imid(&format!("new --dialect {dialect} --node 35 -n 5000"), "").ok();
         let summary = imid(&format!("check --json --dialect {dialect}"), ids.as_str()).ok();
-        assert!(summary.starts_with(r#"{"lines":5000,"valid":5000,"invalid":0,"equal":0,"lower":0,"#), "{summary}");
+        assert!(
+            summary.starts_with(r#"{"lines":5000,"valid":5000,"invalid":0,"blank":0,"equal":0,"lower":0,"#),
+            "{summary}"
+        );
         let last = ids.lines().last().unwrap();
         assert!(imid(&format!("inspect --json --dialect {dialect} {last}"), "").ok().contains(r#""node":35,"#));
     }

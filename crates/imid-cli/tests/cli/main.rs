@@ -12,8 +12,10 @@ mod new;
 mod pipes;
 mod postgres;
 mod real;
+mod shell;
 #[cfg(unix)]
 mod signals;
+mod stats;
 mod tag;
 
 use std::fmt::Display;
@@ -84,7 +86,9 @@ fn ids(text: &str) -> Vec<MessageId> {
 
 #[test]
 fn each_command_has_help_with_examples() {
-    for command in ["new", "inspect", "identify", "compare", "tag", "range", "check", "shard"] {
+    for command in
+        ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"]
+    {
         let help = imid(&format!("{command} --help"), "").ok();
         assert!(help.contains("Examples:\n  imid "), "{help}");
     }

@@ -81,6 +81,16 @@ fn a_run_repeats_no_id_of_the_run_before_it() {
 }
 
 #[test]
+fn a_run_ahead_of_the_clock_waits_before_it_ends() {
+    // An optimized tool gets this far ahead by itself, with 4,096 IDs per millisecond.
+    let now = ids(&imid("new", "").ok())[0];
+    let ahead = MessageId::last_at(now.timestamp_ms() + 700).unwrap();
+    let first = ids(&imid(&format!("new -n 3 --after {ahead}"), "").ok());
+    let second = ids(&imid("new", "").ok());
+    assert!(ahead < first[0] && first[2] < second[0], "{first:?} and {second:?}");
+}
+
+#[test]
 fn after_makes_all_ids_greater() {
     let now = ids(&imid("new", "").ok())[0];
     // As after a clock that was set back by ten minutes.

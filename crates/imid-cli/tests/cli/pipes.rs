@@ -146,6 +146,7 @@ fn memory_does_not_grow_with_the_input() {
         ("tag --session-field s --time-field t", message),
         ("check --id-field s", message),
         ("check", "2222-2222-2222-2222"),
+        ("stats", "2222-2222-2222-2222"),
         ("inspect --json", "2222-2222-2222-2222"),
     ] {
         let (few, many) = (peak_memory(args, line, 20_000), peak_memory(args, line, 200_000));

@@ -1,6 +1,7 @@
 //! A process of the model: an engine, a generator, and clocks.
 
 use super::generator::{Generator, Last, Paused};
+use super::world::Random;
 use crate::engine::believe::{Known, Reading};
 use crate::engine::rules::{Rule, Rules};
 use crate::engine::{Config, Engine, Moment};
@@ -29,7 +30,7 @@ pub(super) struct Holder {
     /// When it last tried to renew, in true time.
     pub(super) renewed_at_ms: Option<u64>,
     /// Where a machine that draws no fresh tokens has its tokens from.
-    pub(super) token_seed: u128,
+    pub(super) tokens: Random,
     pub(super) refusals: u64,
     pub(super) minted: u64,
 }
@@ -52,7 +53,7 @@ impl Holder {
             is_done: false,
             last: None,
             renewed_at_ms: None,
-            token_seed: 0,
+            tokens: Random(0),
             refusals: 0,
             minted: 0,
         }
@@ -60,11 +61,12 @@ impl Holder {
 
     /// The same process after a crash: nothing but its name is left.
     pub(super) fn restart(&mut self) {
-        let (wall, store) = (self.wall_offset_ms, self.known.store);
+        let (wall, store, seed) = (self.wall_offset_ms, self.known.store, self.tokens.next());
         *self = Self::new(self.config.clone(), self.incarnation + 1);
         // It asks the store for its time before it does anything else.
         self.known.store = store;
         self.wall_offset_ms = wall;
+        self.tokens = Random(seed);
     }
 
     pub(super) fn rules(&self) -> Rules {

@@ -5,8 +5,10 @@
 
 mod generator;
 mod holder;
+mod named;
 
 mod random;
+mod rules;
 
 mod store;
 mod world;

@@ -83,6 +83,8 @@ pub(super) struct World {
     pub(super) minted: u64,
     /// No ceiling may be further ahead of true time.
     pub(super) max_lead_ms: u64,
+    /// How many bits of lane the model tells apart: a lane of fewer bits covers several.
+    pub(super) width: u32,
     /// Prints what happens, to look at one schedule.
     pub(super) is_traced: bool,
     /// All is well: no process may lose its lane or be refused.
@@ -116,6 +118,7 @@ impl World {
             instances: 0,
             minted: 0,
             max_lead_ms: u64::MAX,
+            width: 1,
             is_traced: std::env::var_os("IMID_LEASE_TRACE").is_some(),
             is_healthy: false,
         }
@@ -123,7 +126,9 @@ impl World {
 
     pub(super) fn add(&mut self, name: &str, bits: u32) -> usize {
         self.holders.push(Holder::new(config(name, bits, self.rules), 0));
-        self.holders.len() - 1
+        let index = self.holders.len() - 1;
+        self.holders[index].tokens = Random(index as u64);
+        index
     }
 
     pub(super) fn fail(&mut self, fault: Fault) {
@@ -216,9 +221,7 @@ impl World {
         if self.rules.keep(Rule::FreshToken) {
             return self.random.wide();
         }
-        let holder = &mut self.holders[index];
-        holder.token_seed = holder.token_seed.wrapping_add(0x1234_5678_9abc_def1);
-        holder.token_seed
+        self.holders[index].tokens.wide()
     }
 
     fn check_rate(&mut self, index: usize, call: &Action) {
@@ -403,10 +406,13 @@ impl World {
             }
         }
         self.minted += last_ms - first_ms + 1;
-        for ms in first_ms..=last_ms {
-            let owner = *self.owners.entry((lane, ms)).or_insert(instance);
-            if owner != instance && ms >= self.shared_until_ms {
-                self.fail(Fault::Overlap { lane, ms });
+        let fewer = self.width.saturating_sub(self.holders[index].config.space.bits());
+        for part in lane << fewer..lane + 1 << fewer {
+            for ms in first_ms..=last_ms {
+                let owner = *self.owners.entry((part, ms)).or_insert(instance);
+                if owner != instance && ms >= self.shared_until_ms {
+                    self.fail(Fault::Overlap { lane, ms });
+                }
             }
         }
     }
