@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// A block should last this long: Leaf's `SEGMENT_DURATION`.
-const BLOCK: Duration = Duration::from_secs(15 * 60);
+const BLOCK: Duration = Duration::from_mins(15);
 
 /// The greatest step: Leaf's `MAX_STEP`.
 const MOST: u64 = 1_000_000;
