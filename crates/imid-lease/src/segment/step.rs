@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_step_stays_within_its_limits() {
-        let long = Duration::from_secs(3_600);
+        let long = Duration::from_hours(1);
         assert_eq!(next_step(1_500, 1_000, long), 1_500, "half would be below the least step");
         assert_eq!(next_step(600_000, 1_000, Duration::ZERO), 600_000, "double would be above a million");
         assert_eq!(next_step(500_000, 1_000, Duration::ZERO), 1_000_000);

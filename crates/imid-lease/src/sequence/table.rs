@@ -83,7 +83,7 @@ fn place(key: u64, seed: u64, size: usize) -> usize {
     // The folded multiplication of wyhash, then the high half of a product instead of a division.
     let product = u128::from(key ^ seed) * u128::from(0x9E37_79B9_7F4A_7C15_u64 ^ seed.rotate_left(32) | 1);
     let hash = product as u64 ^ (product >> 64) as u64;
-    (u128::from(hash) * size as u128 >> 64) as usize
+    ((u128::from(hash) * size as u128) >> 64) as usize
 }
 
 #[cfg(test)]
