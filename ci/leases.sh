@@ -3,7 +3,7 @@
 # them. Then it says which stores were tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-stores=(postgres mysql redis)
+stores=(postgres mysql redis etcd zookeeper)
 
 tests=(cargo test --package imid-lease --features "$(IFS=,; echo "${stores[*]}")" --test registers)
 # The servers wait for nothing while they run.

@@ -38,6 +38,8 @@ pub(crate) struct Stripe {
 /// Everything of a generator but its clock.
 pub(crate) struct Core<const STRIPES: usize> {
     words: Words,
+    /// Whether the stamps belong to one process, which has been given a lane.
+    has_lane: bool,
     /// The seed that the builder was given; `None` where each process draws its own.
     fixed_seed: Option<u64>,
     stripes: [Stripe; STRIPES],
@@ -45,7 +47,7 @@ pub(crate) struct Core<const STRIPES: usize> {
 
 impl<const STRIPES: usize> Core<STRIPES> {
     /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
-    pub(crate) const fn new(policy: Policy, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
+    pub(crate) const fn new(policy: Policy, has_lane: bool, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
         const { assert!(STRIPES > 0, "a generator has at least one stripe") };
         let floor = match floor {
             Some(tick) => tick + 1,
@@ -57,6 +59,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         });
         Self {
             words: Words::new(policy, floor, bound),
+            has_lane,
             fixed_seed,
             stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
         }
@@ -69,7 +72,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Makes a lane this process's, so that a child that is forked before first use cannot take it.
     pub(crate) fn bind_lane(&self) {
-        if self.words.policy.is_laned() {
+        if self.has_lane {
             let _ = self.begin(None);
         }
     }
@@ -213,7 +216,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             return Ok(());
         }
         let forked = known != NOT_STARTED;
-        if forked && self.words.policy.is_laned() {
+        if forked && self.has_lane {
             return Err(GenerateKind::Forked);
         }
         let seed = match self.fixed_seed {

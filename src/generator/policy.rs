@@ -24,12 +24,6 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
-    /// Whether other hosts share the milliseconds by lanes of their own.
-    #[inline]
-    pub(crate) const fn is_laned(&self) -> bool {
-        !self.shape.is_dense()
-    }
-
     /// The first stamp that is not allowed where this tick is the first that is not.
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;

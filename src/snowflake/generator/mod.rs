@@ -10,8 +10,8 @@
 //! - The end is in the word, too: a stamp that no transition leaves.
 //! - The generator's ceiling only grows. One that was loaded some time ago is too low, never too high.
 //! - The ceiling of a node is asked for after the word is loaded and before it is exchanged. If the exchange succeeds, the
-//!   generator had the node all that time. Then the answer was the node's, and the node's ceiling only grows. So no word
-//!   has to hold the ceiling of the present node, and a swap changes no word but one.
+//!   generator had the node all that time, and an answer holds until the node is put back. So no word has to hold the
+//!   ceiling of the present node, and a swap changes no word but one.
 
 mod builder;
 mod error;

@@ -87,7 +87,7 @@ fn a_closed_descriptor_is_an_error_for_every_command() {
         "echo '{\"s\":1}' | imid tag --session-field s",
         "imid range --from 1 --to 2",
         "echo 2222-2222-2222-2222 | imid check",
-        "imid shard -n 8 --session s",
+        "imid shard -n 8 --type 0 --session s",
     ] {
         let ran = shell(&format!("{command} >&-"));
         let error = String::from_utf8_lossy(&ran.stderr);
@@ -146,6 +146,7 @@ fn memory_does_not_grow_with_the_input() {
         ("tag --session-field s --time-field t", message),
         ("check --id-field s", message),
         ("check", "2222-2222-2222-2222"),
+        ("stats", "2222-2222-2222-2222"),
         ("inspect --json", "2222-2222-2222-2222"),
     ] {
         let (few, many) = (peak_memory(args, line, 20_000), peak_memory(args, line, 200_000));

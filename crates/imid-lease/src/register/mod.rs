@@ -1,6 +1,10 @@
 //! Where leases are recorded: a store with an atomic compare-and-set.
 
+#[cfg(feature = "etcd")]
+mod etcd;
 mod file;
+#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -8,9 +12,11 @@ mod mysql;
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 mod remote;
 mod url;
+#[cfg(feature = "zookeeper")]
+mod zookeeper;
 
 use core::error::Error;
 use core::fmt;
@@ -20,6 +26,10 @@ use std::borrow::Cow;
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
 pub use self::url::{open_url, open_url_with_time_limit};
+#[cfg(feature = "zookeeper")]
+pub use self::zookeeper::ZookeeperRegister;
+#[cfg(feature = "etcd")]
+pub use etcd::EtcdRegister;
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::process;
@@ -19,6 +20,8 @@ pub(super) type Failure = Box<dyn Error + Send + Sync>;
 /// A kind of server, and where one is.
 pub(super) trait Server: Sync {
     type Connection: Send;
+    /// Whether the client's tasks run between calls too.
+    const NEEDS_THREAD: bool = false;
 
     /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its settings.
     async fn connect(&self) -> Result<(Self::Connection, Promise), Failure>;
@@ -43,7 +46,7 @@ pub(super) struct Remote<S: Server> {
     /// The process that owns the connection. A forked child has copies of the sockets, and whatever it sent would be part
     /// of the parent's conversation.
     process: u32,
-    /// The client's tasks run in it during a call.
+    /// The client's tasks run in it.
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
     /// According to the settings of the server at the last connection.
@@ -54,6 +57,15 @@ pub(super) struct Remote<S: Server> {
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub(super) fn promise(weaknesses: &[String]) -> Promise {
     if weaknesses.is_empty() { Promise::Strong } else { Promise::Weak(weaknesses.join("; ").into()) }
+}
+
+fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
+    #[cfg(feature = "zookeeper")]
+    if needs_thread {
+        return Builder::new_multi_thread().worker_threads(1).thread_name("imid-register").enable_all().build();
+    }
+    debug_assert!(!needs_thread);
+    Builder::new_current_thread().enable_all().build()
 }
 
 impl<S: Server> Remote<S> {
@@ -116,21 +128,18 @@ impl<S: Server> Remote<S> {
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => runtime.insert(
-                Builder::new_current_thread()
-                    .enable_all()
-                    .build()
+                new_runtime(S::NEEDS_THREAD)
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
         let mut connected = false;
         let work = async || {
-            let mut open = match connection.take() {
-                Some(open) => open,
-                None => {
-                    let (open, promised) = server.connect().await?;
-                    *promise = promised;
-                    open
-                }
+            let mut open = if let Some(open) = connection.take() {
+                open
+            } else {
+                let (open, promised) = server.connect().await?;
+                *promise = promised;
+                open
             };
             connected = true;
             let result = operation(&mut open).await?;
@@ -143,10 +152,8 @@ impl<S: Server> Remote<S> {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run(),
         };
-        let context = match connected {
-            true => format!("cannot {what} in {place}"),
-            false => format!("cannot connect to {place}"),
-        };
+        let context =
+            if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(failure)) => Err(RegisterError::new(context).caused_by(failure)),

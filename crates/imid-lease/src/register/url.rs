@@ -2,18 +2,21 @@
 
 use core::time::Duration;
 
-use super::{DEFAULT_TIME_LIMIT, Register, RegisterError};
+use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 
-/// Opens the register that a URL names. Does not connect yet.
+/// Opens the register that a URL names. Does not connect to a server yet.
 ///
 /// | URL | register | feature |
 /// | --- | --- | --- |
 /// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` |
 /// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` |
 /// | `redis://user:password@host:6379/0` | Redis, Valkey | `redis` |
+/// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` |
+/// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` |
+/// | `file:path` | [a file that several processes share](super::FileRegister::shared) | |
 ///
 /// # Errors
-/// The URL cannot be understood, or the feature of its store was not compiled in.
+/// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
 pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
     open_url_with_time_limit(url, DEFAULT_TIME_LIMIT)
 }
@@ -22,7 +25,6 @@ pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
 ///
 /// # Errors
 /// As for [`open_url`].
-#[allow(unused_variables, reason = "without a feature, there is nothing that takes time")]
 pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
@@ -38,8 +40,19 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
         "redis" | "rediss" => Ok(Box::new(super::RedisRegister::new(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "redis"))]
         "redis" | "rediss" => Err(missing(scheme, "redis")),
+        #[cfg(feature = "etcd")]
+        "etcd" => Ok(Box::new(super::EtcdRegister::new(url)?.time_limit(time_limit))),
+        #[cfg(not(feature = "etcd"))]
+        "etcd" => Err(missing(scheme, "etcd")),
+        #[cfg(feature = "zookeeper")]
+        "zookeeper" => Ok(Box::new(super::ZookeeperRegister::new(url)?.time_limit(time_limit))),
+        #[cfg(not(feature = "zookeeper"))]
+        "zookeeper" => Err(missing(scheme, "zookeeper")),
+        "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),
         // The text is not repeated, because it may have a password in it.
-        _ => Err(RegisterError::new("expected a URL that begins with postgres://, mysql:// or redis://")),
+        _ => Err(RegisterError::new(
+            "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:",
+        )),
     }
 }
 

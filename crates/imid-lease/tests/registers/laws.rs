@@ -160,15 +160,17 @@ pub(crate) fn keys_and_values_outside_the_contract_are_errors(store: &Store) {
 
 pub(crate) fn the_time_is_that_of_the_server(store: &Store) {
     let mut register = store.open();
+    // ZooKeeper tells the time with a write.
+    assert!(register.compare_and_set(&fresh_key(), None, "1").unwrap());
     let own = || u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let before = own();
-    let Some(time) = register.now_ms().unwrap() else {
-        assert!(store.has_no_time(), "{} has a time", store.name);
-        return;
-    };
+    let time = register.now_ms().unwrap().expect("a server has a time");
     let after = own();
-    // The servers of the tests run on this machine. Some cut their time to milliseconds before.
-    assert!((before - 2..=after + 2).contains(&time), "{time} is not from {before} to {after}");
+    // The servers of the tests run on this machine.
+    let step = store.time_step_ms();
+    // ZooKeeper's time is taken before its reply arrives, which takes a while on a busy machine.
+    let room = if store.name == "zookeeper" { 1000 } else { 0 };
+    assert!((before - step - room..=after + step).contains(&time), "{time} is not from {before} to {after}");
 }
 
 pub(crate) fn a_register_works_inside_an_async_runtime(store: &Store) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use imid_lease::register::{Register, open_url, open_url_with_time_limit};
 
-pub(crate) const NAMES: [&str; 3] = ["postgres", "mysql", "redis"];
+pub(crate) const NAMES: [&str; 5] = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
 
 /// A server under test.
 pub(crate) struct Store {
@@ -31,7 +31,7 @@ impl Store {
 
     /// Opens a register whose calls have time while many threads connect on a busy machine.
     pub(crate) fn open_patient(&self) -> Box<dyn Register> {
-        open_url_with_time_limit(&self.url, Duration::from_secs(60)).unwrap()
+        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
     }
 
     /// Returns the host and port of the server.
@@ -46,9 +46,9 @@ impl Store {
         self.url.replace(self.address(), address)
     }
 
-    /// Returns whether the store cannot tell the time.
-    pub(crate) fn has_no_time(&self) -> bool {
-        matches!(self.name, "etcd" | "zookeeper")
+    /// Returns how exactly the store tells the time.
+    pub(crate) fn time_step_ms(&self) -> u64 {
+        if self.name == "etcd" { 1000 } else { 5 }
     }
 
     /// Returns whether a write is a single message, so that it takes effect although all replies are lost.

@@ -1,0 +1,292 @@
+//! etcd.
+
+use std::fmt;
+use std::process;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use ureq::Agent;
+
+use super::hosts::Hosts;
+use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_value};
+
+/// A register in etcd 3.4 or later. It is **strong**.
+///
+/// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. After etcd is
+/// restored from a snapshot, no client may be connected until the lanes are recovered.
+///
+/// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler. A
+/// member that is started with `--enable-grpc-gateway=false` cannot be used.
+///
+/// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second.
+pub struct EtcdRegister {
+    /// `host:port` of each member.
+    members: Vec<String>,
+    /// The member to ask. After an error it is the next one's turn.
+    next: usize,
+    user: Option<(String, String)>,
+    /// What the members gave for the user and password.
+    auth: Option<String>,
+    agent: Agent,
+    process: u32,
+}
+
+/// The folder of the records. It is never empty, so a prefix of keys has an end.
+const ROOT: &str = "imid-register/";
+
+impl EtcdRegister {
+    /// Reads a URL, such as `etcd://user:password@host1:2379,host2:2379`. Does not connect yet.
+    ///
+    /// # Errors
+    /// The URL cannot be understood.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", 2379)?;
+        if !path.is_empty() {
+            return Err(RegisterError::new("cannot read the etcd URL: expected no path"));
+        }
+        Ok(Self {
+            members: addresses,
+            next: 0,
+            user,
+            auth: None,
+            agent: agent(DEFAULT_TIME_LIMIT),
+            process: process::id(),
+        })
+    }
+
+    /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`].
+    #[must_use]
+    pub fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.agent = agent(time_limit);
+        self
+    }
+
+    /// Sends a request and returns the status and the body of the reply, and its date.
+    fn post(&mut self, path: &str, body: &str) -> Result<(u16, String, Option<u64>), ureq::Error> {
+        let mut request = self.agent.post(format!("http://{}/v3/{path}", self.members[self.next]));
+        if let Some(auth) = &self.auth {
+            request = request.header("Authorization", auth);
+        }
+        let mut reply = request.content_type("application/json").send(body)?;
+        let date = reply.headers().get("Date").and_then(|date| date.to_str().ok()).and_then(unix_ms);
+        Ok((reply.status().as_u16(), reply.body_mut().read_to_string()?, date))
+    }
+
+    /// Sends a request and reads the reply.
+    fn call<T: DeserializeOwned>(
+        &mut self,
+        what: fmt::Arguments<'_>,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<(T, Option<u64>), RegisterError> {
+        let member = self.members[self.next].clone();
+        if process::id() != self.process {
+            let context = format!(
+                "etcd at {member}: process {} opened this register; a forked child must open its own",
+                self.process
+            );
+            return Err(RegisterError::new(context));
+        }
+        let failed = |reason: Box<dyn std::error::Error + Send + Sync>| {
+            RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason)
+        };
+        let result = self.try_call(path, request).map_err(failed);
+        if result.is_err() {
+            self.next = (self.next + 1) % self.members.len();
+        }
+        result
+    }
+
+    fn try_call<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<(T, Option<u64>), Box<dyn std::error::Error + Send + Sync>> {
+        let body = serde_json::to_string(request)?;
+        let is_new = self.auth.is_none();
+        self.log_in()?;
+        let (mut status, mut text, mut date) = self.post(path, &body)?;
+        // A token ends after some minutes. What was refused did nothing, so it can be sent again.
+        if status == 401 && !is_new && self.user.is_some() {
+            self.auth = None;
+            self.log_in()?;
+            (status, text, date) = self.post(path, &body)?;
+        }
+        if status != 200 {
+            self.auth = None;
+            return Err(refusal(status, &text).into());
+        }
+        Ok((serde_json::from_str(&text)?, date))
+    }
+
+    /// Gets a token for the user and password, if there are any.
+    fn log_in(&mut self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        #[derive(Deserialize)]
+        struct Reply {
+            token: String,
+        }
+        if let (Some((name, password)), None) = (&self.user, &self.auth) {
+            let body = json!({ "name": name, "password": password }).to_string();
+            let (status, text, _) = self.post("auth/authenticate", &body)?;
+            if status != 200 {
+                return Err(refusal(status, &text).into());
+            }
+            self.auth = Some(serde_json::from_str::<Reply>(&text)?.token);
+        }
+        Ok(())
+    }
+
+    /// Returns the records from one key up to another.
+    fn range(
+        &mut self,
+        what: fmt::Arguments<'_>,
+        request: &impl Serialize,
+    ) -> Result<Vec<(String, String)>, RegisterError> {
+        #[derive(Deserialize)]
+        struct Reply {
+            #[serde(default)]
+            kvs: Vec<Pair>,
+        }
+        #[derive(Deserialize)]
+        struct Pair {
+            key: String,
+            value: String,
+        }
+        let (reply, _) = self.call::<Reply>(what, "kv/range", request)?;
+        let text = |encoded: &str| BASE64_STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let pairs = reply.kvs.iter().map(|pair| {
+            let key = text(&pair.key)?.strip_prefix(ROOT)?.to_owned();
+            Some((key, text(&pair.value)?))
+        });
+        pairs.collect::<Option<_>>().ok_or_else(|| {
+            RegisterError::new(format!("cannot {what} in etcd: expected a key and a value of text, found other bytes"))
+        })
+    }
+}
+
+fn agent(time_limit: Duration) -> Agent {
+    let config = Agent::config_builder()
+        .timeout_global(Some(time_limit))
+        // An error's body says more than its status.
+        .http_status_as_error(false)
+        // A proxy of the environment is for other hosts.
+        .proxy(None);
+    config.build().into()
+}
+
+/// Says why etcd refused a request.
+fn refusal(status: u16, body: &str) -> String {
+    #[derive(Deserialize)]
+    struct Reply {
+        error: String,
+    }
+    match serde_json::from_str::<Reply>(body) {
+        Ok(reply) => format!("{} (HTTP status {status})", reply.error),
+        Err(_) => format!("expected the JSON gateway of etcd, found HTTP status {status}"),
+    }
+}
+
+fn encode(text: &str) -> String {
+    BASE64_STANDARD.encode(text)
+}
+
+/// Reads the date of an HTTP header, such as `Sun, 22 Nov 2026 01:02:03 GMT`. It is cut to seconds, so half a second is
+/// added.
+fn unix_ms(date: &str) -> Option<u64> {
+    let mut words = date.split_ascii_whitespace().skip(1);
+    let day: u64 = words.next()?.parse().ok()?;
+    let name = words.next()?;
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.into_iter().zip(1_u64..).find(|(month, _)| *month == name)?.1;
+    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
+    let mut clock = words.next()?.splitn(3, ':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    // Days since 1970-01-01, with years that begin in March, so that the day of a leap year is the last one.
+    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day.checked_sub(1)?;
+    let days = days.checked_sub(719_468)?;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + 500)
+}
+
+impl Register for EtcdRegister {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        check_key(key)?;
+        let request = json!({ "key": encode(&format!("{ROOT}{key}")) });
+        Ok(self.range(format_args!("read {key:?}"), &request)?.pop().map(|(_, value)| value))
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        check_prefix(prefix)?;
+        let first = format!("{ROOT}{prefix}");
+        // The end is the prefix with its last byte one greater. All bytes of keys are below 0x7f.
+        let mut end = first.clone().into_bytes();
+        *end.last_mut().expect("the root is not empty") += 1;
+        let request = json!({ "key": encode(&first), "range_end": BASE64_STANDARD.encode(end) });
+        let mut records = self.range(format_args!("list {prefix:?}"), &request)?;
+        records.sort_unstable();
+        Ok(records)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        #[derive(Deserialize)]
+        struct Reply {
+            // The gateway leaves `false` out.
+            #[serde(default)]
+            succeeded: bool,
+        }
+        check_key(key)?;
+        check_value(value)?;
+        seen.map_or(Ok(()), check_value)?;
+        let name = encode(&format!("{ROOT}{key}"));
+        let compare = match seen {
+            None => json!({ "key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0" }),
+            Some(seen) => json!({ "key": name, "target": "VALUE", "result": "EQUAL", "value": encode(seen) }),
+        };
+        let put = json!({ "request_put": { "key": name, "value": encode(value) } });
+        let request = json!({ "compare": [compare], "success": [put] });
+        Ok(self.call::<Reply>(format_args!("write {key:?}"), "kv/txn", &request)?.0.succeeded)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        #[derive(Deserialize)]
+        struct Reply {}
+        let (Reply {}, date) = self.call(format_args!("read the time"), "maintenance/status", &json!({}))?;
+        Ok(date)
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+impl fmt::Debug for EtcdRegister {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EtcdRegister").field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unix_ms;
+
+    #[test]
+    fn a_date_of_http_is_unix_time() {
+        // `date -u -d ... +%s`
+        for (date, seconds) in [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200),
+            ("Sun, 22 Nov 2026 01:02:03 GMT", 1_795_309_323),
+            ("Tue, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
+        ] {
+            assert_eq!(unix_ms(date), Some(seconds * 1000 + 500), "{date}");
+        }
+        for wrong in ["", "Sun, 22 Nov", "Sun, 22 Foo 2026 01:02:03 GMT", "Sun, 00 Jan 2026 1:2 GMT"] {
+            assert_eq!(unix_ms(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! ZooKeeper.
+
+use std::time::{Duration, Instant};
+
+use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
+
+use super::hosts::Hosts;
+use super::remote::{Failure, Remote, Server, remote_register};
+use super::{Promise, RegisterError};
+
+remote_register! {
+    /// A register in ZooKeeper 3.5 or later. It is **strong**, as long as the servers have `forceSync` on.
+    ///
+    /// The records are persistent nodes under `/imid-register`, which the first call creates. A read begins with a `sync`,
+    /// because a follower can be behind. No ephemeral node is used: when a session ends says nothing about what its holder
+    /// still mints.
+    ///
+    /// ZooKeeper has no call that tells the time. The time of this register is that of the last write that was acknowledged,
+    /// and what has passed since. Before the first write of a connection it has none.
+    ZookeeperRegister, Zookeeper
+}
+
+impl ZookeeperRegister {
+    /// Reads a URL, such as `zookeeper://host1:2181,host2:2181/chat`. Does not connect yet.
+    ///
+    /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the hosts
+    /// the client uses digest authentication, and only this user may use the nodes.
+    ///
+    /// # Errors
+    /// The URL cannot be understood.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", 2181)?;
+        let servers = addresses.join(",");
+        let place = format!("ZooKeeper at {servers}");
+        Ok(Self(Remote::new(Zookeeper { servers, user, root: path + "/imid-register" }, place)))
+    }
+}
+
+pub(super) struct Zookeeper {
+    servers: String,
+    user: Option<(String, String)>,
+    root: String,
+}
+
+/// How long the servers wait for a client. A client that was suspended for longer must connect again, so the time that
+/// passed since the last write is wrong by this at most.
+const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
+
+pub(super) struct Connection {
+    client: Client,
+    /// The node above those of the records.
+    root: String,
+    options: CreateOptions<'static>,
+    /// The server's time at the last write, and when it was acknowledged.
+    written: Option<(i64, Instant)>,
+}
+
+impl Connection {
+    /// Returns the path of a record. Nodes have no children, so that one call lists them. `=` keeps keys such as `.` apart
+    /// from the steps of a path.
+    fn path(&self, key: &str) -> String {
+        format!("{}/={}", self.root, key.replace('/', "|"))
+    }
+
+    /// Reads a record as the leader has it.
+    async fn get(&self, key: &str) -> Result<Option<(String, Stat)>, Failure> {
+        let path = self.path(key);
+        self.client.sync(&path).await?;
+        match self.client.get_data(&path).await {
+            Ok((data, stat)) => Ok(Some((String::from_utf8(data)?, stat))),
+            Err(Error::NoNode) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Server for Zookeeper {
+    type Connection = Connection;
+    // The client tells the servers from time to time that it lives.
+    const NEEDS_THREAD: bool = true;
+
+    async fn connect(&self) -> Result<(Connection, Promise), Failure> {
+        let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
+        let mut acls = Acls::anyone_all();
+        if let Some((name, password)) = &self.user {
+            connector = connector.with_auth("digest", format!("{name}:{password}").as_bytes());
+            acls = Acls::creator_all();
+        }
+        let client = connector.connect(&self.servers).await?;
+        let options = CreateMode::Persistent.with_acls(acls);
+        client.mkdir(&self.root, &options).await?;
+        Ok((Connection { client, root: self.root.clone(), options, written: None }, Promise::Strong))
+    }
+
+    async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
+        Ok(connection.get(key).await?.map(|(value, _)| value))
+    }
+
+    async fn list(connection: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+        let Connection { client, root, .. } = &*connection;
+        client.sync(root).await?;
+        let mut records = Vec::new();
+        for node in client.list_children(root).await? {
+            let Some(name) = node.strip_prefix('=') else { continue };
+            let key = name.replace('|', "/");
+            if key.starts_with(prefix) {
+                // A node that is gone now was removed by hand.
+                match client.get_data(&format!("{root}/{node}")).await {
+                    Ok((data, _)) => records.push((key, String::from_utf8(data)?)),
+                    Err(Error::NoNode) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(records)
+    }
+
+    async fn compare_and_set(
+        connection: &mut Connection,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, Failure> {
+        let (path, data) = (connection.path(key), value.as_bytes());
+        let written = match seen {
+            None => connection.client.create(&path, data, &connection.options).await.map(|(stat, _)| stat),
+            Some(seen) => match connection.get(key).await? {
+                Some((found, stat)) if found == seen => {
+                    connection.client.set_data(&path, data, Some(stat.version)).await
+                }
+                _ => return Ok(false),
+            },
+        };
+        match written {
+            Ok(stat) => {
+                connection.written = Some((stat.mtime, Instant::now()));
+                Ok(true)
+            }
+            Err(Error::NodeExists | Error::NoNode | Error::BadVersion) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
+        let Some((time, since)) = connection.written else { return Ok(None) };
+        Ok(Some(u64::try_from(time)? + u64::try_from(since.elapsed().as_millis())?))
+    }
+}
