@@ -1,5 +1,7 @@
 //! No byte of a message is lost or changed, whatever the message is.
 
+use std::fmt::Write;
+
 use imid::MessageId;
 
 use crate::{command, imid};
@@ -110,7 +112,7 @@ fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
         ]);
         let room = random.pick(&["room", "\"room\"", "\"a\nb\""]);
         let blank = random.pick(&["", "", "", line_end]);
-        csv += &format!("{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n);
+        write!(csv, "{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n).unwrap();
     }
     if random.below(2) == 0 {
         csv.truncate(csv.len() - line_end.len());
