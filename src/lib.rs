@@ -131,6 +131,10 @@ cfg_minting! {
 
     mod fork;
 
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    pub mod process;
+
     pub mod clock;
 
     mod stamp;

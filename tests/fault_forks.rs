@@ -358,7 +358,7 @@ mod tests {
     /// A lane belongs to one process: a child that minted in its parent's would repeat its IDs.
     fn a_laned_generator_refuses_in_every_child() {
         for way in ways() {
-            for (index, bits) in [(0, 1), (3, 2), (4_095, 12)] {
+            for (index, bits) in [(0, 0), (0, 1), (3, 2), (4_095, 12)] {
                 let clock = ManualClock::new(T);
                 let ids = Generator::builder().lane(Lane { index, bits }).clock(&clock).build().unwrap();
                 let before = ids.generate(room()).unwrap();

@@ -169,6 +169,23 @@ fn a_paused_call_stays_below_the_ceiling_that_was_raised() {
     });
 }
 
+#[test]
+fn a_floor_that_is_raised_beside_a_call_repeats_no_id() {
+    loom::model(|| {
+        let ids = Generator::builder(Preset::new(LAYOUT)).node(3).clock(ManualClock::new(T)).build().unwrap();
+        let ids = Arc::new(ids);
+        ids.generate().unwrap();
+        ids.clock().set(T + 1);
+        let minting = thread::spawn({
+            let ids = Arc::clone(&ids);
+            move || ids.generate().unwrap()
+        });
+        ids.raise_floor(T + 1);
+        let (one, other) = (ids.generate().unwrap(), minting.join().unwrap());
+        assert!(one != other && one.timestamp_ms() == T + 1 && other.timestamp_ms() == T + 1);
+    });
+}
+
 /// A thread that was paused before the swap does not mint under the old node, because what remains of its grant is
 /// another process's by then.
 #[test]

@@ -62,7 +62,7 @@ struct Settings {
     seed: Option<u64>,
     floor: Option<MessageId>,
     ceiling: Option<u64>,
-    lane: Lane,
+    lane: Option<Lane>,
     max_lead: Duration,
     max_rollback: Duration,
     max_skew: Duration,
@@ -75,7 +75,7 @@ impl Builder<SystemClock, 1> {
             seed: None,
             floor: None,
             ceiling: None,
-            lane: Lane { index: 0, bits: 0 },
+            lane: None,
             max_lead: Duration::from_secs(1),
             max_rollback: Duration::from_hours(1),
             max_skew: Duration::from_secs(5),
@@ -165,12 +165,15 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time.
+    /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time. Default: no lane.
     ///
-    /// IDs are unique while no two live hosts hold the same lane, and a lane's next holder starts past its last ID
-    /// ([`floor`](Self::floor)). In a forked child the lane is still the parent's, and calls are an error: make a generator
-    /// with another lane after the fork. A `static` generator that was not used before the fork cannot notice it. Each lane
-    /// mints 4096 / 2^`bits` IDs a millisecond and stripe. Default: no lane.
+    /// Each lane mints 4096 / 2^`bits` IDs per millisecond and stripe. IDs are unique if no two live hosts hold the same lane,
+    /// and if a lane's next holder starts past its last ID ([`floor`](Self::floor)). The one lane of zero bits has all spins:
+    /// no other host mints for the sessions of this one.
+    ///
+    /// In a forked child the lane still belongs to the parent, and calls are an error
+    /// ([`is_forked`](super::GenerateError::is_forked)). Build a generator with another lane after the fork. A `static`
+    /// generator takes its lane at its first use, so it does not notice a fork before that: use it once before you fork.
     ///
     /// ```
     /// use imid::Generator;
@@ -180,7 +183,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// # Ok::<(), imid::generator::BuildError>(())
     /// ```
     pub const fn lane(mut self, lane: Lane) -> Self {
-        self.settings.lane = lane;
+        self.settings.lane = Some(lane);
         self
     }
 
@@ -214,7 +217,10 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 
 impl Settings {
     const fn core<const STRIPES: usize>(&self) -> Result<Core<STRIPES>, BuildError> {
-        let Lane { index, bits } = self.lane;
+        let Lane { index, bits } = match self.lane {
+            Some(lane) => lane,
+            None => Lane { index: 0, bits: 0 },
+        };
         if bits > SPIN_BITS {
             return Err(BuildError::new(BuildKind::LaneBits { found: bits }));
         }
@@ -242,6 +248,6 @@ impl Settings {
             Some(id) => Some(id.timestamp_ms()),
             None => None,
         };
-        Ok(Core::new(policy, self.seed, floor, self.ceiling))
+        Ok(Core::new(policy, self.lane.is_some(), self.seed, floor, self.ceiling))
     }
 }

@@ -5,8 +5,9 @@
 use sqlx_core::database::Database;
 use sqlx_core::decode::Decode;
 use sqlx_core::encode::{Encode, IsNull};
-use sqlx_core::error::BoxDynError;
+use sqlx_core::error::{BoxDynError, UnexpectedNullError};
 use sqlx_core::types::Type;
+use sqlx_core::value::ValueRef;
 
 use crate::id::MessageId;
 use crate::session::{Session, SessionType};
@@ -47,6 +48,10 @@ macro_rules! column {
             $form: Decode<'r, DB>,
         {
             fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+                // SQLite would read NULL as 0 or as no bytes.
+                if value.is_null() {
+                    return Err(UnexpectedNullError.into());
+                }
                 let $in = <$form>::decode(value)?;
                 Ok($from_form)
             }
@@ -78,7 +83,7 @@ column! {
 mod uuid_view {
     use uuid::Uuid;
 
-    use super::{BoxDynError, Database, Decode, Encode, IsNull, MessageId, Type};
+    use super::{BoxDynError, Database, Decode, Encode, IsNull, MessageId, Type, UnexpectedNullError, ValueRef};
     use crate::store::AsUuid;
 
     column! {

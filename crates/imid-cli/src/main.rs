@@ -1,24 +1,30 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags JSON lines with them.
 
+mod candidates;
 mod commands;
 mod descriptors;
+mod foreign;
+mod form;
 mod input;
 mod json;
 mod json_line;
 mod lead;
+mod output;
 mod report;
+mod row;
 mod scheme;
 mod session;
 #[cfg(unix)]
 mod signals;
 mod stdout;
+mod terminal;
 mod time;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ColorChoice, Parser};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop};
@@ -28,9 +34,9 @@ use crate::stdout::Out;
 #[derive(Parser)]
 #[command(name = "imid", version, after_help = EXIT_STATUS, arg_required_else_help = true)]
 struct Cli {
-    /// After a bad line or ID, report it and continue with the next one; the exit status is still 1
-    #[arg(long, global = true)]
-    keep_going: bool,
+    /// When to use colors: auto uses them on a terminal
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -51,12 +57,33 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
             let _ = writeln!(anstream::stderr(), "{}", message.lines().next().unwrap_or_default());
         } else if error.use_stderr() {
             let _ = error.print();
+            note_wrong_dashes(report);
         } else {
             let printed = descriptors::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
             return end(printed.map_err(Stop::from), report);
         }
         ExitCode::from(USAGE)
     })
+}
+
+/// Names the first character of arguments that look like options. Word processors replace hyphens with dashes.
+fn note_wrong_dashes(report: &Report) {
+    for argument in std::env::args().skip(1) {
+        if let Some((first, name)) = argument.chars().next().and_then(|first| Some((first, form::look_alike(first)?))) {
+            let code = u32::from(first);
+            report.note(format_args!("note: {argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));
+        }
+    }
+}
+
+/// Sets the colors of standard output and standard error.
+fn set_colors(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
 }
 
 /// The exit status for wrong arguments.
@@ -80,12 +107,12 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
 fn main() -> ExitCode {
     #[cfg(unix)]
     signals::end_at_line_ends();
-    let mut report = Report::new(false);
+    let mut report = Report::new();
     let cli = match parse_args(&mut report) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
-    let mut report = Report::new(cli.keep_going);
+    set_colors(cli.color);
     let mut out = Out::default();
     let ran = cli.command.run(&mut out, &mut report);
     // Writes the output from before the error, and then the error.

@@ -32,6 +32,14 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// The argument of commands that read many IDs or lines.
+#[derive(clap::Args)]
+pub(crate) struct KeepGoing {
+    /// After a bad line or ID, report it and continue with the next one; the exit status is still 1
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+}
+
 /// Prints errors, and notes whether there were errors.
 pub(crate) struct Report {
     keep_going: bool,
@@ -43,8 +51,13 @@ pub(crate) struct Report {
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 impl Report {
-    pub(crate) fn new(keep_going: bool) -> Self {
-        Self { keep_going, has_errors: false, bar: ProgressBar::hidden() }
+    pub(crate) fn new() -> Self {
+        Self { keep_going: false, has_errors: false, bar: ProgressBar::hidden() }
+    }
+
+    /// Sets whether the command continues after bad input.
+    pub(crate) fn keep_going(&mut self, args: &KeepGoing) {
+        self.keep_going = args.keep_going;
     }
 
     /// Prints all further messages above this bar.

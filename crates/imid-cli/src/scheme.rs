@@ -26,6 +26,9 @@ pub(crate) enum Scheme {
     Snowflake(Layout),
 }
 
+/// imid's own dialect.
+pub(crate) const STANDARD: Scheme = Scheme::Dialect(&Dialect::STANDARD);
+
 /// An ID of a scheme.
 #[derive(Clone, Copy)]
 pub(crate) enum Id {
@@ -64,11 +67,9 @@ impl Scheme {
         read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
     }
 
-    /// Reads a text that a person types or pastes.
-    pub(crate) fn parse_pasted(self, text: &str) -> Result<Id, String> {
-        let Self::Dialect(dialect) = self else { return self.parse(text.trim().as_bytes()) };
-        let read = dialect.parse_lenient(text).map(|id| Id::Message { dialect, id });
-        read.map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
+    /// Returns whether the IDs have a UUID view.
+    pub(crate) fn has_uuid(self) -> bool {
+        matches!(self, Self::Dialect(dialect) if dialect.layout() == Dialect::STANDARD.layout())
     }
 
     /// Returns the ID of this scheme with this sort key.
@@ -83,16 +84,8 @@ impl Scheme {
 }
 
 impl Id {
-    /// Returns the ID of a candidate, or `None` if this tool does not know its scheme.
-    pub(crate) fn of(candidate: Candidate) -> Option<Self> {
-        match candidate {
-            Candidate::Message { dialect, id } => Some(Self::Message { dialect, id }),
-            Candidate::Snowflake(id) => Some(Self::Snowflake(id)),
-            _ => None,
-        }
-    }
-
-    fn candidate(self) -> Candidate {
+    /// Returns the type of the library for an ID of any scheme.
+    pub(crate) fn candidate(self) -> Candidate {
         match self {
             Self::Message { dialect, id } => Candidate::Message { dialect, id },
             Self::Snowflake(id) => Candidate::Snowflake(id),
@@ -119,12 +112,9 @@ impl Id {
         u64::try_from(end.as_nanos().div_ceil(1_000_000)).expect("a tick ends before the year 10000")
     }
 
-    /// Returns the bits in hex.
-    pub(crate) fn hex(self) -> String {
-        match self {
-            Self::Message { id, .. } => id.to_hex().into(),
-            Self::Snowflake(id) => id.to_hex().into(),
-        }
+    /// Returns whether this is an ID of imid's own dialect.
+    pub(crate) fn is_standard(self) -> bool {
+        matches!(self, Self::Message { dialect, .. } if dialect.name() == Dialect::STANDARD.name())
     }
 
     /// Returns 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
@@ -144,9 +134,9 @@ impl fmt::Display for Id {
     }
 }
 
-/// Reads an ID of imid's own dialect that a person types or pastes.
+/// Reads an ID of imid's own dialect in any of its forms.
 pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
-    MessageId::parse_lenient(text).map_err(|error| format!("{} is not an ID: {error}", quote(text.trim())))
+    STANDARD.read(text, None).map(|read| read.id.sort_key())
 }
 
 /// Returns the code of a session type, followed by its name in this dialect if it has a name.

@@ -51,31 +51,42 @@ impl Out {
 
     /// Writes the first bytes of the buffer.
     fn send(&mut self, len: usize) -> io::Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        descriptors::check_stdout()?;
-        let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(&self.buffer[..len])?;
-        stdout.flush()?;
-        written.tagged = self.tagged;
-        drop(written);
-        self.buffer.drain(..len);
         self.searched = 0;
+        send(&self.buffer[..len], self.tagged)?;
+        self.buffer.drain(..len);
         Ok(())
     }
 }
 
+/// Writes bytes in one piece: a signal ends the tool before or after them.
+fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    descriptors::check_stdout()?;
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()?;
+    written.tagged = tagged;
+    Ok(())
+}
+
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.is_empty() && bytes.len() >= CAPACITY {
+            // These are not copied.
+            let lines = bytes.rfind_byte(b'\n').map_or(0, |at| at + 1);
+            send(&bytes[..lines], self.tagged)?;
+            self.buffer.extend_from_slice(&bytes[lines..]);
+            return Ok(bytes.len());
+        }
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= CAPACITY {
             let line_end = self.buffer[self.searched..].rfind_byte(b'\n').map(|at| self.searched + at + 1);
             self.searched = self.buffer.len();
             if let Some(len) = line_end {
                 self.send(len)?;
-                self.searched = self.buffer.len();
             }
         }
         Ok(bytes.len())

@@ -1,35 +1,113 @@
 //! Reads and writes times.
 
 use std::iter;
+use std::ops::RangeInclusive;
 
 use imid::MessageId;
-use jiff::{SpanRound, Timestamp, Unit, Zoned};
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Span, Timestamp, Unit};
 
 use crate::report::quote;
 
-/// Reads a time: unix milliseconds (digits only) or RFC 3339.
+/// Reads the time of a message: unix milliseconds (digits only) or RFC 3339.
 pub(crate) fn parse_unix_ms(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(ms) if !text.starts_with('+') => Ok(ms),
-        _ => parse_rfc3339_ms(text),
+        _ => parse_rfc3339_ms(text, "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z"),
     }
 }
 
-/// Reads an RFC 3339 time.
-fn parse_rfc3339_ms(text: &str) -> Result<u64, String> {
-    let error = || {
-        format!(
-            "expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found {}",
-            quote(text)
-        )
-    };
-    let time: Timestamp =
-        Some(text).filter(|text| is_date_time(text)).and_then(|text| text.parse().ok()).ok_or_else(error)?;
+/// A time that a person typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TimeArg {
+    pub(crate) unix_ms: u64,
+    /// The number was read as milliseconds, but it would be a time of the last decades in seconds.
+    pub(crate) looks_like_seconds: bool,
+}
+
+/// The forms of [`parse_time_arg`], for the help of a command.
+pub(crate) const TIME_FORMS: &str = "\
+Times:
+  2025-11-20                     a date: its first millisecond in UTC
+  2025-11-20T12:00:00.5+01:00    RFC 3339
+  1763640000000                  unix milliseconds
+  1763640000s                    unix seconds
+  now, -1h, +90m, -2d12h         now, and a duration before or after now";
+
+/// Reads a time that a person types: RFC 3339, a date, unix milliseconds, unix seconds with an `s`, `now`, or a signed
+/// duration from now such as `-1h`.
+pub(crate) fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
+    parse_time_at(text, Timestamp::now())
+}
+
+/// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
+const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
+
+fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let too_large = || format!("expected a smaller number, found {}", quote(text));
+    let exact = |unix_ms| TimeArg { unix_ms, looks_like_seconds: false };
+    if is_digits(text) {
+        let unix_ms = text.parse().map_err(|_| too_large())?;
+        return Ok(TimeArg { unix_ms, looks_like_seconds: SECONDS_OF_OUR_TIME.contains(&unix_ms) });
+    }
+    if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
+        let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
+        return unix_ms.map(exact).ok_or_else(too_large);
+    }
+    if text == "now" {
+        return unix_ms(now, text).map(exact);
+    }
+    if text.starts_with(['-', '+']) {
+        let expected = || format!("expected a duration from now such as -1h or +90m, found {}", quote(text));
+        let duration: Span = text.parse().map_err(|_| expected())?;
+        // In UTC each day has 24 hours.
+        let time = now.to_zoned(TimeZone::UTC).checked_add(duration).map_err(|_| expected())?;
+        return unix_ms(time.timestamp(), text).map(exact);
+    }
+    if strip_shape(text, "0000-00-00") == Some("") {
+        return parse_rfc3339_ms(&format!("{text}T00:00:00Z"), "a date such as 2025-11-20")
+            .map(exact)
+            .map_err(|error| error.replace("T00:00:00Z", ""));
+    }
+    parse_rfc3339_ms(
+        text,
+        "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h",
+    )
+    .map(exact)
+}
+
+/// Reads an RFC 3339 time. `forms` are what an error says was expected.
+fn parse_rfc3339_ms(text: &str, forms: &str) -> Result<u64, String> {
+    let error = || format!("expected {forms}, found {}", quote(text));
+    if !is_date_time(text) {
+        return Err(error());
+    }
     // jiff reads second 60 as 59.
     if text[17..].starts_with("60") {
         return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
     }
-    // Rounds down and not towards zero, because a time just before 1970 must not become 0.
+    match text.parse() {
+        // One more than the last time is the end of a range.
+        Ok(time) => match unix_ms(time, text)? {
+            unix_ms if unix_ms > MessageId::MAX.timestamp_ms() + 1 => Err(past_the_end(text)),
+            unix_ms => Ok(unix_ms),
+        },
+        // The last hours of the year 9999 are valid, but jiff does not have them.
+        Err(_) if text.starts_with("9999-12-3") && text[..19].parse::<DateTime>().is_ok() => Err(past_the_end(text)),
+        Err(_) => Err(error()),
+    }
+}
+
+fn past_the_end(text: &str) -> String {
+    let end = rfc3339(MessageId::MAX.timestamp_ms());
+    format!("expected a time up to {end}, found {}", quote(text))
+}
+
+/// Returns the unix milliseconds of a time. Rounds down and not towards zero, because a time just before 1970 must not
+/// become 0.
+fn unix_ms(time: Timestamp, text: &str) -> Result<u64, String> {
     u64::try_from(time.as_nanosecond().div_euclid(1_000_000))
         .map_err(|_| format!("expected a time in 1970 or later, found {}", quote(text)))
 }
@@ -55,28 +133,111 @@ fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
 /// Reads a time that an ID can have: unix milliseconds or RFC 3339, up to the last timestamp of an ID.
 pub(crate) fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
     let ms = parse_unix_ms(text)?;
+    if ms > MessageId::MAX.timestamp_ms() && is_date_time(text) {
+        return Err(past_the_end(text));
+    }
     MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
 }
+
+/// The last time that [`rfc3339`] can write: 9999-12-30T22:00:00Z, the last one of jiff in whole seconds.
+pub(crate) const LAST_MS: u64 = 253_402_207_200_000;
 
 /// Returns a timestamp as RFC 3339 in UTC, with milliseconds.
 pub(crate) fn rfc3339(unix_ms: u64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 
-/// Converts a timestamp to jiff's type.
-pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
-    // PANIC: no built-in dialect or layout has more than 43 bits of milliseconds, which end in 2248.
-    Timestamp::from_millisecond(unix_ms.cast_signed()).expect("a timestamp is a time before the year 9999")
+/// Writes times, and keeps the text of the last second: IDs that follow each other often have the same second.
+#[derive(Default)]
+pub(crate) struct TimeText {
+    second: Option<i64>,
+    text: String,
 }
 
-/// Returns how long ago a time was, to the second, or how far it is in the future.
-pub(crate) fn age(time: &Zoned, now: &Zoned) -> String {
-    let (past, (from, to)) = if time <= now { (true, (time, now)) } else { (false, (now, time)) };
-    let rounding = SpanRound::new().largest(Unit::Year).smallest(Unit::Second).relative(from);
-    match from.until((Unit::Year, to)).and_then(|span| span.round(rounding)) {
-        Ok(span) if past => format!("{span:#}"),
+impl TimeText {
+    /// Returns the same text as [`rfc3339`].
+    pub(crate) fn rfc3339(&mut self, unix_ms: u64) -> &str {
+        self.rfc3339_signed(unix_ms.cast_signed())
+    }
+
+    /// The same for a time that can be before 1970.
+    fn rfc3339_signed(&mut self, unix_ms: i64) -> &str {
+        let (second, ms) = (unix_ms.div_euclid(1_000), unix_ms.rem_euclid(1_000) as u16);
+        if self.second != Some(second) {
+            self.text = format!("{:.3}", timestamp_signed(unix_ms));
+            self.second = Some(second);
+        }
+        let digits = [b'0' + (ms / 100) as u8, b'0' + (ms / 10 % 10) as u8, b'0' + (ms % 10) as u8];
+        let at = self.text.len() - "000Z".len();
+        // PANIC: the bytes are ASCII digits.
+        let digits = str::from_utf8(&digits).expect("digits are ASCII");
+        self.text.replace_range(at..at + digits.len(), digits);
+        &self.text
+    }
+}
+
+/// Converts a timestamp to jiff's type.
+pub(crate) fn timestamp(unix_ms: u64) -> Timestamp {
+    timestamp_signed(unix_ms.cast_signed())
+}
+
+fn timestamp_signed(unix_ms: i64) -> Timestamp {
+    // PANIC: no built-in dialect or layout has more than 43 bits of milliseconds, which end in 2248.
+    Timestamp::from_millisecond(unix_ms).expect("a timestamp is a time before the year 9999")
+}
+
+/// Returns the time between two IDs, such as `+250 ms`, `+3.250 s` or `+2d 3h 4m 5s`. Days have 24 hours.
+pub(crate) fn difference(ms: u64) -> String {
+    let (seconds, rest) = (ms / 1_000, ms % 1_000);
+    if seconds == 0 {
+        return format!("+{ms} ms");
+    }
+    if seconds < 60 {
+        return format!("+{seconds}.{rest:03} s");
+    }
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let parts: Vec<_> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    format!("+{}", parts.join(" "))
+}
+
+/// Returns how long ago a time was, or how far it is in the future, in calendar units of UTC and to the second.
+pub(crate) fn age(time: Timestamp, now: Timestamp) -> String {
+    // In whole seconds from the start, so that the difference needs no rounding.
+    let datetime = |time: Timestamp| Offset::UTC.to_datetime(Timestamp::from_second(time.as_second()).unwrap_or(time));
+    let (from, to) = (datetime(time.min(now)), datetime(time.max(now)));
+    match from.until((Unit::Year, to)) {
+        Ok(span) if time <= now => format!("{span:#}"),
         Ok(span) => format!("{span:#} ahead of this machine's clock"),
         Err(_) => "unknown".into(),
+    }
+}
+
+/// Writes the local times of a zone.
+pub(crate) struct LocalTimes {
+    zone: TimeZone,
+    shifted: TimeText,
+    /// The offset of the last time.
+    offset: Option<Offset>,
+    /// The offset and the name of the zone.
+    suffix: String,
+}
+
+impl LocalTimes {
+    pub(crate) fn new(zone: TimeZone) -> Self {
+        Self { zone, shifted: TimeText::default(), offset: None, suffix: String::new() }
+    }
+
+    /// Returns the local date and time with milliseconds, and the offset with the name of the zone.
+    pub(crate) fn at(&mut self, unix_ms: u64) -> (&str, &str) {
+        let time = timestamp(unix_ms);
+        let offset = self.zone.to_offset(time);
+        if self.offset != Some(offset) {
+            self.offset = Some(offset);
+            self.suffix = time.to_zoned(self.zone.clone()).strftime("%:z %Q").to_string();
+        }
+        // The local time looks like the UTC time of another moment.
+        let shifted = unix_ms.cast_signed() + i64::from(offset.seconds()) * 1_000;
+        (self.shifted.rfc3339_signed(shifted).trim_end_matches('Z'), &self.suffix)
     }
 }
 
@@ -153,5 +314,83 @@ mod tests {
         let expected =
             "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
         assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn a_time_past_the_last_id_is_not_called_another_form() {
+        let expected = |text: &str| Err(format!("expected a time up to 2109-05-15T07:35:11.103Z, found {text:?}"));
+        for text in
+            ["9999-12-31T23:59:59Z", "9999-12-30T00:00:00Z", "2109-05-15T07:35:11.104Z", "2109-05-15T07:35:11.105Z"]
+        {
+            assert_eq!(parse_timestamp_ms(text), expected(text), "{text}");
+        }
+        assert_eq!(parse_timestamp_ms("2109-05-15T07:35:11.103999Z"), Ok(4_398_046_511_103));
+        assert!(parse_timestamp_ms("9999-12-32T23:59:59Z").unwrap_err().starts_with("expected unix milliseconds or"));
+    }
+
+    #[test]
+    fn a_person_can_type_dates_and_durations() {
+        let now: Timestamp = "2025-11-20T12:00:00.250Z".parse().unwrap();
+        let expected = 1_763_640_000_250;
+        for (text, ms) in [
+            ("now", expected),
+            ("-1h", expected - 3_600_000),
+            ("+90m", expected + 5_400_000),
+            ("-2d12h", expected - 216_000_000),
+            ("+250ms", expected + 250),
+            ("2025-11-20", 1_763_596_800_000),
+            ("2025-11-20T12:00:00.25Z", expected),
+            ("1763640000s", 1_763_640_000_000),
+            ("1763640000250", expected),
+        ] {
+            assert_eq!(parse_time_at(text, now), Ok(TimeArg { unix_ms: ms, looks_like_seconds: false }), "{text}");
+        }
+        for (text, start) in [
+            ("2025-11-31", "expected a date such as 2025-11-20, found \"2025-11-31\""),
+            ("-1", "expected a duration from now such as -1h or +90m, found \"-1\""),
+            ("-1x", "expected a duration from now such as -1h or +90m, found \"-1x\""),
+            ("-100y", "expected a time in 1970 or later, found \"-100y\""),
+            ("yesterday", "expected a time such as 2024-11-19T17:37:45.755Z, "),
+            ("", "expected a time such as 2024-11-19T17:37:45.755Z, "),
+            ("s", "expected a time such as 2024-11-19T17:37:45.755Z, "),
+            ("18446744073709551616", "expected a smaller number, found \"18446744073709551616\""),
+            ("18446744073709551615s", "expected a smaller number, found \"18446744073709551615s\""),
+        ] {
+            let error = parse_time_at(text, now).unwrap_err();
+            assert!(error.starts_with(start), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_seconds_is_noticed() {
+        for (text, looks_like_seconds) in
+            [("1763640000", true), ("631152000", true), ("0", false), ("5", false), ("1763640000000", false)]
+        {
+            assert_eq!(parse_time_arg(text).unwrap().looks_like_seconds, looks_like_seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_kept_text_of_a_second_is_that_of_each_time() {
+        let mut times = TimeText::default();
+        for ms in [0, 1, 999, 1_000, 1_763_640_000_250, 1_763_640_000_009, 1_763_640_000_999, 1_763_640_001_000, 5] {
+            assert_eq!(times.rfc3339(ms), rfc3339(ms));
+        }
+    }
+
+    #[test]
+    fn an_age_is_in_calendar_units_to_the_second() {
+        let time = |text: &str| -> Timestamp { text.parse().unwrap() };
+        let now = time("2026-11-22T02:00:00.100Z");
+        for (text, expected) in [
+            ("2026-11-22T02:00:00.050Z", "0s"),
+            ("2026-11-22T01:59:59.900Z", "1s"),
+            ("2026-10-22T02:00:00Z", "1mo"),
+            ("2024-11-19T17:37:45.755Z", "2y 2d 8h 22m 15s"),
+            ("2026-11-23T03:00:00Z", "1d 1h ahead of this machine's clock"),
+            ("1970-01-01T00:00:00Z", "56y 10mo 21d 2h"),
+        ] {
+            assert_eq!(age(time(text), now), expected, "{text}");
+        }
     }
 }

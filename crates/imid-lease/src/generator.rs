@@ -394,7 +394,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn why_not_open(state: &State, space: &Space, waited: Duration) -> OpenError {
+pub(crate) fn why_not_open(state: &State, space: &Space, waited: Duration) -> OpenError {
     let kind = match (&state.stopped, &state.status.last_error) {
         (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
             expected: format!("{} with {} bits of lane", space.layout(), space.bits()),

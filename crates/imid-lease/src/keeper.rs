@@ -113,6 +113,11 @@ impl Keeper {
         self.process != std::process::id()
     }
 
+    /// The number of leases.
+    pub(crate) fn len(&self) -> usize {
+        self.states().len()
+    }
+
     /// The state of a lease. Not for a forked child.
     pub(crate) fn state(&self, lease: usize) -> State {
         self.states()[lease].clone()

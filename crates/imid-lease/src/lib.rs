@@ -13,6 +13,8 @@ mod random;
 
 mod engine;
 
+pub mod admin;
+
 mod clock;
 
 mod status;
@@ -30,9 +32,30 @@ pub mod metrics;
 
 mod generator;
 
+mod worker_ids;
+
+#[cfg(feature = "redis")]
+mod redis_queue;
+
+mod sync;
+
+pub mod sequence;
+
+pub mod segment;
+
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
+#[cfg(feature = "redis")]
+pub use redis_queue::{QueueStatus, RedisQueue, RedisQueueOptions};
 pub use register::{Promise, Register, RegisterError};
+pub use segment::Segment;
+pub use sequence::Sequence;
 pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
+pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
+
+// The engine is private, so its model is a part of the library's own tests.
+#[cfg(test)]
+#[path = "../tests/simulation/mod.rs"]
+mod simulation;

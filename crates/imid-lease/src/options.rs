@@ -188,7 +188,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 pub struct OptionsError(OptionsKind);
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-enum OptionsKind {
+pub(crate) enum OptionsKind {
     #[error("expected a horizon longer than max_skew and max_lead together ({least:?}), found {found:?}")]
     Horizon { least: Duration, found: Duration },
     #[error("expected a max_lead of at most half the horizon ({most:?}), found {found:?}")]

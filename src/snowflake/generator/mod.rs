@@ -10,8 +10,8 @@
 //! - The end is in the word, too: a stamp that no transition leaves.
 //! - The generator's ceiling only grows. One that was loaded some time ago is too low, never too high.
 //! - The ceiling of a node is asked for after the word is loaded and before it is exchanged. If the exchange succeeds, the
-//!   generator had the node all that time. Then the answer was the node's, and the node's ceiling only grows. So no word
-//!   has to hold the ceiling of the present node, and a swap changes no word but one.
+//!   generator had the node all that time, and an answer holds until the node is put back. So no word has to hold the
+//!   ceiling of the present node, and a swap changes no word but one.
 
 mod builder;
 mod error;
@@ -46,7 +46,7 @@ use state::{State, is_below};
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
 /// - **Unique** while no other generator has the node.
-/// - **Monotonic**, until a node is swapped: the new node begins at the time that the clock was set back to.
+/// - **Monotonic**, until a node is swapped because the clock was set back: the new node begins at the clock's time.
 /// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling) nor the
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
 ///

@@ -240,6 +240,12 @@ mod tests {
             let builder = Layout::builder().tick(tick).epoch(epoch);
             let layout = builder.tick_bits(21).node_bits(32).sequence_bits(10).build().unwrap();
             let first = layout.first_ms();
+            let length_ms = tick.as_nanos().div_ceil(1_000_000) as u64;
+            // The first tick can begin inside of its millisecond, and end inside of another one.
+            for (now_ms, ceiling_ms) in [(first, first + length_ms), (first, first + length_ms + 1)] {
+                let expected = ceiling(ceiling_ms, layout) > 0;
+                assert_eq!(is_below(ceiling_ms, now_ms, layout), expected, "{layout:?} {ceiling_ms}");
+            }
             for ceiling_ms in (first..first + 3_000).step_by(7).chain([0, layout.last_ms(), u64::MAX]) {
                 let stamp = ceiling(ceiling_ms, layout);
                 for now_ms in (ceiling_ms.saturating_sub(2_100)..ceiling_ms.saturating_add(5)).step_by(3) {

@@ -2,53 +2,119 @@
 
 use std::io::Write;
 
-use imid::clock::{Clock, SystemClock};
-use imid::identify::identify_at;
-
 use crate::Out;
-use crate::json::{self, Findings};
-use crate::report::{Stop, quote};
+use crate::candidates::{now_ms, readings};
+use crate::foreign::Foreign;
+use crate::form::{Form, ReadForm};
+use crate::input::{Input, trim_line_end, utf8};
+use crate::output::{FormatArgs, Writer};
+use crate::report::{KeepGoing, Report, Stop, quote};
+use crate::row::{Column, Row};
 use crate::scheme::{Id, named_type};
 use crate::time::rfc3339;
 
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
 ///
-/// Plausible candidates come first: their time is between 2005 and two years from now. If there are several, compare
-/// their times with that of a message that you know. Then use imid inspect --dialect NAME.
+/// Reads the same forms as imid inspect: text in upper or lower case, hex, integers and UUID views. Without arguments,
+/// reads standard input, one ID per line.
+///
+/// Plausible candidates come first: their time is between 2005 and two years from now. Among these, a standard ID is the
+/// first. If there are several, compare their times with that of a message that you know. Then use imid inspect
+/// --dialect NAME.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid identify BUFE-A62U-32C4-01I2
+  imid identify emaq2948wcrvt3dd 204697221847986177
   imid identify --json 204697221847986177")]
 pub(crate) struct Args {
-    /// ID, as text
-    #[arg(allow_hyphen_values = true)]
-    text: String,
-    /// Print one JSON object per candidate
-    #[arg(long)]
-    json: bool,
+    /// IDs of any kind; without IDs, standard input is read, one ID per line
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    keep_going: KeepGoing,
 }
 
 impl Args {
-    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        let text = self.text.trim();
-        // Without a clock, every time since 2005 is plausible.
-        let now_ms = SystemClock.now_ms().unwrap_or(u64::MAX);
-        let mut candidates = identify_at(text, now_ms).peekable();
-        if candidates.peek().is_none() {
-            return Err(Stop::Error(format!("{} is not an ID of any known dialect or Snowflake layout", quote(text))));
+    pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        report.keep_going(&self.keep_going);
+        if self.format.format().is_some_and(|format| format.form().is_some()) {
+            return Err(Stop::Usage("identify prints --format json, csv or tsv, or lines for people".into()));
         }
-        for (candidate, id) in candidates.filter_map(|candidate| Some((candidate, Id::of(candidate)?))) {
-            let plausible = candidate.is_plausible(now_ms);
-            if self.json {
-                json::write_id(out, &id, Findings { plausible: Some(plausible), ..Findings::default() })?;
+        let mut list = List {
+            writer: self.format.writer(crate::scheme::STANDARD, Column::CANDIDATE)?,
+            // One ID needs no heading.
+            has_headings: self.ids.len() != 1,
+            is_first: true,
+        };
+        if let Some(writer) = &mut list.writer {
+            writer.write_header(out)?;
+        }
+        for (index, text) in self.ids.iter().enumerate() {
+            if let Err(problem) = list.write(out, text.trim())? {
+                // One argument needs no number.
+                match self.ids.len() {
+                    1 => return Err(Stop::Error(problem)),
+                    _ => report.bad_input(format_args!("argument {}", index + 1), problem)?,
+                }
+            }
+        }
+        if !self.ids.is_empty() {
+            return Ok(());
+        }
+        Input::stdin()?.each_line(out, |out, number, line| {
+            if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
+                return Ok(());
+            }
+            let text = line.and_then(|line| utf8(trim_line_end(line)));
+            let problem = match text.map(|text| list.write(out, text.trim())) {
+                Ok(written) => written?,
+                Err(problem) => Err(problem),
+            };
+            problem.or_else(|problem| report.bad_input(format_args!("line {number}"), problem))
+        })
+    }
+}
+
+/// Writes the candidates of texts.
+struct List {
+    writer: Option<Writer>,
+    has_headings: bool,
+    is_first: bool,
+}
+
+impl List {
+    /// Writes the candidates for one text. The inner error says that there are none.
+    fn write(&mut self, out: &mut Out, text: &str) -> Result<Result<(), String>, Stop> {
+        let readings = readings(text, now_ms());
+        if readings.is_empty() {
+            return Ok(Err(match Foreign::read(text) {
+                Some(foreign) => format!("{} is {foreign}, not an ID of this family", quote(text)),
+                None => format!("{} is not an ID of any known dialect or Snowflake layout", quote(text)),
+            }));
+        }
+        if self.writer.is_none() && self.has_headings {
+            writeln!(out, "{}{text}", if self.is_first { "" } else { "\n" })?;
+            self.is_first = false;
+        }
+        for reading in readings {
+            let (id, form) = (reading.read.id, reading.read.form);
+            if let Some(writer) = &mut self.writer {
+                let (form, plausible) = (Some(form), Some(reading.is_plausible));
+                writer.write(out, &Row { form, plausible, input: Some(text), ..Row::new(id) })?;
                 continue;
             }
-            let (name, time) = (candidate.name(), rfc3339(candidate.timestamp_ms()));
-            let doubt = if plausible { "" } else { ", but the time is implausible" };
-            writeln!(out, "{name:<18}{time}  {}{doubt}", fields(&id))?;
+            let (name, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
+            let form = match form {
+                ReadForm::Exact(Form::Text) => String::new(),
+                form => format!(", from {}", form.name()),
+            };
+            let doubt = if reading.is_plausible { "" } else { ", but the time is implausible" };
+            writeln!(out, "{name:<18}{time}  {}{form}{doubt}", fields(&id))?;
         }
-        Ok(())
+        Ok(Ok(()))
     }
 }
 
@@ -61,7 +127,7 @@ fn fields(id: &Id) -> String {
         }
         Id::Snowflake(id) => {
             let overflowed = if id.is_overflowed() { ", the time overflows into the sign bit" } else { "" };
-            format!("node {}, seq {}{overflowed}", id.node(), id.sequence())
+            format!("node {}, sequence {}{overflowed}", id.node(), id.sequence())
         }
     }
 }

@@ -1,11 +1,16 @@
 //! The commands. Each one has a file or a folder.
 
 mod check;
+mod compare;
+mod completions;
 mod identify;
 mod inspect;
+mod lines;
+mod man;
 mod new;
 mod range;
 mod shard;
+mod stats;
 mod tag;
 
 use std::num::{IntErrorKind, ParseIntError};
@@ -26,10 +31,14 @@ pub(crate) enum Command {
     New(new::Args),
     Inspect(inspect::Args),
     Identify(identify::Args),
+    Compare(compare::Args),
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
+    Stats(stats::Args),
     Shard(shard::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 impl Command {
@@ -37,11 +46,15 @@ impl Command {
         match self {
             Self::New(args) => args.run(out, report),
             Self::Inspect(args) => args.run(out, report),
-            Self::Identify(args) => args.run(out),
+            Self::Identify(args) => args.run(out, report),
+            Self::Compare(args) => args.run(out),
             Self::Tag(args) => args.run(out, report),
-            Self::Range(args) => args.run(out),
+            Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
+            Self::Stats(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
+            Self::Completions(args) => args.run(out),
+            Self::Man(args) => args.run(out),
         }
     }
 }
@@ -49,7 +62,12 @@ impl Command {
 /// Reads an argument that is a whole number.
 fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: ParseIntError| {
-        let expected = if *error.kind() == IntErrorKind::PosOverflow { "a smaller number" } else { "a whole number" };
+        let is_negative = text.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let expected = match error.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            _ if is_negative => "a number of at least 0",
+            _ => "a whole number in digits",
+        };
         format!("expected {expected}, found {}", quote(text))
     })
 }

@@ -10,9 +10,10 @@ use imid::snowflake::{self, Layout, Preset};
 
 use super::{MAX_WAIT, whole_number};
 use crate::Out;
-use crate::json::{self, Findings};
 use crate::lead;
+use crate::output::{Format, FormatArgs, Writer};
 use crate::report::{Report, Stop};
+use crate::row::Column;
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs};
 
@@ -33,6 +34,8 @@ Examples:
   imid new
   imid new --type group --session room-42 -n 3
   imid new --session alice --peer bob --json
+  imid new -n 3 --format uuid
+  imid new -n 1000 --format csv --columns id,hex
   imid new --dialect rongcloud --type private --session user9
   imid new --dialect twitter --node 35 -n 3")]
 pub(crate) struct Args {
@@ -49,21 +52,23 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of a previous run
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     after: Option<String>,
-    /// Print each ID with its fields as a JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
+        let scheme = self.scheme.scheme;
+        let writer = self.format.writer(scheme, Column::of(scheme))?;
+        let writer = &mut writer.unwrap_or_else(|| Writer::new(Format::Text));
         let mut last = None;
-        let minted = match self.scheme.scheme {
+        let minted = match scheme {
             Scheme::Dialect(_) if self.node.is_some() => {
                 return Err(Stop::Usage("--node works only with Snowflake layouts".into()));
             }
-            Scheme::Dialect(dialect) => self.messages(out, dialect, &mut last),
+            Scheme::Dialect(dialect) => self.messages(out, writer, dialect, &mut last),
             Scheme::Snowflake(_) if !self.session.is_empty() => return Err(Stop::Usage(NO_SESSION.into())),
-            Scheme::Snowflake(layout) => self.snowflakes(out, layout, &mut last),
+            Scheme::Snowflake(layout) => self.snowflakes(out, writer, layout, &mut last),
         };
         // A reader gets the IDs before the wait. After an error, the IDs that it has count too.
         let flushed = out.flush();
@@ -71,7 +76,13 @@ impl Args {
         minted.and(flushed.map_err(Stop::from))
     }
 
-    fn messages(&self, out: &mut Out, dialect: &'static Dialect<'static>, last: &mut Option<Id>) -> Result<(), Stop> {
+    fn messages(
+        &self,
+        out: &mut Out,
+        writer: &mut Writer,
+        dialect: &'static Dialect<'static>,
+        last: &mut Option<Id>,
+    ) -> Result<(), Stop> {
         let session = self.session.session(dialect)?;
         let mut builder = Generator::builder();
         if let Some(after) = self.after()? {
@@ -81,12 +92,18 @@ impl Args {
         let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
         for _ in 0..self.count {
             let id = generator.generate_within(session, MAX_WAIT).map_err(|error| Stop::Error(error.to_string()))?;
-            self.write(out, last.insert(Id::Message { dialect, id: id.into() }))?;
+            writer.write_id(out, last.insert(Id::Message { dialect, id: id.into() }))?;
         }
         Ok(())
     }
 
-    fn snowflakes(&self, out: &mut Out, layout: Layout, last: &mut Option<Id>) -> Result<(), Stop> {
+    fn snowflakes(
+        &self,
+        out: &mut Out,
+        writer: &mut Writer,
+        layout: Layout,
+        last: &mut Option<Id>,
+    ) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
@@ -106,18 +123,14 @@ impl Args {
                 }
             };
             let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name().unwrap_or_default())))?;
-            self.write(out, last.insert(Id::Snowflake(id)))?;
+            writer.write_id(out, last.insert(Id::Snowflake(id)))?;
         }
         Ok(())
     }
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<Id>, Stop> {
-        let after = self.after.as_deref().map(|text| self.scheme.scheme.parse_pasted(text)).transpose();
-        after.map_err(|problem| Stop::Usage(format!("--after: {problem}")))
-    }
-
-    fn write(&self, out: &mut Out, id: &Id) -> Result<(), Stop> {
-        if self.json { json::write_id(out, id, Findings::default()) } else { Ok(writeln!(out, "{id}")?) }
+        let after = self.after.as_deref().map(|text| self.scheme.scheme.read(text, None)).transpose();
+        after.map(|read| read.map(|read| read.id)).map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 }

@@ -1,54 +1,85 @@
 //! `imid range`: prints the first and the last ID of a range of times.
 
-use std::io::Write;
-
 use imid::MessageId;
+use imid::dialect::Dialect;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::Out;
 use crate::json;
-use crate::report::Stop;
-use crate::time::parse_unix_ms;
+use crate::output::{Format, FormatArgs, Writer};
+use crate::report::{Report, Stop};
+use crate::row::Column;
+use crate::scheme::{Id, STANDARD};
+use crate::time::{LAST_MS, TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
-/// Times are unix milliseconds or RFC 3339. The range includes --from and excludes --to.
+/// The range includes --from and excludes --to.
 ///
 /// The time of an ID can be ahead of the clock: by 1 ms in ordinary use, by up to 1 s under overload, by the size of
 /// the step after the clock was set back, and by up to 5 s after an observed ID. If you must find all messages, move
 /// --to by that much.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  imid range --from 2024-11-19T00:00:00Z --to 2024-11-20T00:00:00Z
-  imid range --from 1731974400000 --to 1732060800000 --json")]
+#[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}"))]
 pub(crate) struct Args {
     /// Start of the range
-    #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
-    from: u64,
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    from: TimeArg,
     /// End of the range, which is not in the range
-    #[arg(long, value_name = "TIME", value_parser = parse_unix_ms, allow_hyphen_values = true)]
-    to: u64,
-    /// Print the bounds as one JSON object
-    #[arg(long)]
-    json: bool,
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    to: TimeArg,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  imid range --from 2024-11-19 --to 2024-11-20
+  imid range --from -1h --to now --format uuid
+  imid range --from 1731974400000 --to 1732060800000 --json";
+
+/// The bounds as a JSON object.
 #[derive(Serialize)]
 struct Bounds {
     first: String,
     last: String,
     from_ms: u64,
     to_ms: u64,
+    first_hex: String,
+    last_hex: String,
+    first_uuid: Uuid,
+    last_uuid: Uuid,
 }
 
 impl Args {
-    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        let ids = MessageId::range(self.from..self.to).map_err(|error| Stop::Usage(error.to_string()))?;
-        let (first, last) = (ids.start().to_string(), ids.end().to_string());
-        if self.json {
-            return json::write_line(out, &Bounds { first, last, from_ms: self.from, to_ms: self.to });
+    pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
+        for time in [self.from, self.to].into_iter().filter(|time| time.looks_like_seconds) {
+            report.note(format_args!(
+                "note: {ms} is read as milliseconds, {}; for unix seconds, write {ms}s",
+                rfc3339(time.unix_ms),
+                ms = time.unix_ms
+            ));
         }
-        Ok(writeln!(out, "{first}\n{last}")?)
+        let (from_ms, to_ms) = (self.from.unix_ms, self.to.unix_ms);
+        if from_ms >= to_ms && from_ms <= LAST_MS {
+            let (from, to) = (rfc3339(from_ms), rfc3339(to_ms));
+            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
+        }
+        let ids = MessageId::range(from_ms..to_ms).map_err(|error| Stop::Usage(error.to_string()))?;
+        let (first, last) = ids.into_inner();
+        let writer = self.format.writer(STANDARD, Column::of(STANDARD))?;
+        if self.format.format() == Some(Format::Json) {
+            let (first_hex, last_hex) = (first.to_hex().into(), last.to_hex().into());
+            let (first_uuid, last_uuid) = (first.to_uuid(), last.to_uuid());
+            let (first, last) = (first.to_string(), last.to_string());
+            let bounds = Bounds { first, last, from_ms, to_ms, first_hex, last_hex, first_uuid, last_uuid };
+            return json::write_line(out, &bounds);
+        }
+        let mut writer = writer.unwrap_or_else(|| Writer::new(Format::Text));
+        for id in [first, last] {
+            writer.write_id(out, &Id::Message { dialect: &Dialect::STANDARD, id: id.into() })?;
+        }
+        Ok(())
     }
 }

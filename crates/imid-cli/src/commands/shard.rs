@@ -6,14 +6,14 @@ use std::num::NonZeroU32;
 use imid::dialect::Dialect;
 
 use crate::Out;
-use crate::report::{Report, Stop, quote};
+use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::SessionArgs;
 
 /// Print the shard that owns a session, from its name or from any of its IDs
 ///
 /// Prints a number from 0 to N - 1 for each ID, one per line. The shard is the jump consistent hash of the session type
-/// and the session hash: when N grows to N + 1, about one session in N + 1 moves, and it moves to the new shard.
+/// and the session hash, so a name needs its type (--type, or --peer for a private conversation). When N grows to N + 1, about one session in N + 1 moves, and it moves to the new shard.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,13 +29,21 @@ pub(crate) struct Args {
     ids: Vec<String>,
     #[command(flatten)]
     session: SessionArgs,
+    #[command(flatten)]
+    keep_going: KeepGoing,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        report.keep_going(&self.keep_going);
         if self.ids.is_empty() {
             if !self.session.is_named() {
                 return Err(Stop::Usage("expected IDs or --session".into()));
+            }
+            if !self.session.has_type() {
+                return Err(Stop::Usage(
+                    "expected --type with --session: sessions of two types have two shards".into(),
+                ));
             }
             return Ok(writeln!(out, "{}", self.session.session(&Dialect::STANDARD)?.shard(self.shards))?);
         }

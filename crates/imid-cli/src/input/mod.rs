@@ -1,15 +1,19 @@
 //! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
 mod compressed;
+mod kind;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::mem;
+use std::ops::Range;
 use std::path::Path;
 
 use bstr::ByteSlice;
 use indicatif::ProgressBar;
 
 use self::compressed::{Source, decompressed};
+pub(crate) use self::kind::Kind;
 use crate::Out;
 use crate::descriptors;
 use crate::report::{Stop, quote};
@@ -18,7 +22,7 @@ use crate::report::{Stop, quote};
 const BLOCK: usize = 1 << 18;
 
 /// The longest line that is read, in bytes with its line feed. It limits the memory. Messages are much shorter.
-const MAX_LINE: usize = 1 << 26;
+pub(crate) const MAX_LINE: usize = 1 << 26;
 
 /// Lines of a file or of standard input. Compressed input is decompressed.
 pub(crate) struct Input {
@@ -39,6 +43,14 @@ pub(crate) enum Block<'a> {
     /// One or more whole lines, each with its line feed. The last line of the input may have none.
     Lines(&'a [u8]),
     /// A line of more than [`MAX_LINE`] bytes. It was skipped.
+    TooLong,
+}
+
+/// A piece of the input, as a range of the buffer that it is in.
+pub(crate) enum InBuffer {
+    /// As [`Block::Lines`].
+    Lines(Range<usize>),
+    /// As [`Block::TooLong`].
     TooLong,
 }
 
@@ -117,6 +129,25 @@ impl Input {
         }
     }
 
+    /// Returns all whole lines that were read as [`next`](Self::next) does, in `buffer` and without a copy. The input
+    /// reads on into what was in `buffer` before.
+    pub(crate) fn next_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<InBuffer>, Stop> {
+        let lines = match self.next()? {
+            None => return Ok(None),
+            Some(Block::TooLong) => return Ok(Some(InBuffer::TooLong)),
+            Some(Block::Lines(lines)) => lines.len(),
+        };
+        let lines = self.start - lines..self.start;
+        let rest = self.start..self.end;
+        if buffer.len() < rest.len().max(BLOCK) {
+            grow(buffer, rest.len().max(BLOCK))?;
+        }
+        buffer[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
+        mem::swap(buffer, &mut self.buffer);
+        (self.start, self.searched, self.end) = (0, self.searched - rest.start, rest.len());
+        Ok(Some(InBuffer::Lines(lines)))
+    }
+
     /// Drops the buffer and reads up to the next line feed or the end of the input.
     fn skip_line(&mut self) -> Result<(), Stop> {
         loop {
@@ -185,18 +216,20 @@ pub(crate) fn too_long() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
 
     /// Returns one piece per read, as a slow pipe does.
-    struct Pieces(Vec<Vec<u8>>);
+    struct Pieces(VecDeque<Vec<u8>>);
 
     impl Read for Pieces {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let Some(mut piece) = (!self.0.is_empty()).then(|| self.0.remove(0)) else { return Ok(0) };
+            let Some(mut piece) = self.0.pop_front() else { return Ok(0) };
             let n = piece.len().min(buffer.len());
             buffer[..n].copy_from_slice(&piece[..n]);
             if n < piece.len() {
-                self.0.insert(0, piece.split_off(n));
+                self.0.push_front(piece.split_off(n));
             }
             Ok(n)
         }
@@ -216,6 +249,23 @@ mod tests {
             assert!(block == *expected, "block {index}");
         }
         assert!(input.next().is_ok_and(|block| block.is_none()));
+    }
+
+    #[test]
+    fn blocks_in_their_own_buffers_have_all_lines() {
+        let lines: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
+        for size in [1, 7, 1_000, BLOCK + 1] {
+            let pieces = lines.chunks(if size == 1 { 99_999 } else { size }).map(<[u8]>::to_vec).collect();
+            let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
+            let (mut buffers, mut read) = (vec![Vec::new(), Vec::new()], Vec::new());
+            for turn in 0.. {
+                let buffer = &mut buffers[turn % 2];
+                let Ok(Some(InBuffer::Lines(range))) = input.next_in(buffer) else { break };
+                assert!(buffer[range.clone()].ends_with(b"\n"));
+                read.extend_from_slice(&buffer[range]);
+            }
+            assert!(read == lines, "pieces of {size}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use imid::{MessageId, Parts, Session, SessionType};
 
-use crate::imid;
+use crate::{ids, imid};
 
 #[test]
 fn a_range_is_half_open_in_both_forms_of_time() {
@@ -19,25 +19,73 @@ fn a_range_is_half_open_in_both_forms_of_time() {
 fn a_range_can_have_all_times() {
     assert_eq!(
         imid("range --from 0 --to 4398046511104 --json", "").ok(),
-        "{\"first\":\"2222-2222-2222-2222\",\"last\":\"ZZZZ-ZZZZ-ZZZZ-ZZZZ\",\"from_ms\":0,\"to_ms\":4398046511104}\n"
+        concat!(
+            r#"{"first":"2222-2222-2222-2222","last":"ZZZZ-ZZZZ-ZZZZ-ZZZZ","from_ms":0,"to_ms":4398046511104,"#,
+            r#""first_hex":"00000000000000000000","last_hex":"ffffffffffffffffffff","#,
+            r#""first_uuid":"00000000-0000-7000-8000-000000000000","last_uuid":"03ffffff-ffff-7fff-bfff-fff000000000"}"#,
+            "\n"
+        )
     );
 }
 
 #[test]
 fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     let error = |from: &str, to: &str| imid(&format!("range --from {from} --to {to}"), "").error(2);
-    assert_eq!(error("5", "5"), "expected a range of at least 1 ms, found 5..5");
-    assert_eq!(error("6", "5"), "expected a range of at least 1 ms, found 6..5");
+    let expected = "expected --from before --to, found 1970-01-01T00:00:00.005Z and 1970-01-01T00:00:00.005Z";
+    assert_eq!(error("5", "5"), expected);
+    assert_eq!(error("6", "5"), expected.replacen("005Z", "006Z", 1));
+    assert!(error("9999999999999999", "5").starts_with("expected a timestamp of at most 4398046511103 ms"));
     assert!(error("0", "4398046511105").starts_with("expected a timestamp of at most 4398046511103 ms"));
     assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time in 1970 or later"));
     assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second from 00 to 59"));
-    for wrong in
-        ["-5", "yesterday", "1e3", "2024-11-19T00:00:00", "2024-11-19T17Z", "20241119T000000Z", "99999999999999999999"]
-    {
+    for (wrong, expected) in [
+        ("yesterday", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("1e3", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("2024-11-19T00:00:00", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("2024-11-19T17Z", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("20241119T000000Z", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("-5", "a duration from now such as -1h or +90m"),
+        ("2024-02-30", "a date such as 2025-11-20"),
+        ("99999999999999999999", "a smaller number"),
+        ("9999-12-31T23:59:59Z", "a time up to 2109-05-15T07:35:11.103Z"),
+        ("2109-05-16", "a time up to 2109-05-15T07:35:11.103Z"),
+    ] {
         let error = error(wrong, "5");
-        assert!(error.contains("expected unix milliseconds or an RFC 3339 time"), "{error}");
+        assert!(error.contains(&format!("expected {expected}")), "{error}");
         assert!(error.ends_with(&format!("found {wrong:?}")), "{error}");
     }
+}
+
+#[test]
+fn a_range_can_have_dates_and_durations() {
+    let day = imid("range --from 2024-11-19 --to 2024-11-20", "").ok();
+    assert_eq!(day, imid("range --from 1731974400000 --to 1732060800000", "").ok());
+    let now = ids(&imid("new", "").ok())[0];
+    let hour = ids(&imid("range --from -1h --to +1h", "").ok());
+    assert!(hour[0] < now && now < hour[1] && hour[1].timestamp_ms() - hour[0].timestamp_ms() < 7_200_100);
+
+    // A number is milliseconds. A note says so if it looks like seconds.
+    let run = imid("range --from 1731974400 --to now", "");
+    let note =
+        "note: 1731974400 is read as milliseconds, 1970-01-21T01:06:14.400Z; for unix seconds, write 1731974400s\n";
+    assert_eq!((run.status, run.err.as_str()), (0, note));
+    assert_eq!(imid("range --from 1731974400s --to 1732060800s", "").ok(), day);
+}
+
+#[test]
+fn a_range_can_end_after_the_last_time() {
+    let last = imid("range --from 2109-05-15T07:35:11.103Z --to 2109-05-15T07:35:11.104Z", "").ok();
+    assert!(last.ends_with("\nZZZZ-ZZZZ-ZZZZ-ZZZZ\n"), "{last}");
+}
+
+#[test]
+fn a_range_can_be_written_in_each_form() {
+    let range = |format: &str| imid(&format!("range --from 0 --to 1 --format {format}"), "").ok();
+    assert_eq!(range("hex"), "00000000000000000000\n00000000003fffffffff\n");
+    assert_eq!(range("int"), "0\n274877906943\n");
+    assert_eq!(range("uuid"), "00000000-0000-7000-8000-000000000000\n00000000-0000-7fff-bfff-fff000000000\n");
+    let csv = imid("range --from 0 --to 1 --format csv --columns id,hex --no-header", "").ok();
+    assert_eq!(csv, "2222-2222-2222-2222,00000000000000000000\n2222-2222-9ZZZ-ZZZZ,00000000003fffffffff\n");
 }
 
 #[test]
@@ -55,8 +103,11 @@ fn the_name_and_an_id_of_a_session_have_the_same_shard() {
 fn shard_needs_a_session_and_a_number_of_shards() {
     assert_eq!(imid("shard -n 3", "").error(2), "expected IDs or --session");
     assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs or --session");
+    // Without a type it would be the shard of another session.
+    let error = imid("shard -n 3 --session room-42", "").error(2);
+    assert_eq!(error, "expected --type with --session: sessions of two types have two shards");
     for wrong in ["0", "-1", "1.5", "4294967296"] {
-        let error = imid(&format!("shard -n {wrong} --session x"), "").error(2);
+        let error = imid(&format!("shard -n {wrong} --type 0 --session x"), "").error(2);
         assert!(
             error.ends_with(&format!("expected a number of shards from 1 to 4294967295, found {wrong:?}")),
             "{error}"

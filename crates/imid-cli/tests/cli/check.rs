@@ -21,6 +21,7 @@ fn sorted_distinct_ids_have_no_problem() {
 lines       3
 valid       3
 invalid     0
+blank       0
 equal       0
 lower       0
 duplicates  0
@@ -35,7 +36,7 @@ fn crlf_blank_lines_and_json_lines_are_accepted() {
     let input =
         format!("\r\n{}\r\n\n{{\"a\":1,\"id\":\"{}\"}}\r\n  \n {{\"\\u0069d\" : \"{}\"}}\n\n", id(1), id(2), id(3));
     let expected = concat!(
-        r#"{"lines":7,"valid":3,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
+        r#"{"lines":7,"valid":3,"invalid":0,"blank":4,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
         r#""first_time":"1970-01-01T00:00:00.001Z","last_time":"1970-01-01T00:00:00.003Z"}"#
     );
     assert_eq!(imid("check --json", input).ok(), format!("{expected}\n"));
@@ -45,7 +46,7 @@ fn crlf_blank_lines_and_json_lines_are_accepted() {
 #[test]
 fn empty_input_is_not_an_error() {
     let expected = concat!(
-        r#"{"lines":0,"valid":0,"invalid":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
+        r#"{"lines":0,"valid":0,"invalid":0,"blank":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
         r#""first_time":null,"last_time":null}"#
     );
     assert_eq!(imid("check --json", "").ok(), format!("{expected}\n"));
@@ -69,6 +70,7 @@ fn each_problem_is_counted_and_printed_with_its_line() {
 lines       8
 valid       4
 invalid     3
+blank       1
 equal       1
 lower       1
 duplicates  unknown: the input is not sorted (use --unsorted)
@@ -85,10 +87,10 @@ fn each_kind_of_problem_alone_sets_the_exit_status_to_1() {
         assert_eq!(imid("check", input.as_str()).status, 1, "{input}");
     }
     // With --unsorted, the order is not a problem, and duplicates need not be neighbours.
-    assert_eq!(imid("check --unsorted", format!("{}\n{}", id(2), id(1))).ok().lines().nth(4), Some("lower       1"));
+    assert_eq!(imid("check --unsorted", format!("{}\n{}", id(2), id(1))).ok().lines().nth(5), Some("lower       1"));
     let run = imid("check --unsorted --json", format!("{0}\n{1}\n{0}\n{0}", id(2), id(1)));
     assert_eq!((run.status, &summary(&run)["duplicates"]), (1, &2.into()));
-    assert_eq!(run.err, format!("error: {} occurs 3 times\n", id(2)));
+    assert_eq!(run.err, format!("error: {} occurs 3 times, in lines 1, 3, 4\n", id(2)));
     assert_eq!(imid("check --json", format!("{}\n{}", id(2), id(1))).out.matches("\"duplicates\":null").count(), 1);
 }
 
@@ -140,4 +142,39 @@ fn a_missing_folder_for_temporary_files_is_named() {
         assert_eq!(run.status.code(), Some(1));
         assert!(err.starts_with("error: cannot sort with temporary files in \"/no/such/folder\": "), "{err}");
     }
+}
+
+#[test]
+fn unsorted_input_is_checked_with_little_memory_and_the_lines_of_duplicates_are_named() {
+    // 16 bytes for each ID are 4.8 MB, so a megabyte needs several temporary files.
+    let mut input = String::new();
+    for n in 0..300_000_u64 {
+        writeln!(input, "{}", id(n * 7_919 % 300_000)).unwrap();
+    }
+    for ms in [5, 5, 299_999] {
+        writeln!(input, "{}", id(ms)).unwrap();
+    }
+    let line = |ms: u64| (0..300_000).position(|n| n * 7_919 % 300_000 == ms).unwrap() + 1;
+    let expected = format!(
+        "error: {} occurs 3 times, in lines {}, 300001, 300002\nerror: {} occurs 2 times, in lines {}, 300003\n",
+        id(5),
+        line(5),
+        id(299_999),
+        line(299_999)
+    );
+    for memory in ["", "--memory 1M", "--memory 2M"] {
+        let run = imid(&format!("check --unsorted --json {memory}"), input.as_str());
+        assert_eq!((run.status, run.err.as_str()), (1, expected.as_str()), "{memory}");
+        assert_eq!(summary(&run)["duplicates"], 3);
+    }
+    assert_eq!(imid("check --memory 1M", "").status, 2);
+    let error = imid("check --unsorted --memory 1", "").error(2);
+    assert!(error.ends_with("expected a size of at least 1M, such as 64M or 2G, found \"1\""), "{error}");
+}
+
+#[test]
+fn blank_lines_are_counted_so_that_the_sums_add_up() {
+    let run = imid("check --json", format!("{}\n\n \r\nx\n{}\n\n", id(1), id(2)));
+    let counts = ["lines", "valid", "invalid", "blank"].map(|name| summary(&run)[name].as_u64().unwrap());
+    assert_eq!(counts, [6, 2, 1, 3]);
 }

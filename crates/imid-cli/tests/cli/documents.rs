@@ -31,10 +31,12 @@ fn examples(document: &str) -> Vec<Example> {
     examples
 }
 
-/// Returns the output without the parts that depend on the time of the run: ages, and the time and spin of new IDs.
+/// Returns the output without the parts that depend on the time of the run: ages, the present time, and the time and
+/// spin of new IDs.
 fn timeless(command: &str, output: &str) -> String {
     let timeless = |line: &str| match line.split_once("age ") {
         Some(("", _)) => "age".to_owned(),
+        _ if line.trim_start().starts_with("now  ") => "now".to_owned(),
         _ if command.starts_with("imid new ") => {
             line.parse().map_or(line.to_owned(), |id: MessageId| format!("{:?}", id.session()))
         }
@@ -58,6 +60,8 @@ fn assert_commands_print_the_written_output(document: &str) {
             .args(["-c", &format!("exec 2>&1\n(exit {status})\n{command}")])
             .env("PATH", &path)
             .env("TZ", "Etc/UTC")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("TERM")
             .current_dir(&directory);
         let ran = shell.output().expect("there is a shell");
         status = ran.status.code().expect("the command ends by itself");

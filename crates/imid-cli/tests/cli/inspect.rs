@@ -1,10 +1,17 @@
+use imid::MessageId;
+
 use crate::{command, imid};
 
 const ID: &str = "EMAQ-2948-WCRV-T3DD";
+/// The JSON of the ID after it was read from lower case without dashes.
+fn lenient() -> String {
+    JSON.replace(r#""form":"text""#, r#""form":"lenient text""#)
+}
+
 const JSON: &str = concat!(
     r#"{"id":"EMAQ-2948-WCRV-T3DD","dialect":"standard","unix_ms":1732037865755,"time":"2024-11-19T17:37:45.755Z","#,
     r#""spin":2219,"type":14,"type_name":null,"hash":3966315,"hex":"64d1601c46e2afbc856b","#,
-    r#""u128":"476098943286636231558507"}"#
+    r#""u128":"476098943286636231558507","uuid":"01934580-711b-78ab-bbc8-56b000000000","form":"text"}"#
 );
 
 #[test]
@@ -14,7 +21,7 @@ fn json_has_the_fields_in_their_order() {
     let expected = concat!(
         r#"{"id":"2222-2222-22B2-2222","dialect":"standard","unix_ms":0,"time":"1970-01-01T00:00:00.000Z","#,
         r#""spin":4,"type":8,"type_name":"PUBLIC_SERVICE","hash":0,"hex":"00000000000012000000","#,
-        r#""u128":"301989888"}"#
+        r#""u128":"301989888","uuid":"00000000-0000-7004-a000-000000000000","form":"text"}"#
     );
     assert_eq!(json, format!("{expected}\n"));
 }
@@ -22,24 +29,30 @@ fn json_has_the_fields_in_their_order() {
 #[test]
 fn pasted_text_is_read_from_arguments_and_from_lines() {
     for pasted in ["emaq2948wcrvt3dd", "EMAQ-2948WCRV-t3dd"] {
-        assert_eq!(imid(&format!("inspect --json {pasted}"), "").ok(), format!("{JSON}\n"));
+        assert_eq!(imid(&format!("inspect --json {pasted}"), "").ok(), format!("{}\n", lenient()));
     }
     let lines = format!("\n  {ID} \r\n\t\r\nemaq2948wcrvt3dd");
-    assert_eq!(imid("inspect --json", lines).ok(), format!("{JSON}\n{JSON}\n"));
+    assert_eq!(imid("inspect --json", lines).ok(), format!("{JSON}\n{}\n", lenient()));
 }
 
 #[test]
 fn a_session_is_compared_by_its_hash() {
-    let says = |args: &str| imid(&format!("inspect {args} {ID}"), "").ok();
+    // The exit status says whether the session matches.
+    let says = |args: &str| {
+        let run = imid(&format!("inspect {args} {ID}"), "");
+        assert_eq!((run.status, run.err.as_str()), (i32::from(args.contains("room-43")), ""));
+        run.out
+    };
     let (yes, no) = (r#","session_match":true}"#, r#","session_match":false}"#);
     assert_eq!(says("--json --session room-42"), JSON.replace('}', yes) + "\n");
     assert_eq!(says("--json --session room-43"), JSON.replace('}', no) + "\n");
-    assert!(says("--session room-42").contains("session the hash matches"));
-    assert!(says("--session room-43").contains("session the hash does not match"));
+    assert!(says("--session room-42").contains("session  the hash matches"));
+    assert!(says("--session room-43").contains("session  the hash does not match"));
 
     let private = imid("new --session alice --peer bob", "").ok();
     assert!(imid("inspect --json --session bob --peer alice", private.as_str()).ok().contains(yes));
-    assert!(imid("inspect --json --session bob", private).ok().contains(no));
+    let run = imid("inspect --json --session bob", private);
+    assert!(run.status == 1 && run.out.contains(no), "{}", run.out);
 }
 
 #[test]
@@ -53,11 +66,18 @@ EMAQ-2948-WCRV-T3DD
 └────────────────────────────────────────┘└──────────┘└──┘└────────────────────┘
             timestamp, unix ms                spin    type     session hash
               1732037865755                   2219     14        3966315
-UTC     2024-11-19T17:37:45.755Z
-local   2024-11-20T02:37:45.755+09:00 Asia/Tokyo
-age     ";
+UTC      2024-11-19T17:37:45.755Z
+local    2024-11-20T02:37:45.755+09:00 Asia/Tokyo
+age      ";
     assert!(out.starts_with(expected), "{out}");
-    assert!(out.ends_with("\nhex     64d1601c46e2afbc856b\ninteger 476098943286636231558507\n\n"), "{out}");
+    let expected = "
+hex      64d1601c46e2afbc856b
+integer  476098943286636231558507
+uuid     01934580-711b-78ab-bbc8-56b000000000
+read as  text of standard
+
+";
+    assert!(out.ends_with(expected), "{out}");
     let future = imid("inspect ZZZZ-ZZZZ-ZZZZ-ZZZZ", "").ok();
     assert!(future.contains("ahead of this machine's clock"), "{future}");
 }
@@ -91,4 +111,91 @@ fn keep_going_reports_each_bad_id_and_reads_the_others() {
     let expected = "error: line 1: \"1\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '1' at 0\n\
                     error: line 2: expected UTF-8, found byte 0xff at 0\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
+}
+
+/// Runs `inspect` with environment variables.
+fn inspect_with(variables: &[(&str, &str)], args: &[&str]) -> String {
+    let run = command().envs(variables.iter().copied()).arg("inspect").args(args).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn a_narrow_terminal_gets_one_line_per_field() {
+    for columns in ["40", "60", "79"] {
+        let out = inspect_with(&[("COLUMNS", columns)], &["--session", "room-42", ID]);
+        let fields =
+            "unix ms  1732037865755, 42 bits\nspin     2219, 12 bits\ntype     14, 4 bits\nhash     3966315, 22 bits\n";
+        assert!(out.starts_with(&format!("{ID}\n{fields}UTC      2024-")), "{out}");
+        let width = out.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(width <= columns.parse::<usize>().unwrap().max(45), "{columns}: {width}\n{out}");
+    }
+    // A Snowflake is 64 bits wide.
+    let twitter = ["--dialect", "twitter", "204697221847986177"];
+    assert!(inspect_with(&[("COLUMNS", "64")], &twitter).contains('┘'));
+    assert!(
+        inspect_with(&[("COLUMNS", "63")], &twitter)
+            .contains("\ntick     48803620779, 42 bits\nnode     35, 10 bits\n")
+    );
+    assert!(inspect_with(&[("COLUMNS", "80")], &[ID]).contains('┘'));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_dumb_terminal_and_a_locale_without_utf_8_get_ascii() {
+    let line = "+----------------------------------------++----------++--++--------------------+\n";
+    for variables in [
+        [("TERM", "dumb"), ("LC_ALL", "C.UTF-8")],
+        [("LC_ALL", "C"), ("LANG", "en_US.UTF-8")],
+        [("LC_ALL", ""), ("LANG", "POSIX")],
+        [("LC_ALL", ""), ("LANG", "de_DE.ISO-8859-1")],
+        [("LC_ALL", ""), ("LANG", "")],
+    ] {
+        let out = inspect_with(&variables, &[ID]);
+        assert!(out.is_ascii() && out.contains(line), "{variables:?}: {out}");
+    }
+    for variables in [[("LC_ALL", ""), ("LANG", "en_US.utf8")], [("LC_ALL", ""), ("LC_CTYPE", "C.UTF-8")]] {
+        assert!(inspect_with(&variables, &[ID]).contains('┘'), "{variables:?}");
+    }
+}
+
+#[test]
+fn color_is_chosen_by_an_option() {
+    let colored = |args: &[&str]| inspect_with(&[], args).contains("\x1b[36m");
+    assert!(colored(&["--color", "always", ID]));
+    assert!(!colored(&["--color", "never", ID]) && !colored(&["--color", "auto", ID]) && !colored(&[ID]));
+    // The option overrides the environment.
+    assert!(!inspect_with(&[("CLICOLOR_FORCE", "1")], &["--color", "never", ID]).contains('\x1b'));
+    assert!(inspect_with(&[("NO_COLOR", "1")], &["--color", "always", ID]).contains('\x1b'));
+    let error = |color: &str| imid(&format!("inspect --color {color} x"), "").err;
+    assert!(error("always").contains('\x1b') && !error("never").contains('\x1b'));
+}
+
+#[test]
+fn the_local_time_has_the_zone_of_the_option() {
+    let local = |zone: &str, id: &str| {
+        let out = inspect_with(&[], &["--time-zone", zone, id]);
+        out.lines().find_map(|line| line.strip_prefix("local    ")).unwrap().to_owned()
+    };
+    assert_eq!(local("Asia/Shanghai", ID), "2024-11-20T01:37:45.755+08:00 Asia/Shanghai");
+    assert_eq!(local("America/New_York", ID), "2024-11-19T12:37:45.755-05:00 America/New_York");
+    assert_eq!(local("America/New_York", "2222-2222-2222-2222"), "1969-12-31T19:00:00.000-05:00 America/New_York");
+    let error = imid(&format!("inspect --time-zone Mars/Olympus {ID}"), "").error(2);
+    assert!(error.ends_with("expected a time zone such as Europe/Berlin or UTC, found \"Mars/Olympus\""), "{error}");
+
+    // The offset changes within a file, in both directions.
+    let (summer, winter) =
+        (MessageId::first_at(1_720_000_000_123).unwrap(), MessageId::first_at(1_730_000_000_456).unwrap());
+    let (summer, winter) = (summer.to_string(), winter.to_string());
+    let out = inspect_with(&[], &["--time-zone", "America/Santiago", &summer, &winter, &summer]);
+    let offsets: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("local    ")).collect();
+    let winter = "2024-10-27T00:33:20.456-03:00 America/Santiago";
+    let summer = "2024-07-03T05:46:40.123-04:00 America/Santiago";
+    assert_eq!(offsets, [summer, winter, summer]);
+}
+
+#[test]
+fn a_mismatch_of_one_session_sets_the_exit_status_after_all_ids_are_shown() {
+    let run = imid(&format!("inspect --format text --session room-42 2222-2222-2222-2222 {ID}"), "");
+    assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("2222-2222-2222-2222\n{ID}\n"), ""));
 }

@@ -2,14 +2,20 @@
 
 mod bounds;
 mod check;
+mod compare;
 mod dialect;
 mod documents;
+mod fidelity;
+mod forms;
 mod inspect;
 mod new;
 mod pipes;
+mod postgres;
 mod real;
+mod shell;
 #[cfg(unix)]
 mod signals;
+mod stats;
 mod tag;
 
 use std::fmt::Display;
@@ -43,7 +49,14 @@ fn imid_args(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
 /// Returns the tool in an environment that does not change its output.
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_imid"));
-    command.env("TZ", "UTC").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
+    command
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("TERM")
+        .env_remove("COLUMNS")
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("CLICOLOR");
     command
 }
 
@@ -73,7 +86,9 @@ fn ids(text: &str) -> Vec<MessageId> {
 
 #[test]
 fn each_command_has_help_with_examples() {
-    for command in ["new", "inspect", "identify", "tag", "range", "check", "shard"] {
+    for command in
+        ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"]
+    {
         let help = imid(&format!("{command} --help"), "").ok();
         assert!(help.contains("Examples:\n  imid "), "{help}");
     }

@@ -87,7 +87,7 @@ fn a_closed_descriptor_is_an_error_for_every_command() {
         "echo '{\"s\":1}' | imid tag --session-field s",
         "imid range --from 1 --to 2",
         "echo 2222-2222-2222-2222 | imid check",
-        "imid shard -n 8 --session s",
+        "imid shard -n 8 --type 0 --session s",
     ] {
         let ran = shell(&format!("{command} >&-"));
         let error = String::from_utf8_lossy(&ran.stderr);
@@ -146,9 +146,23 @@ fn memory_does_not_grow_with_the_input() {
         ("tag --session-field s --time-field t", message),
         ("check --id-field s", message),
         ("check", "2222-2222-2222-2222"),
+        ("stats", "2222-2222-2222-2222"),
         ("inspect --json", "2222-2222-2222-2222"),
     ] {
         let (few, many) = (peak_memory(args, line, 20_000), peak_memory(args, line, 200_000));
         assert!(many < few + 2_048, "{args}: {few} KiB for 20,000 lines, {many} KiB for 200,000");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_little_memory_is_one_line_and_status_1() {
+    // A line of 50 MB does not fit into 60 MB together with the tool, because its buffer has a power of two bytes.
+    let line = vec![b' '; 50_000_000];
+    for args in ["tag --session-field s --threads 1", "check", "stats", "inspect"] {
+        let limited = format!("ulimit -v 60000; exec {} {args}", env!("CARGO_BIN_EXE_imid"));
+        let ran = assert_cmd::Command::new("sh").args(["-c", &limited]).write_stdin(line.as_slice()).output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args}");
     }
 }

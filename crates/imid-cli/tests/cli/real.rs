@@ -55,5 +55,5 @@ fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
     assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len());
 
     let check = imid("check --json", run.out).ok();
-    assert!(check.starts_with(r#"{"lines":49774,"valid":49774,"invalid":0,"equal":0,"lower":0,"#), "{check}");
+    assert!(check.starts_with(r#"{"lines":49774,"valid":49774,"invalid":0,"blank":0,"equal":0,"lower":0,"#), "{check}");
 }

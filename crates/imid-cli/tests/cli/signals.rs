@@ -25,11 +25,14 @@ fn signal(child: &Child, signal: Signal) {
 fn a_signal_while_the_tool_waits_for_input_ends_it_and_names_the_last_id() {
     for (sent, name) in [(Signal::SIGINT, "SIGINT"), (Signal::SIGTERM, "SIGTERM"), (Signal::SIGHUP, "SIGHUP")] {
         let mut child = tool("tag --session-field s").spawn().unwrap();
-        child.stdin.as_mut().unwrap().write_all(b"{\"s\":1}\n\n{\"s\":2}\n").unwrap();
+        // Stays open, so that the tool waits for more.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{\"s\":1}\n\n{\"s\":2}\n").unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
         let last = output.by_ref().map(Result::unwrap).nth(2).unwrap();
         signal(&child, sent);
         let ended = child.wait_with_output().unwrap();
+        drop(input);
         assert_eq!(ended.status.signal(), Some(sent as i32));
         let id = &last[last.len() - MessageId::TEXT_LEN - 2..last.len() - 2];
         let err = String::from_utf8(ended.stderr).unwrap();
@@ -47,7 +50,7 @@ fn ended_while_writing(args: &str, line: &[u8]) -> (String, String) {
     let writer = thread::spawn(move || while !lines.is_empty() && input.write_all(&lines).is_ok() {});
     let start = Instant::now();
     while fs::metadata(&path).unwrap().len() < 100_000 {
-        assert!(start.elapsed() < Duration::from_secs(60), "{args}: no output");
+        assert!(start.elapsed() < Duration::from_mins(1), "{args}: no output");
         thread::sleep(Duration::from_millis(1));
     }
     signal(&child, Signal::SIGTERM);

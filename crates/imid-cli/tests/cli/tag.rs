@@ -331,11 +331,11 @@ fn a_file_is_tagged_like_standard_input_also_if_it_is_compressed() {
 #[test]
 fn input_that_ends_early_is_an_error_that_names_the_last_line_of_the_output() {
     // A megabyte, so that much of it can be read before the end. Random names, so that it does not become tiny.
-    let lines: String = (0..20_000_u64)
-        .map(|n| {
-            format!("{{\"room\":\"{:x}\",\"at\":{}}}\n", n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1_763_640_000_000 + n)
-        })
+    let lines: Vec<_> = (0..20_000_u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1_763_640_000_000 + n))
+        .map(|(name, ms)| format!("{{\"room\":\"{name:x}\",\"at\":{ms}}}\n"))
         .collect();
+    let lines = lines.concat();
     let whole = imid(TAG_SAMPLE, lines.as_str()).out;
     let packed = gzip(lines.as_bytes());
     let run = imid(TAG_SAMPLE, &packed[..packed.len() / 2]);
@@ -416,4 +416,44 @@ fn blank_lines_beside_lines_that_are_left_out_are_kept() {
     let run = imid("tag --session-field s --time-field t --max-shift 3 --keep-going", lines);
     assert_eq!(untagged(&run.out), "{\"s\":1,\"t\":9}\n\n\n\r\n \n\n{\"s\":1,\"t\":9}\n\n");
     assert_eq!(run.err.lines().filter(|line| line.starts_with("error: line ")).count(), 2);
+}
+
+#[test]
+fn the_id_is_written_in_each_form() {
+    let line = "{\"room\":\"a\",\"at\":1763640000000}\n";
+    let run = |more: &str| imid(&format!("{TAG_SAMPLE} {more}"), line.repeat(3)).out;
+    let ids = tagged_ids(&run(""));
+    for (form, text) in [
+        ("text", ids.iter().map(MessageId::to_string).collect::<Vec<_>>()),
+        ("hex", ids.iter().map(|id| id.to_hex().to_string()).collect()),
+        ("int", ids.iter().map(|id| id.to_u128().to_string()).collect()),
+        ("uuid", ids.iter().map(uuid).collect()),
+    ] {
+        let expected: String =
+            text.iter().map(|text| line.replace("}\n", &format!(",\"id\":\"{text}\"}}\n"))).collect();
+        assert_eq!(run(&format!("--format {form}")), expected);
+    }
+    let both = run("--hex-field h --uuid-field u --id-field i");
+    let first = format!(",\"i\":\"{}\",\"h\":\"{}\",\"u\":\"{}\"}}\n", ids[0], ids[0].to_hex(), uuid(&ids[0]));
+    assert!(both.starts_with(&line.replace("}\n", &first)), "{both}");
+    // Replaced together.
+    let again = imid(&format!("{TAG_SAMPLE} --hex-field h --uuid-field u --id-field i --overwrite"), both.as_str()).out;
+    assert_eq!(again, both);
+    let again = imid(&format!("{TAG_SAMPLE} --uuid-field u"), both).error(1);
+    assert_eq!(again, "line 1: field \"u\" already exists (--overwrite replaces it)");
+
+    let error = imid(&format!("{TAG_SAMPLE} --format bytes"), "").error(2);
+    assert!(error.ends_with("raw bytes are not text; use hex"), "{error}");
+    let error = imid(&format!("{TAG_SAMPLE} --hex-field id"), "").error(2);
+    assert_eq!(error, "expected different fields for the forms of the ID, found \"id\" twice");
+}
+
+/// Returns the UUID view of an ID, made from its fields.
+fn uuid(id: &MessageId) -> String {
+    let (ms, rest) =
+        (id.timestamp_ms(), u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().hash().to_u32()) << 36);
+    let high = ms << 16 | 7 << 12 | u64::from(id.spin());
+    let digits = format!("{high:016x}{:016x}", rest | 1 << 63);
+    let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
+    groups.join("-")
 }

@@ -244,6 +244,9 @@ pub(crate) struct Engine {
     has_tried_own: bool,
     /// The tokens of the latest attempts to take a lane.
     claims: Vec<Token>,
+    /// The attempts of former grants: number and ceiling. No rule needs them.
+    #[cfg(test)]
+    former: Vec<(u64, u64)>,
     is_closing: bool,
     attempts: u64,
     lost: u64,
@@ -266,6 +269,8 @@ impl Engine {
             failures: 0,
             has_tried_own: false,
             claims: Vec::new(),
+            #[cfg(test)]
+            former: Vec::new(),
             is_closing: false,
             attempts: 0,
             lost: 0,
@@ -484,6 +489,27 @@ impl Engine {
     /// The UUID of the register, once it was read.
     pub(crate) fn register(&self) -> Option<Uuid> {
         self.meta.as_ref().map(|meta| meta.register)
+    }
+
+    /// How many attempts to write it has made.
+    #[cfg(test)]
+    pub(crate) fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// Whether it waits for a reply.
+    #[cfg(test)]
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(
+            self.step,
+            Step::Looking
+                | Step::Describing { .. }
+                | Step::Taking { .. }
+                | Step::Renewing
+                | Step::Checking
+                | Step::Releasing
+                | Step::CheckingRelease
+        )
     }
 
     /// The prefix of the keys of all records.

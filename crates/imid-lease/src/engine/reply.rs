@@ -32,7 +32,7 @@ impl Engine {
                 }
             }
             Reply::Written { attempt, outcome } => self.written(at, attempt, outcome),
-            Reply::Sealed { end_ms } => self.sealed(end_ms),
+            Reply::Sealed { end_ms } => self.sealed(at, end_ms),
         }
     }
 
@@ -145,10 +145,15 @@ impl Engine {
     /// An acknowledgement that was not waited for any more. If it is of the present grant, the lane was this process's when
     /// the record was written, so the ceiling holds.
     fn acknowledged_late(&mut self, attempt: u64) {
-        let is_mine = |number: u64| number == attempt || !self.config.rules.keep(Rule::OwnGrantOnly);
+        #[cfg(test)]
+        let former = self.former.iter().find(|(number, _)| *number == attempt).map(|(_, ceiling_ms)| *ceiling_ms);
         let Some(present) = &mut self.present else { return };
-        if let Some((_, record)) = present.attempts.iter().find(|(number, _)| is_mine(*number)) {
-            present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);
+        let ceiling_ms = present.attempts.iter().find(|(number, _)| *number == attempt);
+        let ceiling_ms = ceiling_ms.map(|(_, record)| record.ceiling_ms);
+        #[cfg(test)]
+        let ceiling_ms = ceiling_ms.or(former.filter(|_| !self.config.rules.keep(Rule::OwnGrantOnly)));
+        if let Some(ceiling_ms) = ceiling_ms {
+            present.ceiling_ms = present.ceiling_ms.max(ceiling_ms);
             if matches!(self.step, Step::Keep) {
                 self.step = Step::Raise;
             }
@@ -203,7 +208,7 @@ impl Engine {
         }
     }
 
-    fn sealed(&mut self, end_ms: u64) {
+    fn sealed(&mut self, at: Moment, end_ms: u64) {
         self.used_until_ms = self.used_until_ms.max(end_ms);
         let Step::Sealing(then) = std::mem::replace(&mut self.step, Step::Keep) else { return };
         match then {
@@ -211,7 +216,12 @@ impl Engine {
                 if self.config.rules.keep(Rule::FloorAfterOwnStamps) {
                     taken.floor_ms = taken.floor_ms.max(self.used_until_ms);
                 }
-                taken.room_ms = taken.ceiling_ms.saturating_sub(taken.floor_ms);
+                let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
+                taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
+                #[cfg(test)]
+                if let Some(before) = &self.present {
+                    self.former.extend(before.attempts.iter().map(|(number, record)| (*number, record.ceiling_ms)));
+                }
                 self.present = Some(*taken);
                 self.has_tried_own = true;
                 self.step = Step::Start;

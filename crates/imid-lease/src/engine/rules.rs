@@ -53,8 +53,43 @@ pub(crate) enum Rule {
     CheckCeilingAgain,
     /// The layout and the number of lanes are those of the register.
     CheckMeta,
+    /// Each attempt to write has a fresh random token, also in two copies of one machine.
+    FreshToken,
     /// A forked child mints nothing.
     RefuseInChild,
+}
+
+#[cfg(test)]
+impl Rule {
+    /// All of them.
+    pub(crate) const ALL: &'static [Self] = &[
+        Self::GrantWhenAcknowledged,
+        Self::CompareToken,
+        Self::WaitForTimeOut,
+        Self::WaitForHorizon,
+        Self::FloorAtCeiling,
+        Self::FloorAfterOwnStamps,
+        Self::SealBeforeSwitch,
+        Self::OwnGrantOnly,
+        Self::LoseToOthers,
+        Self::StopWhenRegisterWentBack,
+        Self::SealBeforeRelease,
+        Self::RoundEndUp,
+        Self::NeverResume,
+        Self::ReleaseOwnRecordOnly,
+        Self::KeepRecords,
+        Self::OnlyRaise,
+        Self::GrowWithTime,
+        Self::GrowByElapsedOnly,
+        Self::FilterClock,
+        Self::SkipFarAhead,
+        Self::RenewEarly,
+        Self::RenewSeldom,
+        Self::CheckCeilingAgain,
+        Self::CheckMeta,
+        Self::FreshToken,
+        Self::RefuseInChild,
+    ];
 }
 
 /// Which rules are in force: all of them, except in a test that takes one away.

@@ -1,6 +1,7 @@
 //! `imid check`: checks that many IDs are valid, in order and distinct.
 
 mod duplicates;
+mod memory;
 mod summary;
 
 use std::path::PathBuf;
@@ -8,14 +9,16 @@ use std::path::PathBuf;
 use bstr::ByteSlice;
 use imid::error::LineError;
 use imid::{MessageId, codec};
+use itertools::Itertools;
 
-use self::duplicates::Duplicates;
+use self::duplicates::{Duplicates, Lines, SortError};
+use self::memory::Memory;
 use self::summary::{Counts, Summary};
+use super::lines::{Problems, read_line};
 use crate::Out;
-use crate::input::{Block, Input, too_long, trim_line_end};
+use crate::input::{Block, Input, too_long};
 use crate::json;
-use crate::json_line::{self, JsonLine};
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::time::rfc3339;
 
@@ -26,8 +29,8 @@ use crate::time::rfc3339;
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
 ///
 /// If the input is not sorted, equal IDs need not be neighbours, so the number of duplicates is unknown. --unsorted
-/// finds them: it sorts with temporary files (in $TMPDIR) and less than 100 MB of memory. With --unsorted, an ID that
-/// is lower than the ID before it is not a problem.
+/// finds them and names their lines: it sorts in memory, and with temporary files (in $TMPDIR) if the IDs do not fit into
+/// --memory. With --unsorted, an ID that is lower than the ID before it is not a problem.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,6 +52,9 @@ pub(crate) struct Args {
     /// Find duplicates in input of any order
     #[arg(long)]
     unsorted: bool,
+    /// Memory for --unsorted, such as 500M or 2G; each ID takes 16 bytes, in memory or in a temporary file [default: 64M]
+    #[arg(long, value_name = "SIZE", requires = "unsorted")]
+    memory: Option<Memory>,
     #[command(flatten)]
     scheme: SchemeArg,
     /// Print the summary as one JSON object
@@ -62,8 +68,8 @@ impl Args {
         let mut check = Check {
             id_field: &self.id_field,
             scheme: self.scheme.scheme,
-            duplicates: self.unsorted.then(Duplicates::new),
-            problems: Problems { report, found: 0 },
+            duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
+            problems: Problems::new(report),
             counts: Counts::default(),
             previous: None,
             least: None,
@@ -81,26 +87,6 @@ impl Args {
         }
         let summary = check.finish()?;
         if self.json { json::write_line(out, &summary) } else { summary.write(out) }
-    }
-}
-
-/// Prints the first problems, and notes that there were problems.
-struct Problems<'a> {
-    report: &'a mut Report,
-    found: u64,
-}
-
-impl Problems<'_> {
-    const MAX_PRINTED: u64 = 10;
-
-    fn add(&mut self, message: impl FnOnce() -> String) {
-        self.report.set_failed();
-        self.found += 1;
-        if self.found <= Self::MAX_PRINTED {
-            self.report.error(message());
-        } else if self.found == Self::MAX_PRINTED + 1 {
-            self.report.note("only the first 10 problems are shown; the summary counts all of them");
-        }
     }
 }
 
@@ -164,22 +150,11 @@ impl Check<'_> {
         self.counts.lines += 1;
         let text = line.trim_ascii();
         if text.is_empty() {
+            self.counts.blank += 1;
             return Ok(());
         }
         let scheme = self.scheme;
-        let read = |text: &[u8]| scheme.parse(text).map(Id::sort_key);
-        let id = if text.starts_with(b"{") {
-            JsonLine::read(line).and_then(|object| {
-                let value = object.value(self.id_field)?;
-                let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
-                let text = text.ok_or_else(|| {
-                    format!("field {}: expected a string, found {}", quote(self.id_field), quote_json(value))
-                })?;
-                read(text.as_bytes())
-            })
-        } else {
-            read(trim_line_end(line))
-        };
+        let id = read_line(line, self.id_field, scheme).map(|line| line.id.sort_key());
         match id {
             Ok(id) => self.count_valid(id),
             Err(problem) => {
@@ -198,7 +173,7 @@ impl Check<'_> {
         }
         self.widen(id, id);
         match &mut self.duplicates {
-            Some(duplicates) => duplicates.push(id).map_err(|error| cannot_sort(&error)),
+            Some(duplicates) => duplicates.push(id, self.counts.lines).map_err(cannot_sort),
             None => Ok(()),
         }
     }
@@ -234,11 +209,11 @@ impl Check<'_> {
             Some(duplicates) => {
                 let mut surplus = 0;
                 duplicates
-                    .for_each(|id, times| {
-                        surplus += times as u64 - 1;
-                        self.problems.add(|| format!("{} occurs {times} times", self.scheme.with_sort_key(id)));
+                    .for_each(|id, lines| {
+                        surplus += lines.count - 1;
+                        self.problems.add(|| occurs(self.scheme.with_sort_key(id), lines));
                     })
-                    .map_err(|error| cannot_sort(&error))?;
+                    .map_err(cannot_sort)?;
                 Some(surplus)
             }
             None => is_sorted.then_some(self.counts.equal),
@@ -254,9 +229,18 @@ impl Check<'_> {
     }
 }
 
-fn cannot_sort(error: &std::io::Error) -> Stop {
-    Stop::Error(format!(
-        "cannot sort with temporary files in {}: {error}",
-        quote(&std::env::temp_dir().to_string_lossy())
-    ))
+/// Returns the message for an ID that occurs more than once.
+fn occurs(id: Id, lines: &Lines) -> String {
+    let more = if lines.count > lines.first.len() as u64 { " and more" } else { "" };
+    format!("{id} occurs {} times, in lines {}{more}", lines.count, lines.first.iter().join(", "))
+}
+
+fn cannot_sort(error: SortError) -> Stop {
+    match error {
+        SortError::OutOfMemory => Stop::Error("out of memory; --memory SIZE uses less".into()),
+        SortError::Io(error) => Stop::Error(format!(
+            "cannot sort with temporary files in {}: {error}",
+            quote(&std::env::temp_dir().to_string_lossy())
+        )),
+    }
 }

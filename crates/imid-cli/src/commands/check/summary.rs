@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use crate::report::Stop;
 
-/// Numbers of lines.
+/// Numbers of lines. `lines` is the sum of `valid`, `invalid` and `blank`.
 #[derive(Default, Serialize)]
 pub(super) struct Counts {
     pub(super) lines: u64,
     pub(super) valid: u64,
     pub(super) invalid: u64,
+    pub(super) blank: u64,
     /// Lines with the same ID as the line before.
     pub(super) equal: u64,
     /// Lines with a lower ID than the line before.
@@ -40,6 +41,7 @@ impl Summary {
             ("lines", self.counts.lines.to_string()),
             ("valid", self.counts.valid.to_string()),
             ("invalid", self.counts.invalid.to_string()),
+            ("blank", self.counts.blank.to_string()),
             ("equal", self.counts.equal.to_string()),
             ("lower", self.counts.lower.to_string()),
             ("duplicates", duplicates),

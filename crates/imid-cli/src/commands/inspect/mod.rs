@@ -1,129 +1,196 @@
 //! `imid inspect`: shows the fields of IDs.
 
+mod bytes;
 mod drawing;
+mod human;
 
-use std::io::{self, Write};
+use std::io::Write;
 
-use anstream::AutoStream;
-use anstyle::{AnsiColor, Effects, Style};
-use jiff::Zoned;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use self::human::Page;
 use crate::Out;
+use crate::candidates::hint;
+use crate::form::{Form, Read, ReadForm};
 use crate::input::{Input, trim_line_end, utf8};
-use crate::json::{self, Findings};
-use crate::report::{Report, Stop};
-use crate::scheme::{Id, Scheme, SchemeArg, named_type};
+use crate::output::{FormatArgs, Writer};
+use crate::report::{KeepGoing, Report, Stop, quote};
+use crate::row::{Column, Row};
+use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionName};
-use crate::time;
+use crate::terminal::Terminal;
+use crate::time::rfc3339;
 
-/// Show the fields of IDs: time, spin, session type and session hash
+/// Show the fields of IDs, or convert IDs to another form
 ///
-/// Reads IDs in upper or lower case, with or without dashes. Without arguments, reads standard input, one ID per line.
-/// With --session, shows whether the hash of the ID is the hash of that name.
+/// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
+/// integer; and its UUID view. The result says which form was read. Without arguments, reads standard input, one ID per
+/// line. --in says that all IDs have one form, and reads raw bytes.
+///
+/// With --format, prints one ID per line in another form, or a table. With --session, shows whether the hash of the ID is
+/// the hash of that name. If not, the exit status is 1.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid inspect EMAQ-2948-WCRV-T3DD
   imid inspect --json emaq2948wcrvt3dd
+  imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56b000000000
   imid inspect --session room-42 EMAQ-2948-WCRV-T3DD
-  imid new -n 3 | imid inspect --json
+  imid inspect --time-zone Asia/Shanghai EMAQ-2948-WCRV-T3DD
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
-  imid inspect --dialect twitter --json 204697221847986177")]
+  imid inspect --dialect twitter --json 204697221847986177
+  imid inspect --dialect rongcloud --format hex < ids.txt
+  imid inspect --format csv --columns id,time,hex < ids.txt
+  imid inspect --in bytes --format uuid < ids.bin")]
 pub(crate) struct Args {
     /// IDs; without IDs, standard input is read, one ID per line
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
-    /// Print one JSON object per ID
-    #[arg(long)]
-    json: bool,
+    /// Form of the IDs; bytes are read only from standard input, without separators
+    #[arg(long = "in", value_name = "FORM", default_value_t)]
+    form: FormArg,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// Time zone of the local time, such as Europe/Berlin or UTC [default: that of the system]
+    #[arg(long, value_name = "ZONE", value_parser = time_zone)]
+    time_zone: Option<TimeZone>,
     #[command(flatten)]
     scheme: SchemeArg,
     #[command(flatten)]
     session: SessionName,
+    #[command(flatten)]
+    keep_going: KeepGoing,
+}
+
+/// A form of the input, or the form that the shape of each ID says.
+#[derive(Clone, Copy, Default)]
+struct FormArg(Option<Form>);
+
+impl ValueEnum for FormArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(None),
+            Self(Some(Form::Text)),
+            Self(Some(Form::Hex)),
+            Self(Some(Form::Int)),
+            Self(Some(Form::Uuid)),
+            Self(Some(Form::Bytes)),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self.0 {
+            Some(form) => form.to_possible_value(),
+            None => Some(PossibleValue::new("auto").help("The form that the shape of each ID says")),
+        }
+    }
+}
+
+impl std::fmt::Display for FormArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // PANIC: each form has a name.
+        f.write_str(self.to_possible_value().expect("a form has a name").get_name())
+    }
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let hash = match self.scheme.scheme {
+        report.keep_going(&self.keep_going);
+        let scheme = self.scheme.scheme;
+        let hash = match scheme {
             Scheme::Dialect(dialect) => self.session.hash(dialect)?,
             Scheme::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
             Scheme::Snowflake(_) => None,
         };
+        let mut columns = Column::of(scheme).to_vec();
+        columns.extend(hash.map(|_| Column::SessionMatch));
+        let mut show = Show {
+            hash,
+            has_mismatch: false,
+            to: match self.format.writer(scheme, &columns)? {
+                Some(writer) => To::Writer(writer),
+                None => {
+                    To::Page(Page::new(Terminal::stdout(), self.time_zone.clone().unwrap_or_else(TimeZone::system)))
+                }
+            },
+        };
+        if let To::Writer(writer) = &mut show.to {
+            writer.write_header(out)?;
+        }
+        let shown = self.show_all(out, report, &mut show);
+        if show.has_mismatch {
+            report.set_failed();
+        }
+        shown
+    }
+
+    fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
         for (index, text) in self.ids.iter().enumerate() {
-            match self.scheme.scheme.parse_pasted(text) {
-                Ok(id) => self.write(out, &id, hash)?,
+            match self.read(text) {
+                Ok(read) => show.write(out, read)?,
                 Err(problem) => report.bad_input(format_args!("argument {}", index + 1), problem)?,
             }
         }
-        if self.ids.is_empty() { self.read_stdin(out, report, hash) } else { Ok(()) }
-    }
-
-    /// Reads one ID per line from standard input. Skips blank lines.
-    fn read_stdin(&self, out: &mut Out, report: &mut Report, hash: Option<u32>) -> Result<(), Stop> {
+        if !self.ids.is_empty() {
+            return Ok(());
+        }
+        if let FormArg(Some(Form::Bytes)) = self.form {
+            let form = ReadForm::Exact(Form::Bytes);
+            return bytes::each_id(out, self.scheme.scheme, |out, id| show.write(out, Read { id, form }));
+        }
         Input::stdin()?.each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }
-            match line.and_then(|line| self.scheme.scheme.parse_pasted(utf8(trim_line_end(line))?)) {
-                Ok(id) => self.write(out, &id, hash),
+            match line.and_then(|line| self.read(utf8(trim_line_end(line))?)) {
+                Ok(read) => show.write(out, read),
                 Err(problem) => report.bad_input(format_args!("line {number}"), problem),
             }
         })
     }
 
-    fn write(&self, out: &mut Out, id: &Id, hash: Option<u32>) -> Result<(), Stop> {
-        let session_match = match id {
-            Id::Message { id, .. } => hash.map(|hash| id.hash() == hash),
-            Id::Snowflake(_) => None,
-        };
-        if self.json {
-            return json::write_id(out, id, Findings { session_match, ..Findings::default() });
-        }
-        let out: &mut dyn Write = out;
-        let mut out = AutoStream::new(out, AutoStream::choice(&io::stdout()));
-        Ok(write_human(&mut out, id, session_match)?)
+    /// Reads one ID. The error says if another scheme has such IDs.
+    fn read(&self, text: &str) -> Result<Read, String> {
+        self.scheme.scheme.read(text, self.form.0).map_err(|problem| match hint(text.trim()) {
+            Some(reading) if self.form.0.is_none() => {
+                let id = reading.read.id;
+                format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
+            }
+            _ => problem,
+        })
     }
 }
 
-const HEADING: Style = Style::new().bold();
-const LABEL: Style = Style::new().effects(Effects::DIMMED);
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
+/// Shows IDs one by one.
+struct Show {
+    hash: Option<u32>,
+    has_mismatch: bool,
+    to: To,
+}
 
-fn write_human(out: &mut impl Write, id: &Id, session_match: Option<bool>) -> io::Result<()> {
-    writeln!(out, "{HEADING}{id}{HEADING:#}")?;
-    drawing::draw(out, id)?;
-    let mut line = |label: &str, value: &str| writeln!(out, "{LABEL}{label:8}{LABEL:#}{value}");
-    let local = time::timestamp(id.timestamp_ms()).to_zoned(TimeZone::system());
-    line("UTC", &time::rfc3339(id.timestamp_ms()))?;
-    line("local", &local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z %Q").to_string())?;
-    line("age", &time::age(&local, &Zoned::now()))?;
-    match id {
-        Id::Message { dialect, id } => {
-            line("type", &named_type(dialect, id.type_code()))?;
-            line("hash", &id.hash().to_string())?;
-        }
-        Id::Snowflake(id) => {
-            let split = id.datacenter().map(|datacenter| format!(" (datacenter {datacenter}, worker {})", id.worker()));
-            line("node", &format!("{}{}", id.node(), split.unwrap_or_default()))?;
-            line("seq", &id.sequence().to_string())?;
-            if id.is_overflowed() {
-                line("sign", &format!("{BAD}the time overflows into the sign bit{BAD:#}"))?;
-            }
-        }
-    }
-    if let Some(is_match) = session_match {
-        let (style, says) = if is_match {
-            (GOOD, "the hash matches (a hint: one name in 4,194,304 matches by chance)")
-        } else {
-            (BAD, "the hash does not match: this is another session")
+enum To {
+    Writer(Writer),
+    Page(Page),
+}
+
+impl Show {
+    fn write(&mut self, out: &mut Out, Read { id, form }: Read) -> Result<(), Stop> {
+        let session_match = match id {
+            Id::Message { id, .. } => self.hash.map(|hash| id.hash() == hash),
+            Id::Snowflake(_) => None,
         };
-        line("session", &format!("{style}{says}{style:#}"))?;
+        self.has_mismatch |= session_match == Some(false);
+        let row = Row { form: Some(form), session_match, ..Row::new(id) };
+        match &mut self.to {
+            To::Writer(writer) => writer.write(out, &row),
+            To::Page(page) => Ok(out.write_all(page.show(&row, Timestamp::now()))?),
+        }
     }
-    line("hex", &id.hex())?;
-    if let Id::Message { id, .. } = id {
-        line("integer", &id.to_u128().to_string())?;
-    }
-    writeln!(out)
+}
+
+fn time_zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| format!("expected a time zone such as Europe/Berlin or UTC, found {}", quote(name)))
 }

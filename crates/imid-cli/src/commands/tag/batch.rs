@@ -2,6 +2,7 @@
 
 use bstr::ByteSlice;
 
+use super::columns::Addition;
 use super::plan::{Facts, Message, Plan, Value};
 use crate::input::too_long;
 use crate::json_line::JsonLine;
@@ -9,7 +10,7 @@ use crate::report::Stop;
 
 /// A block of messages.
 ///
-/// The output is the text, with the ID of each message inserted at its `insert_at`.
+/// The text is the output, except for the IDs: each message has an [`Addition`] with room for them.
 #[derive(Default)]
 pub(super) struct Batch {
     /// Number of lines.
@@ -30,7 +31,8 @@ pub(super) struct Entry {
 /// A message that was read.
 pub(super) struct Ready {
     pub(super) facts: Facts,
-    pub(super) insert_at: usize,
+    /// Where its addition starts in the text.
+    pub(super) addition: usize,
     /// Where the next message starts in the text.
     pub(super) end: usize,
 }
@@ -43,9 +45,9 @@ impl Batch {
     }
 
     /// Adds JSON lines.
-    pub(super) fn add_json_lines(&mut self, lines: &[u8], plan: &Plan) -> Result<(), Stop> {
-        // The text is about as long as the lines.
-        self.text.try_reserve(lines.len() + lines.len() / 8).map_err(|_| Stop::out_of_memory())?;
+    pub(super) fn add_json_lines(&mut self, lines: &[u8], plan: &Plan, addition: &Addition) -> Result<(), Stop> {
+        // Most lines grow by less than a half.
+        self.text.try_reserve(lines.len() + lines.len() / 2).map_err(|_| Stop::out_of_memory())?;
         for line in lines.lines_with_terminator() {
             let start = self.text.len();
             if line.trim_ascii().is_empty() {
@@ -54,8 +56,8 @@ impl Batch {
                 let result = JsonLine::read(line).and_then(|object| {
                     let facts = plan.read(&object)?;
                     let removed = if plan.overwrite { &plan.id_fields[..] } else { &[] };
-                    let insert_at = object.write_with_room(&mut self.text, removed);
-                    Ok(Ready { facts, insert_at, end: self.text.len() })
+                    let addition = object.write_with_last(&mut self.text, removed, &addition.text);
+                    Ok(Ready { facts, addition, end: self.text.len() })
                 });
                 self.entries.push(Entry { line: self.lines, start, result: result.map_err(Into::into) });
             }

@@ -1,6 +1,8 @@
 //! `imid tag`: gives each JSON line an ID.
 
 mod batch;
+mod columns;
+mod csv;
 mod minter;
 mod pipeline;
 mod plan;
@@ -8,23 +10,26 @@ mod progress;
 mod replay;
 mod template;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use clap::builder::{EnumValueParser, TypedValueParser};
 use imid::{MessageId, SessionType};
 
 use self::batch::Batch;
+use self::columns::{Addition, Column, Room};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
 use self::plan::{Plan, SessionSource};
 use self::template::Template;
 use super::whole_number;
 use crate::Out;
-use crate::input::{self, Input};
-use crate::report::{Report, Stop};
+use crate::form::Form;
+use crate::input::{InBuffer, Input, Kind};
+use crate::report::{KeepGoing, Report, Stop};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::stdout::Tagged;
@@ -55,6 +60,9 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    input: Option<Kind>,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
     session_field: Option<String>,
@@ -76,7 +84,16 @@ pub(crate) struct Args {
     /// Field for the ID
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Replace the ID field of lines that have one; without this option, such a line is an error
+    /// Form of the ID in --id-field
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = form())]
+    format: Form,
+    /// Field for the ID as 20 hex digits, in addition to --id-field
+    #[arg(long, value_name = "FIELD")]
+    hex_field: Option<String>,
+    /// Field for the UUID view of the ID, in addition to --id-field
+    #[arg(long, value_name = "FIELD")]
+    uuid_field: Option<String>,
+    /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]
     overwrite: bool,
     /// Report an error if an ID would move forward by more than this many milliseconds
@@ -91,28 +108,54 @@ pub(crate) struct Args {
     /// Number of threads that read lines [default: the number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    keep_going: KeepGoing,
+}
+
+/// Reads a form that JSON can hold. An integer is a string of digits, because many JSON readers lose bits of large numbers.
+fn form() -> impl TypedValueParser<Value = Form> {
+    EnumValueParser::<Form>::new().try_map(|form| match form {
+        Form::Bytes => Err("raw bytes are not text; use hex"),
+        form => Ok(form),
+    })
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        report.keep_going(&self.keep_going);
         let mut minter = Minter::new(self)?;
         let plan = self.plan()?;
-        // The key with its quotes and escapes. It is the same for all lines.
-        let key = serde_json::to_string(&self.id_field).map_err(io::Error::from)?;
+
+        let columns = self.columns()?;
         let bar = progress::bar(self.file.as_deref());
         report.set_bar(bar.clone());
-        let lines = Lines(Input::open(self.file.as_deref())?.with_bar(&bar));
-        let pipeline =
-            Pipeline::start(self.threads(), lines, move |block| block.batch.add_json_lines(&block.bytes, &plan))?;
-        let mut tagger = Tagger { minter: &mut minter, key: &key, out, report, lines: 0, tagged: 0, last: None };
+        let input = Input::open(self.file.as_deref())?.with_bar(&bar);
+        let (pipeline, rooms) = if let Some(delimiter) = Kind::of(self.input, self.file.as_deref()).delimiter() {
+            if self.overwrite {
+                return Err(Stop::Usage("--overwrite works only with JSON lines".into()));
+            }
+            let records = csv::Records::new(input, delimiter, columns, plan);
+            let rooms = records.addition().rooms.clone();
+            // A record can have line feeds, so it cannot be found without reading those before it.
+            (Pipeline::start(1, records, |_| Ok(()))?, rooms)
+        } else {
+            let addition = Addition::json(&columns);
+            let rooms = addition.rooms.clone();
+            let work = move |block: &mut Block| {
+                block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
+            };
+            (Pipeline::start(self.threads(), Lines(input), work)?, rooms)
+        };
+        let mut tagger = Tagger { minter: &mut minter, rooms: &rooms, out, report, lines: 0, tagged: 0, last: None };
         let ran = tagger.run(pipeline);
-        let tagged = tagger.tagged;
+        let count = tagger.tagged;
         // Also after an error, because the lines before it were written.
         let flushed = out.flush().map_err(Stop::from);
         bar.finish_and_clear();
         minter.finish(report);
         ran.and(flushed)?;
-        minter.summary(tagged, report);
+        minter.summary(count, report);
         Ok(())
     }
 
@@ -127,9 +170,25 @@ impl Args {
             default_type: pair_type(self.session_type, self.peer_field.is_some())?,
             type_field: self.type_field.clone(),
             time_field: self.time_field.clone(),
-            id_fields: vec![self.id_field.clone()],
+            id_fields: self.columns()?.into_iter().map(|column| column.name).collect(),
             overwrite: self.overwrite,
         }))
+    }
+
+    /// Returns the fields that get the ID.
+    fn columns(&self) -> Result<Vec<Column>, Stop> {
+        let others = [(&self.hex_field, Form::Hex), (&self.uuid_field, Form::Uuid)];
+        let others = others.into_iter().filter_map(|(name, form)| Some((name.as_ref()?, form)));
+        let mut columns = Vec::<Column>::new();
+        for (name, form) in [(&self.id_field, self.format)].into_iter().chain(others) {
+            if columns.iter().any(|column| column.name == *name) {
+                return Err(Stop::Usage(format!(
+                    "expected different fields for the forms of the ID, found {name:?} twice"
+                )));
+            }
+            columns.push(Column { name: name.clone(), form });
+        }
+        Ok(columns)
     }
 
     fn threads(&self) -> usize {
@@ -143,14 +202,11 @@ struct Lines(Input);
 
 impl Source for Lines {
     fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
-        block.bytes.clear();
-        match self.0.next()? {
+        block.lines = 0..0;
+        match self.0.next_in(&mut block.buffer)? {
             None => return Ok(false),
-            Some(input::Block::TooLong) => block.batch.add_too_long(),
-            Some(input::Block::Lines(lines)) => {
-                block.bytes.try_reserve(lines.len()).map_err(|_| Stop::out_of_memory())?;
-                block.bytes.extend_from_slice(lines);
-            }
+            Some(InBuffer::TooLong) => block.batch.add_too_long(),
+            Some(InBuffer::Lines(lines)) => block.lines = lines,
         }
         Ok(true)
     }
@@ -159,7 +215,7 @@ impl Source for Lines {
 /// Mints the IDs and writes the lines, in the order of the input.
 struct Tagger<'a> {
     minter: &'a mut Minter,
-    key: &'a str,
+    rooms: &'a [Room],
     out: &'a mut Out,
     report: &'a mut Report,
     /// Number of lines before the present block.
@@ -170,8 +226,8 @@ struct Tagger<'a> {
 
 impl Tagger<'_> {
     fn run(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
-        while let Some(block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
-            self.write(&block.batch)?;
+        while let Some(mut block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
+            self.write(&mut block.batch)?;
             self.lines += block.batch.lines;
             self.out.flush()?;
             pipeline.recycle(block);
@@ -190,34 +246,38 @@ impl Tagger<'_> {
     }
 
     /// Writes a block, with the IDs of its messages.
-    fn write(&mut self, batch: &Batch) -> Result<(), Stop> {
-        // The text before `written` was written, or belongs to a message that is left out.
+    fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
+        let text = &mut batch.text;
+        // The text before `written` was written, or is left out.
         let mut written = 0;
         for entry in &batch.entries {
             let line = self.lines + entry.line + 1;
             let minted = match &entry.result {
-                Ok(ready) => self.minter.mint(ready.facts, line).map(|id| (id, ready.insert_at)),
+                Ok(ready) => self.minter.mint(ready.facts, line).map(|id| (id, ready.addition)),
                 Err(problem) => Err(problem.to_string()),
             };
-            let until = minted.as_ref().map_or(entry.start, |(_, insert_at)| *insert_at);
-            self.out.write_all(&batch.text[written..until])?;
             match minted {
-                Ok((id, insert_at)) => {
+                Ok((id, addition)) => {
+                    for room in self.rooms {
+                        let (start, end) = (addition + room.start, addition + room.start + room.len());
+                        let len = room.fill(id, &mut text[start..end]);
+                        if start + len < end {
+                            self.out.write_all(&text[written..start + len])?;
+                            written = end;
+                        }
+                    }
                     // The next write finishes this line.
                     self.last = Some(Tagged { line, id });
                     self.out.set_tagged(Tagged { line, id });
                     self.tagged += 1;
-                    for part in [self.key, ":\"", &id.to_text(), "\""] {
-                        self.out.write_all(part.as_bytes())?;
-                    }
-                    written = insert_at;
                 }
                 Err(problem) => {
+                    self.out.write_all(&text[written..entry.start])?;
                     self.report.bad_input(format_args!("line {line}"), problem)?;
                     written = entry.result.as_ref().map_or(entry.start, |ready| ready.end);
                 }
             }
         }
-        Ok(self.out.write_all(&batch.text[written..])?)
+        Ok(self.out.write_all(&text[written..])?)
     }
 }

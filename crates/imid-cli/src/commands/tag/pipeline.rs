@@ -1,6 +1,7 @@
 //! Reads and parses blocks on several threads, and returns them in the order of the input.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::{io, thread};
@@ -17,8 +18,9 @@ pub(super) trait Source: Send + 'static {
 /// A block and what a thread made of it. Blocks are used again, so that memory is allocated only once.
 #[derive(Default)]
 pub(super) struct Block {
-    /// The bytes of the block, for the work that is done in parallel.
-    pub(super) bytes: Vec<u8>,
+    /// The lines of the block, for the work that is done in parallel. They are a range of the buffer.
+    pub(super) buffer: Vec<u8>,
+    pub(super) lines: Range<usize>,
     pub(super) batch: Batch,
 }
 

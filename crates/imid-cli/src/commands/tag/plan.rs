@@ -67,6 +67,15 @@ impl Plan {
         Ok(Facts { session, unix_ms })
     }
 
+    /// Returns the fields that are read.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &String> {
+        let session: Vec<_> = match &self.session {
+            SessionSource::Field(name) => vec![name],
+            SessionSource::Template(template) => template.fields().collect(),
+        };
+        session.into_iter().chain(&self.peer_field).chain(&self.type_field).chain(&self.time_field)
+    }
+
     fn session(&self, message: &impl Message) -> Result<Session, String> {
         let session_type = match &self.type_field {
             Some(name) => field(message, name, |value| value.parse(session_type))?,

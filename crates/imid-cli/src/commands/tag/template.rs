@@ -14,6 +14,16 @@ pub(super) enum Part {
     Field(String),
 }
 
+impl Template {
+    /// Returns the names of the fields.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Field(name) => Some(name),
+            Part::Text(_) => None,
+        })
+    }
+}
+
 impl FromStr for Template {
     type Err = String;
 

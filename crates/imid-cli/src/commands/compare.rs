@@ -1,0 +1,222 @@
+//! `imid compare`: puts IDs in order, with the time between them.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::Out;
+use crate::candidates::now_ms;
+use crate::input::{Input, trim_line_end, utf8};
+use crate::json;
+use crate::report::Stop;
+use crate::scheme::{Id, SchemeArg, named_type};
+use crate::terminal::Terminal;
+use crate::time::{difference, rfc3339};
+
+/// Sort IDs by time and show the time between them, their sessions and their order
+///
+/// Reads the same forms as imid inspect. Without arguments, reads standard input, one ID per line, and keeps all IDs in
+/// memory. The table has a line for the present time. IDs with the same session letter have the same type and session
+/// hash.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
+  imid tag --session-field room < chat.jsonl | head | jq -r .id | imid compare
+  imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000")]
+pub(crate) struct Args {
+    /// IDs; without IDs, standard input is read, one ID per line
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    scheme: SchemeArg,
+}
+
+/// An ID and its place in the input, from 1.
+struct Item {
+    number: u64,
+    id: Id,
+    /// The index of its session among all sessions. `None` for a Snowflake.
+    session: Option<usize>,
+}
+
+/// The comparison as a JSON object.
+#[derive(Serialize)]
+struct Comparison {
+    ids: Vec<Compared>,
+    /// Whether the IDs of the input strictly increase.
+    increasing: bool,
+    /// `None` for Snowflakes.
+    same_session: Option<bool>,
+    span_ms: u64,
+    now_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Compared {
+    number: u64,
+    id: String,
+    unix_ms: u64,
+    time: String,
+    since_previous_ms: Option<u64>,
+    r#type: Option<u8>,
+    hash: Option<u32>,
+}
+
+impl Args {
+    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
+        let mut items = self.items(out)?;
+        if items.is_empty() {
+            return Err(Stop::Error("expected at least one ID, found none".into()));
+        }
+        let is_increasing = items.is_sorted_by(|a, b| a.id.sort_key() < b.id.sort_key());
+        // The sort is stable, so equal IDs stay in the order of the input.
+        items.sort_by_key(|item| item.id.sort_key());
+        let sessions = number_sessions(&mut items);
+        if self.json {
+            write_json(out, &items, &sessions, is_increasing)
+        } else {
+            write_table(out, &items, &sessions, is_increasing)
+        }
+    }
+
+    fn items(&self, out: &mut Out) -> Result<Vec<Item>, Stop> {
+        let scheme = self.scheme.scheme;
+        let read = |number, text: &str| {
+            let read = scheme.read(text, None)?;
+            Ok::<Item, String>(Item { number, id: read.id, session: None })
+        };
+        let mut items = Vec::new();
+        for (number, text) in (1..).zip(&self.ids) {
+            items.push(read(number, text).map_err(|problem| Stop::Error(format!("argument {number}: {problem}")))?);
+        }
+        if self.ids.is_empty() {
+            Input::stdin()?.each_line(out, |_, number, line| {
+                if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
+                    return Ok(());
+                }
+                let item = line.and_then(|line| read(number, utf8(trim_line_end(line))?));
+                items.push(item.map_err(|problem| Stop::Error(format!("line {number}: {problem}")))?);
+                Ok(())
+            })?;
+        }
+        Ok(items)
+    }
+}
+
+/// A session type and hash, with the name of the type.
+type SessionFields = (u8, u32, String);
+
+/// Numbers the sessions in the order of the IDs.
+fn number_sessions(items: &mut [Item]) -> Vec<SessionFields> {
+    let mut sessions: Vec<SessionFields> = Vec::new();
+    let mut numbers = HashMap::new();
+    for item in items {
+        if let Id::Message { dialect, id } = item.id {
+            let key = (id.type_code(), id.hash());
+            item.session = Some(*numbers.entry(key).or_insert_with(|| {
+                sessions.push((key.0, key.1, named_type(dialect, key.0)));
+                sessions.len() - 1
+            }));
+        }
+    }
+    sessions
+}
+
+/// The milliseconds since the ID before it.
+fn since_previous(items: &[Item], index: usize) -> Option<u64> {
+    let previous = items.get(index.checked_sub(1)?)?;
+    Some(items[index].id.timestamp_ms() - previous.id.timestamp_ms())
+}
+
+fn span_ms(items: &[Item]) -> u64 {
+    let ends = items.first().zip(items.last());
+    ends.map_or(0, |(first, last)| last.id.timestamp_ms() - first.id.timestamp_ms())
+}
+
+fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {
+    let ids = items.iter().enumerate().map(|(index, item)| {
+        let session = item.session.map(|session| &sessions[session]);
+        Compared {
+            number: item.number,
+            id: item.id.to_string(),
+            unix_ms: item.id.timestamp_ms(),
+            time: rfc3339(item.id.timestamp_ms()),
+            since_previous_ms: since_previous(items, index),
+            r#type: session.map(|session| session.0),
+            hash: session.map(|session| session.1),
+        }
+    });
+    let same_session = (!sessions.is_empty()).then_some(sessions.len() == 1);
+    let comparison =
+        Comparison { ids: ids.collect(), increasing, same_session, span_ms: span_ms(items), now_ms: now_ms() };
+    json::write_line(out, &comparison)
+}
+
+/// The width of the table with IDs of 19 characters and a difference of up to 16.
+const TABLE_WIDTH: usize = 78;
+
+fn write_table(out: &mut Out, items: &[Item], sessions: &[SessionFields], is_increasing: bool) -> Result<(), Stop> {
+    let now = now_ms();
+    let is_wide = Terminal::stdout().fits(TABLE_WIDTH);
+    let number_width = items.iter().map(|item| item.number).max().unwrap_or(0).to_string().len();
+    let id_width = items.iter().map(|item| item.id.to_string().len()).max().unwrap_or(0);
+    let mut line = |number: &str, id: &str, session: &str, unix_ms: u64, since: &str| {
+        let start = format!("{number:>number_width$}  {id:<id_width$}  {session:<2}");
+        let time = rfc3339(unix_ms);
+        let line = if is_wide {
+            format!("{start}  {time}  {since}")
+        } else {
+            format!("{}\n{:number_width$}  {time}  {since}", start.trim_end(), "")
+        };
+        writeln!(out, "{}", line.trim_end())
+    };
+    let mut now_is_due = true;
+    for (index, item) in items.iter().enumerate() {
+        let unix_ms = item.id.timestamp_ms();
+        let previous = index.checked_sub(1).map(|index| items[index].id.timestamp_ms());
+        if now_is_due && unix_ms > now {
+            now_is_due = false;
+            line("", "now", "", now, &previous.map_or(String::new(), |previous| difference(now - previous)))?;
+        }
+        let is_equal = index > 0 && items[index - 1].id.sort_key() == item.id.sort_key();
+        let since = since_previous(items, index).map(difference).unwrap_or_default();
+        let since = if is_equal { "equal to the ID before it".to_owned() } else { since };
+        let session = item.session.map(letters).unwrap_or_default();
+        line(&item.number.to_string(), &item.id.to_string(), &session, unix_ms, &since)?;
+    }
+    if now_is_due {
+        let last = items.last().map_or(now, |item| item.id.timestamp_ms());
+        line("", "now", "", now, &difference(now.saturating_sub(last)))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "span    {}", difference(span_ms(items)).trim_start_matches('+'))?;
+    let order = if is_increasing { "the input is strictly increasing" } else { "the input is not strictly increasing" };
+    writeln!(out, "order   {order}")?;
+    match sessions {
+        [] => {}
+        [(_, hash, type_name)] => writeln!(out, "session A: type {type_name}, hash {hash}; all IDs have it")?,
+        sessions => {
+            for (index, (_, hash, type_name)) in sessions.iter().enumerate().take(MAX_SESSIONS) {
+                writeln!(out, "session {}: type {type_name}, hash {hash}", letters(index))?;
+            }
+            if sessions.len() > MAX_SESSIONS {
+                writeln!(out, "        and {} more", sessions.len() - MAX_SESSIONS)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The most sessions that are described after the table.
+const MAX_SESSIONS: usize = 26;
+
+/// Returns A to Z, then AA, AB and so on.
+fn letters(index: usize) -> String {
+    let letter = char::from(b'A' + (index % 26) as u8);
+    if index < 26 { letter.to_string() } else { letters(index / 26 - 1) + &letter.to_string() }
+}

@@ -1,0 +1,50 @@
+//! Lines that are an ID, or a JSON object with an ID, for the commands that read many of them.
+
+use crate::input::trim_line_end;
+use crate::json_line::{self, JsonLine};
+use crate::report::{Report, quote, quote_json};
+use crate::scheme::{Id, Scheme};
+
+/// A line with an ID.
+pub(super) struct IdLine<'a> {
+    pub(super) id: Id,
+    /// The object, if the line is one.
+    pub(super) object: Option<JsonLine<'a>>,
+}
+
+/// Reads a line that is not blank: an ID in its strict form, or a JSON object with an ID in a field.
+pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme) -> Result<IdLine<'a>, String> {
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Ok(IdLine { id: scheme.parse(trim_line_end(line))?, object: None });
+    }
+    let object = JsonLine::read(line)?;
+    let value = object.value(field)?;
+    // A Snowflake can be a number in JSON. A message ID is always a string.
+    let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
+    let text = text.ok_or_else(|| format!("field {}: expected a string, found {}", quote(field), quote_json(value)))?;
+    Ok(IdLine { id: scheme.parse(text.as_bytes())?, object: Some(object) })
+}
+
+/// Prints the first problems, and notes that there were problems.
+pub(super) struct Problems<'a> {
+    report: &'a mut Report,
+    found: u64,
+}
+
+impl<'a> Problems<'a> {
+    const MAX_PRINTED: u64 = 10;
+
+    pub(super) fn new(report: &'a mut Report) -> Self {
+        Self { report, found: 0 }
+    }
+
+    pub(super) fn add(&mut self, message: impl FnOnce() -> String) {
+        self.report.set_failed();
+        self.found += 1;
+        if self.found <= Self::MAX_PRINTED {
+            self.report.error(message());
+        } else if self.found == Self::MAX_PRINTED + 1 {
+            self.report.note("only the first 10 problems are shown; the summary counts all of them");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The result of `stats`.
+
+use std::io::Write;
+
+use imid::dialect::Dialect;
+use serde::Serialize;
+
+use super::chart::bars;
+use super::rates::{Rates, ratio};
+use super::sessions::{Busiest, Owner};
+use crate::report::Stop;
+use crate::scheme::{Scheme, named_type};
+use crate::terminal::Terminal;
+use crate::time::rfc3339;
+use crate::{Out, json};
+
+/// Numbers of lines. `lines` is the sum of the others.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) lines: u64,
+    pub(super) valid: u64,
+    pub(super) invalid: u64,
+    pub(super) blank: u64,
+}
+
+/// IDs whose time is ahead of the time of their message.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Leads {
+    pub(super) ids: u64,
+    pub(super) ahead: u64,
+    pub(super) largest_ms: u64,
+}
+
+impl Leads {
+    /// Counts an ID.
+    pub(super) fn add(&mut self, id_ms: u64, message_ms: u64) {
+        let lead = id_ms.saturating_sub(message_ms);
+        self.ids += 1;
+        self.ahead += u64::from(lead > 0);
+        self.largest_ms = self.largest_ms.max(lead);
+    }
+
+    fn share(self) -> f64 {
+        ratio(self.ahead, self.ids)
+    }
+}
+
+/// The result.
+pub(super) struct Summary {
+    pub(super) counts: Counts,
+    /// The first and the last time, in unix milliseconds.
+    pub(super) times: Option<(u64, u64)>,
+    pub(super) scheme: Scheme,
+    pub(super) types: Vec<(u8, u64)>,
+    pub(super) busiest: Busiest,
+    pub(super) ahead: Option<Leads>,
+    pub(super) rates: Rates,
+}
+
+/// Number of columns of the chart.
+const CHART_COLUMNS: u64 = 60;
+
+/// The most intervals in JSON.
+const JSON_INTERVALS: u64 = 1_000;
+
+impl Summary {
+    /// Writes the result for people.
+    pub(super) fn write(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let none = || "none".to_owned();
+        let Counts { lines, valid, invalid, blank } = self.counts;
+        for (name, value) in [
+            ("lines", lines.to_string()),
+            ("valid", valid.to_string()),
+            ("invalid", invalid.to_string()),
+            ("blank", blank.to_string()),
+            ("first time", self.times.map_or_else(none, |(first, _)| rfc3339(first))),
+            ("last time", self.times.map_or_else(none, |(_, last)| rfc3339(last))),
+        ] {
+            writeln!(out, "{name:<12}{value}")?;
+        }
+        if let Some(ahead) = self.ahead {
+            let percent = ahead.share() * 100.0;
+            writeln!(
+                out,
+                "{:<12}{} of {} ({percent:.2} %), by at most {} ms",
+                "ahead", ahead.ahead, ahead.ids, ahead.largest_ms
+            )?;
+        }
+        if valid == 0 {
+            return Ok(());
+        }
+        self.write_types(out)?;
+        self.write_busiest(out)?;
+        self.write_chart(out)
+    }
+
+    /// Returns the dialect that names the types.
+    fn dialect(&self) -> &'static Dialect<'static> {
+        match self.scheme {
+            Scheme::Dialect(dialect) => dialect,
+            Scheme::Snowflake(_) => &Dialect::STANDARD,
+        }
+    }
+
+    fn write_types(&self, out: &mut Out) -> Result<(), Stop> {
+        if !self.types.is_empty() {
+            writeln!(out, "\nIDs by session type")?;
+        }
+        for (code, count) in &self.types {
+            let percent = ratio(*count, self.counts.valid) * 100.0;
+            writeln!(out, "{count:>12}  {percent:>6.2} %  {}", named_type(self.dialect(), *code))?;
+        }
+        Ok(())
+    }
+
+    fn write_busiest(&self, out: &mut Out) -> Result<(), Stop> {
+        let Busiest { owners, max_error, number } = &self.busiest;
+        if owners.is_empty() {
+            return Ok(());
+        }
+        let noun = if matches!(self.scheme, Scheme::Dialect(_)) { "sessions" } else { "nodes" };
+        match number {
+            Some(number) => writeln!(out, "\nBusiest {noun}, of {number}")?,
+            None => writeln!(out, "\nBusiest {noun}; a count can be too high by at most {max_error}")?,
+        }
+        for (owner, count) in owners {
+            let percent = ratio(*count, self.counts.valid) * 100.0;
+            let owner = match owner {
+                Owner::Session { type_code, hash } => {
+                    format!("type {}, hash {hash}", named_type(self.dialect(), *type_code))
+                }
+                Owner::Node(node) => format!("node {node}"),
+            };
+            writeln!(out, "{count:>12}  {percent:>6.2} %  {owner}")?;
+        }
+        Ok(())
+    }
+
+    fn write_chart(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let chart = self.rates.columns(CHART_COLUMNS);
+        let values: Vec<_> = chart.columns.iter().map(|column| column.ids_per_second).collect();
+        let greatest = values.iter().copied().fold(0.0, f64::max);
+        writeln!(out, "\nIDs per second, {} s per column", chart.seconds)?;
+        let rows = bars(&values, Terminal::stdout().is_ascii);
+        for (index, row) in rows.iter().enumerate() {
+            let label = if index == 0 { format!("{greatest:.1}") } else { String::new() };
+            writeln!(out, "{label:>12}  {}", row.trim_end())?;
+        }
+        if let Some((peak, seconds)) = self.rates.peak() {
+            let (rate, time) = (peak.ids_per_second, rfc3339(peak.start_ms));
+            writeln!(out, "{:>12}  most: {rate:.1} in the {seconds} s from {time}", "")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the result as one line of JSON.
+    pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let dialect = self.dialect();
+        let type_name = |code: u8| dialect.type_name(code);
+        let rates = self.rates.columns(JSON_INTERVALS);
+        let object = Object {
+            counts: self.counts,
+            first_time: self.times.map(|(first, _)| rfc3339(first)),
+            last_time: self.times.map(|(_, last)| rfc3339(last)),
+            ahead: self.ahead.map(|ahead| LeadsObject { counts: ahead, share: ahead.share() }),
+            types: self
+                .types
+                .iter()
+                .map(|(code, ids)| TypeObject { r#type: *code, type_name: type_name(*code), ids: *ids })
+                .collect(),
+            busiest: self
+                .busiest
+                .owners
+                .iter()
+                .map(|(owner, ids)| match *owner {
+                    Owner::Session { type_code, hash } => {
+                        OwnerObject::Session { r#type: type_code, type_name: type_name(type_code), hash, ids: *ids }
+                    }
+                    Owner::Node(node) => OwnerObject::Node { node, ids: *ids },
+                })
+                .collect(),
+            busiest_max_error: self.busiest.max_error,
+            rate_seconds: rates.seconds,
+            rates: rates
+                .columns
+                .iter()
+                .map(|column| RateObject { time: rfc3339(column.start_ms), ids_per_second: column.ids_per_second })
+                .collect(),
+        };
+        json::write_line(out, &object)
+    }
+}
+
+/// The result, in the order of the output.
+#[derive(Serialize)]
+struct Object {
+    #[serde(flatten)]
+    counts: Counts,
+    first_time: Option<String>,
+    last_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ahead: Option<LeadsObject>,
+    types: Vec<TypeObject>,
+    busiest: Vec<OwnerObject>,
+    busiest_max_error: u64,
+    /// The length of an interval of `rates`.
+    rate_seconds: u64,
+    rates: Vec<RateObject>,
+}
+
+#[derive(Serialize)]
+struct LeadsObject {
+    #[serde(flatten)]
+    counts: Leads,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct TypeObject {
+    r#type: u8,
+    type_name: Option<&'static str>,
+    ids: u64,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OwnerObject {
+    Session { r#type: u8, type_name: Option<&'static str>, hash: u32, ids: u64 },
+    Node { node: u32, ids: u64 },
+}
+
+#[derive(Serialize)]
+struct RateObject {
+    time: String,
+    ids_per_second: f64,
+}

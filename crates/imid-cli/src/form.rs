@@ -1,0 +1,292 @@
+//! The forms of one ID: how it is read from a text and how it is written.
+
+use clap::ValueEnum;
+use imid::MessageId;
+use imid::dialect::{Dialect, DialectId};
+use imid::error::ParseError;
+use imid::snowflake::{Layout, Snowflake};
+use uuid::Uuid;
+
+use crate::foreign::Foreign;
+use crate::report::quote;
+use crate::scheme::{Id, Scheme};
+
+/// A form of an ID. Each form holds all of its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Form {
+    /// The text of the dialect or layout
+    Text,
+    /// 20 hex digits, or 16 for a Snowflake
+    Hex,
+    /// A decimal number
+    Int,
+    /// The UUID view
+    Uuid,
+    /// The raw bytes: 10, or 8 for a Snowflake
+    Bytes,
+}
+
+/// An ID, and the form that it was read from.
+#[derive(Clone, Copy)]
+pub(crate) struct Read {
+    pub(crate) id: Id,
+    pub(crate) form: ReadForm,
+}
+
+/// The form that an ID was read from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadForm {
+    /// A form as the tool writes it.
+    Exact(Form),
+    /// A text in the other case, or without its dashes, or with some of them.
+    LenientText,
+}
+
+impl ReadForm {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Exact(Form::Text) => "text",
+            Self::LenientText => "lenient text",
+            Self::Exact(Form::Hex) => "hex",
+            Self::Exact(Form::Int) => "int",
+            Self::Exact(Form::Uuid) => "uuid",
+            Self::Exact(Form::Bytes) => "bytes",
+        }
+    }
+}
+
+/// The most decimal digits of a Snowflake. A longer number is the integer of an 80-bit ID.
+const SNOWFLAKE_DIGITS: usize = 20;
+
+/// Number of hex digits of 80 bits and of 64 bits.
+const HEX_DIGITS: usize = 20;
+const SNOWFLAKE_HEX_DIGITS: usize = 16;
+
+impl Scheme {
+    /// Reads an ID from any form that is recognized by its shape, or only from `form`.
+    pub(crate) fn read(self, text: &str, form: Option<Form>) -> Result<Read, String> {
+        // White space is not shown in errors, so positions do not count it either.
+        let text = text.trim();
+        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
+        let read = match form {
+            None => return self.recognize(text),
+            Some(Form::Text) => return self.read_text(text),
+            Some(Form::Hex) => self.read_hex(text),
+            Some(Form::Int) => self.read_int(text),
+            Some(Form::Uuid) => Uuid::try_parse(text)
+                .map_err(|_| "expected a UUID of 32 hex digits".into())
+                .and_then(|uuid| self.view(uuid)),
+            Some(Form::Bytes) => Err("raw bytes are read only from standard input".into()),
+        };
+        read.map(exact(form.unwrap_or(Form::Text))).map_err(|problem| not_an_id(text, &problem))
+    }
+
+    /// Reads an ID from a text of the scheme that a person types or pastes.
+    pub(crate) fn read_text(self, text: &str) -> Result<Read, String> {
+        let text = text.trim();
+        if let Some(id) = self.strict(text) {
+            return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
+        }
+        let read = match self {
+            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(layout) => layout.parse(text).map(Id::Snowflake),
+        };
+        let read = read.map(|id| Read { id, form: ReadForm::LenientText });
+        read.map_err(|error| not_an_id(text, &describe(text, 0, error)))
+    }
+
+    fn strict(self, text: &str) -> Option<Id> {
+        match self {
+            Self::Dialect(dialect) => dialect.parse(text).ok().map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(layout) => layout.parse(text).ok().map(Id::Snowflake),
+        }
+    }
+
+    /// Reads an ID from the form that its shape says. Texts of the scheme come first.
+    pub(crate) fn recognize(self, text: &str) -> Result<Read, String> {
+        let text_problem = match self.read_text(text) {
+            Ok(read) => return Ok(read),
+            Err(problem) => problem,
+        };
+        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
+        let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if hex_prefix_len(text) > 0 || is_hex && text.len() == self.hex_digits() {
+            return self.read_hex(text).map(exact(Form::Hex)).map_err(|problem| not_an_id(text, &problem));
+        }
+        if is_decimal && matches!(self, Self::Dialect(_)) && text.len() > SNOWFLAKE_DIGITS && text.len() < 26 {
+            return self.read_int(text).map(exact(Form::Int)).map_err(|problem| not_an_id(text, &problem));
+        }
+        let foreign = match Uuid::try_parse(text) {
+            Ok(uuid) => match self.view(uuid) {
+                Ok(id) => return Ok(Read { id, form: ReadForm::Exact(Form::Uuid) }),
+                Err(problem) => Some((Foreign::Uuid(uuid), Some(problem))),
+            },
+            Err(_) => Foreign::read(text).map(|foreign| (foreign, None)),
+        };
+        Err(match foreign {
+            // Only a UUID of version 7 could have been a view.
+            Some((foreign, Some(problem))) if foreign.timestamp_ms().is_some() => {
+                format!("{} is {foreign}, not the view of an ID: {problem}", quote(text))
+            }
+            Some((foreign, _)) => format!("{} is {foreign}, not an ID", quote(text)),
+            None => text_problem,
+        })
+    }
+
+    const fn hex_digits(self) -> usize {
+        match self {
+            Self::Dialect(_) => HEX_DIGITS,
+            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS,
+        }
+    }
+
+    /// Returns the number of bytes of an ID.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::Dialect(_) => MessageId::BYTES,
+            Self::Snowflake(_) => Snowflake::BYTES,
+        }
+    }
+
+    /// Reads hex digits, with or without a prefix.
+    fn read_hex(self, text: &str) -> Result<Id, String> {
+        let prefix = hex_prefix_len(text);
+        let digits = &text[prefix..];
+        let read = match self {
+            Self::Dialect(dialect) => {
+                DialectId::from_hex(digits, dialect.layout()).map(|id| Id::Message { dialect, id })
+            }
+            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake),
+        };
+        read.map_err(|error| describe(text, prefix, error))
+    }
+
+    fn read_int(self, text: &str) -> Result<Id, String> {
+        let is_decimal = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+        let expected = |what: &str| format!("expected {what}, found {}", quote(text));
+        if !is_decimal || text.is_empty() {
+            return Err(expected("a decimal number"));
+        }
+        match self {
+            Self::Dialect(dialect) => {
+                let value = text.parse().map_err(|_| expected("a number of at most 80 bits"))?;
+                let id = DialectId::from_u128(value, dialect.layout()).map_err(|error| error.to_string())?;
+                Ok(Id::Message { dialect, id })
+            }
+            Self::Snowflake(layout) => {
+                let bits = text.parse::<i64>().map(i64::cast_unsigned).or_else(|_| text.parse::<u64>());
+                let bits = bits.map_err(|_| expected("a number of at most 64 bits"))?;
+                Ok(Id::Snowflake(Snowflake::from_u64(bits, layout)))
+            }
+        }
+    }
+
+    /// Reads the UUID view of an ID.
+    fn view(self, uuid: Uuid) -> Result<Id, String> {
+        match self {
+            Self::Dialect(dialect) if dialect.layout() == Dialect::STANDARD.layout() => {
+                let id = MessageId::from_uuid(uuid).map_err(|error| error.to_string())?;
+                Ok(Id::Message { dialect, id: id.into() })
+            }
+            _ => Err("only IDs of the standard layout have a UUID view".into()),
+        }
+    }
+
+    /// Reads the raw bytes of an ID. There must be [`bytes`](Self::bytes) of them.
+    pub(crate) fn read_bytes(self, bytes: &[u8]) -> Result<Id, String> {
+        let read = match self {
+            Self::Dialect(dialect) => {
+                DialectId::from_slice(bytes, dialect.layout()).map(|id| Id::Message { dialect, id })
+            }
+            Self::Snowflake(layout) => Snowflake::from_slice(bytes, layout).map(Id::Snowflake),
+        };
+        read.map_err(|error| error.to_string())
+    }
+}
+
+impl Id {
+    /// Writes the ID in a form. Returns `false` and writes nothing if the ID has no such form: only 80-bit IDs of the
+    /// standard layout have a UUID view.
+    pub(crate) fn write_form(&self, form: Form, out: &mut Vec<u8>) -> bool {
+        match (form, self) {
+            (Form::Text, Self::Message { dialect, id }) => match dialect.to_text(*id) {
+                Ok(text) => out.extend(text.as_bytes()),
+                Err(_) => out.extend(id.to_hex().as_bytes()),
+            },
+            (Form::Text, Self::Snowflake(id)) => out.extend(id.to_string().as_bytes()),
+            (Form::Hex, Self::Message { id, .. }) => out.extend(id.to_hex().as_bytes()),
+            (Form::Hex, Self::Snowflake(id)) => out.extend(id.to_hex().as_bytes()),
+            (Form::Int, Self::Message { id, .. }) => out.extend(itoa::Buffer::new().format(id.to_u128()).as_bytes()),
+            (Form::Int, Self::Snowflake(id)) => out.extend(itoa::Buffer::new().format(id.to_i64()).as_bytes()),
+            (Form::Bytes, Self::Message { id, .. }) => out.extend(id.to_bytes()),
+            (Form::Bytes, Self::Snowflake(id)) => out.extend(id.to_bytes()),
+            (Form::Uuid, _) => match self.uuid() {
+                Some(uuid) => out.extend(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes()),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    /// Returns the UUID view, if the ID has one.
+    pub(crate) fn uuid(&self) -> Option<Uuid> {
+        match self {
+            Self::Message { id, .. } => MessageId::try_from(*id).ok().map(MessageId::to_uuid),
+            Self::Snowflake(_) => None,
+        }
+    }
+}
+
+/// Returns the length of `0x` (as in C and SQL) or `\x` (as PostgreSQL prints bytes), or 0.
+pub(crate) fn hex_prefix_len(text: &str) -> usize {
+    if ["0x", "0X", "\\x", "\\X"].iter().any(|prefix| text.starts_with(prefix)) { 2 } else { 0 }
+}
+
+fn not_an_id(text: &str, problem: &str) -> String {
+    format!("{} is not an ID: {problem}", quote(text))
+}
+
+/// Characters that other programs put in place of a dash or a space, or that cannot be seen.
+const LOOK_ALIKES: [(char, &str); 14] = [
+    ('\u{2010}', "hyphen"),
+    ('\u{2011}', "non-breaking hyphen"),
+    ('\u{2012}', "figure dash"),
+    ('\u{2013}', "en dash"),
+    ('\u{2014}', "em dash"),
+    ('\u{2212}', "minus sign"),
+    ('\u{ad}', "soft hyphen"),
+    ('\u{a0}', "no-break space"),
+    ('\u{200b}', "zero width space"),
+    ('\u{feff}', "byte order mark"),
+    ('\u{2018}', "left single quotation mark"),
+    ('\u{2019}', "right single quotation mark"),
+    ('\u{201c}', "left double quotation mark"),
+    ('\u{201d}', "right double quotation mark"),
+];
+
+/// Returns the name of a character that looks like another one, or that cannot be seen.
+pub(crate) fn look_alike(character: char) -> Option<&'static str> {
+    LOOK_ALIKES.iter().find(|(look_alike, _)| *look_alike == character).map(|(_, name)| *name)
+}
+
+/// Returns the library's message for a text that cannot be read. `start` is where the part that the library has read
+/// starts. If the character is outside ASCII, it is named, because the library knows only its first byte.
+fn describe(text: &str, start: usize, error: ParseError) -> String {
+    let (message, at) = (error.to_string(), start + error.position());
+    let Some((expected, found)) = message.split_once(", found ") else { return message };
+    if let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|found| !found.is_ascii()) {
+        let name = look_alike(character).map(|name| format!(" {name}")).unwrap_or_default();
+        return format!("{expected}, found {character:?} (U+{:04X}{name}) at {at}", u32::from(character));
+    }
+    let found = found.rsplit_once(" at ").map_or(found, |(found, _)| found);
+    format!("{expected}, found {found} at {at}")
+}
+
+/// The error for an ID for which [`Id::write_form`] returns `false`.
+pub(crate) const NO_UUID: &str = "only 80-bit IDs of the standard layout have a UUID view";
+
+/// Returns all schemes, in the order in which the library identifies them.
+pub(crate) fn all_schemes() -> impl Iterator<Item = Scheme> {
+    Dialect::ALL.iter().map(Scheme::Dialect).chain(Layout::ALL.iter().copied().map(Scheme::Snowflake))
+}

@@ -1,0 +1,182 @@
+//! No byte of a message is lost or changed, whatever the message is.
+
+use std::fmt::Write;
+
+use imid::MessageId;
+
+use crate::{command, imid};
+
+/// A random generator with a fixed seed.
+struct Random(u64);
+
+impl Random {
+    /// Returns a number below `n`: splitmix64.
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % n as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+struct Tagged {
+    out: Vec<u8>,
+    err: String,
+}
+
+fn tag(args: &str, input: &[u8]) -> Tagged {
+    let ran = command().args(args.split(' ')).write_stdin(input).output().unwrap();
+    Tagged { out: ran.stdout, err: String::from_utf8(ran.stderr).unwrap() }
+}
+
+/// Returns the numbers of the lines that were reported.
+fn reported(err: &str) -> Vec<usize> {
+    let numbers = err.lines().filter_map(|line| line.strip_prefix("error: line ")?.split(':').next()?.parse().ok());
+    numbers.collect()
+}
+
+/// Removes the member that `tag` added.
+fn without_id(line: &[u8]) -> Vec<u8> {
+    let member =
+        b",\"id\":\"".iter().chain([b'_'; MessageId::TEXT_LEN].iter()).chain(b"\"").copied().collect::<Vec<_>>();
+    let start = line.windows(7).rposition(|window| window == b",\"id\":\"").expect("a line has an ID");
+    assert!(line[start + 7..][..MessageId::TEXT_LEN].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-'));
+    [&line[..start], &line[start + member.len()..]].concat()
+}
+
+#[test]
+fn sixty_thousand_mutated_lines_lose_no_byte() {
+    let mut random = Random(1);
+    let mut input = Vec::new();
+    for n in 0..60_000 {
+        let text = random.pick(&["hi", "\\u00e9 \\\"x\\\"", "日本", "\u{2028}", "a\\\\", "", "🍵 \u{7f}"]);
+        let space = random.pick(&["", " ", "\t", "  "]);
+        let extra = random.pick(&["", ",\"n\":1e400", ",\"o\":{\"s\":[1,{}]}", ",\"\\u0061\":null", ",\"f\":-0.0"]);
+        let end = random.pick(&["\n", "\n", "\n", "\r\n", " \n", "\n\n"]);
+        let mut line =
+            format!("{space}{{{space}\"s\":{space}\"{n}\"{space},\"t\":\"{text}\"{extra}{space}}}{end}").into_bytes();
+        // Some lines get a byte that is wrong, doubled or missing.
+        let at = random.below(line.len() - 2);
+        match random.below(6) {
+            0 => line[at] = random.below(256) as u8,
+            1 => line.insert(at, line[at]),
+            2 => drop(line.remove(at)),
+            _ => {}
+        }
+        input.extend(line);
+    }
+    input.truncate(input.len() - 1);
+    for (start, threads) in [("", 1), ("", 3), ("\u{feff}", 2)] {
+        let input = [start.as_bytes(), &input].concat();
+        let tagged = tag(&format!("tag --session-field s --keep-going --threads {threads}"), &input);
+        let bad = reported(&tagged.err);
+        assert!((1_000..40_000).contains(&bad.len()), "{} bad lines", bad.len());
+        // A byte order mark is not part of a JSON text.
+        assert!(start.is_empty() || bad.contains(&1));
+        let mut bad = bad.into_iter().peekable();
+        let mut written = tagged.out.split_inclusive(|byte| *byte == b'\n');
+        for (index, line) in input.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            if bad.next_if_eq(&(index + 1)).is_some() {
+                continue;
+            }
+            let tagged = written.next().expect("a line that is not reported is written");
+            let kept = if line.trim_ascii().is_empty() { tagged.to_vec() } else { without_id(tagged) };
+            assert_eq!(kept, line, "line {}", index + 1);
+        }
+        assert!(written.next().is_none() && bad.next().is_none());
+    }
+}
+
+/// Returns random CSV with a header, and the number of its records.
+fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
+    let d = delimiter;
+    let line_end = random.pick(&["\n", "\r\n"]);
+    let mut csv = format!("{}room{d}at{d}\"the \"\"text\"\"\"{line_end}", random.pick(&["", "\u{feff}"]));
+    for n in 0..records {
+        let quoted_delimiter = format!("\"{d}{d}\"");
+        let text = random.pick(&[
+            "",
+            "plain",
+            "\"\"",
+            "\"a \"\"b\"\" c\"",
+            "\"two\nlines\"",
+            "\"two\r\nlines\r\n\"",
+            "5\" disk",
+            "é \u{feff}",
+            " x ",
+            &quoted_delimiter,
+        ]);
+        let room = random.pick(&["room", "\"room\"", "\"a\nb\""]);
+        let blank = random.pick(&["", "", "", line_end]);
+        write!(csv, "{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n).unwrap();
+    }
+    if random.below(2) == 0 {
+        csv.truncate(csv.len() - line_end.len());
+    }
+    csv
+}
+
+#[test]
+fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
+    let mut random = Random(2);
+    for round in 0..12 {
+        let (name, delimiter) = if round % 2 == 0 { ("csv", ',') } else { ("tsv", '\t') };
+        let input = random_csv(&mut random, delimiter, 3_000);
+        let args = format!("tag --in {name} --session-field room --time-field at --seed 1 --hex-field hex");
+        let run = imid(&args, input.as_str());
+        assert_eq!((run.status, run.err.as_str()), (0, "tagged 3000 lines; no ID moved forward\n"));
+
+        // The other reader is the crate csv.
+        let read = |text: &str| {
+            let mut reader =
+                csv::ReaderBuilder::new().has_headers(false).delimiter(delimiter as u8).from_reader(text.as_bytes());
+            reader.records().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        let (before, after) = (read(&input), read(&run.out));
+        assert_eq!((before.len(), after.len()), (3_001, 3_001));
+        assert_eq!((&after[0][3], &after[0][4]), ("id", "hex"));
+        let mut plain = run.out.clone();
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before.iter().collect::<Vec<_>>(), after.iter().take(3).collect::<Vec<_>>());
+            let added = format!("{delimiter}{}{delimiter}{}", &after[3], &after[4]);
+            plain = plain.replacen(&added, "", 1);
+        }
+        assert!(plain == input, "round {round}");
+        for record in &after[1..] {
+            let id: MessageId = record[3].parse().unwrap();
+            assert_eq!(id.to_hex().as_str(), &record[4]);
+            assert_eq!(id.timestamp_ms().to_string(), record[1]);
+            assert!(id.is_in(imid::Session::new(imid::SessionType::default(), &record[0])));
+        }
+    }
+}
+
+#[test]
+fn a_bad_record_of_csv_is_named_by_its_first_line() {
+    let csv = "room,at\n\"a\nb\",1\nx,1,2\n\n\ny,z\nw,5\n";
+    let run = imid("tag --in csv --session-field room --time-field at --keep-going", csv);
+    let expected = "error: line 4: expected 2 fields as in the header, found 3\nerror: line 7: field \"at\": expected ";
+    assert!(run.err.starts_with(expected), "{}", run.err);
+    assert_eq!((run.status, run.out.lines().count()), (1, 4));
+
+    let error = |args: &str, csv: &str| imid(&format!("tag --in csv --session-field room {args}"), csv).error(1);
+    assert_eq!(error("", "a,b\n1,2\n"), "line 1: field \"room\" is missing in the header");
+    assert_eq!(error("", "\n\na,b\n1,2\n"), "line 3: field \"room\" is missing in the header");
+    assert_eq!(error("", "room,room\n1,2\n"), "line 1: field \"room\" occurs more than once in the header");
+    assert_eq!(error("--time-field at", "room\n1\n"), "line 1: field \"at\" is missing in the header");
+    assert_eq!(error("", "room,id\n1,2\n"), "line 1: field \"id\" already exists");
+    assert_eq!(
+        imid("tag --in csv --session-field room --overwrite", "").error(2),
+        "--overwrite works only with JSON lines"
+    );
+    assert_eq!(imid("tag --in csv --session-field room", "").ok(), "");
+    assert_eq!(imid("tag --in csv --session-field room --id-field a,b", "room\n").ok(), "room,\"a,b\"\n");
+    // A template of CSV fields.
+    let out = imid("tag --in csv --session-template {room}:{at}", "room,at\na,1\n").ok();
+    let id: MessageId = out.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    assert!(id.is_in(imid::Session::new(imid::SessionType::default(), "a:1")));
+}

@@ -1,0 +1,296 @@
+//! The forms of IDs: each one is read and written, and IDs of other kinds are named.
+
+use std::fmt::Write;
+
+use imid::dialect::Dialect;
+use imid::snowflake::Layout;
+use imid::{MessageId, message_id};
+use proptest::prelude::*;
+
+use crate::{imid, imid_args};
+
+const ID: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
+
+/// The forms of [`ID`]: what the tool prints with `--format`.
+const FORMS: [(&str, &str); 4] = [
+    ("text", "EUNC-Q8QJ-22GH-T3DD"),
+    ("hex", "66a8ab1ad0001cfc856b"),
+    ("int", "484792763652715801511275"),
+    ("uuid", "019aa2ac-6b40-7007-8fc8-56b000000000"),
+];
+
+#[test]
+fn each_form_is_read_and_written_in_each_form() {
+    for (from, text) in FORMS {
+        for (to, expected) in FORMS {
+            for args in ["", "--in auto", &format!("--in {from}")] {
+                let out = imid(&format!("inspect --format {to} {args} {text}"), "").ok();
+                assert_eq!(out, format!("{expected}\n"), "{from} to {to} {args}");
+            }
+        }
+        let json = imid(&format!("inspect --json {text}"), "").ok();
+        assert!(json.contains(r#""id":"EUNC-Q8QJ-22GH-T3DD""#), "{json}");
+        assert!(json.contains(r#""uuid":"019aa2ac-6b40-7007-8fc8-56b000000000""#), "{json}");
+        assert!(json.ends_with(&format!("\"form\":\"{from}\"}}\n")), "{json}");
+    }
+}
+
+#[test]
+fn variants_of_a_form_are_read() {
+    for (text, form) in [
+        ("euncq8qj22ght3dd", "lenient text"),
+        ("EUNC-Q8QJ22GHT3DD", "lenient text"),
+        ("66A8AB1AD0001CFC856B", "hex"),
+        ("0x66a8ab1ad0001cfc856b", "hex"),
+        ("0X66A8AB1AD0001CFC856B", "hex"),
+        (r"\x66a8ab1ad0001cfc856b", "hex"),
+        ("019AA2AC-6B40-7007-8FC8-56B000000000", "uuid"),
+        ("019aa2ac6b4070078fc856b000000000", "uuid"),
+        ("{019aa2ac-6b40-7007-8fc8-56b000000000}", "uuid"),
+        ("urn:uuid:019aa2ac-6b40-7007-8fc8-56b000000000", "uuid"),
+        (" 484792763652715801511275 ", "int"),
+    ] {
+        let csv = imid_args(&["inspect", "--format", "csv", "--columns", "id,form", "--no-header", text], "").ok();
+        assert_eq!(csv, format!("{ID},{form}\n"), "{text}");
+        assert!(imid_args(&["inspect", text], "").ok().contains(&format!("\nread as  {form} of standard\n")), "{text}");
+        // The same from standard input.
+        assert_eq!(imid("inspect --format text", format!("{text}\r\n")).ok(), format!("{ID}\n"), "{text}");
+        // `identify` reads the same texts, and the standard ID is its first candidate.
+        let first = imid_args(&["identify", text], "").ok();
+        assert!(first.starts_with("standard          2025-11-20T19:10:00.000Z  spin 7, type 3 GROUP, "), "{first}");
+    }
+}
+
+#[test]
+fn raw_bytes_are_read_from_a_pipe() {
+    let ids: Vec<_> = (0..20_000).map(|ms| MessageId::first_at(ms).unwrap()).collect();
+    let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_bytes()).collect();
+    let texts = ids.iter().fold(String::new(), |texts, id| texts + &id.to_string() + "\n");
+    assert_eq!(imid("inspect --in bytes --format text", bytes.clone()).ok(), texts);
+    let written = crate::command().args(["inspect", "--format", "bytes"]).write_stdin(texts).output().unwrap();
+    assert_eq!(written.stdout, bytes);
+
+    let run = imid("inspect --in bytes --format text", &bytes[..25]);
+    assert_eq!((run.status, run.out.lines().count()), (1, 2));
+    assert_eq!(run.err, "error: expected an ID of 10 bytes, found the end after 5 bytes, at byte 20\n");
+    assert_eq!(imid("inspect --in bytes --json", "").ok(), "");
+    let error = imid("inspect --in bytes 2222-2222-2222-2222", "").error(1);
+    assert!(error.ends_with("raw bytes are read only from standard input"), "{error}");
+}
+
+#[test]
+fn ids_of_other_schemes_have_the_same_forms() {
+    let rongcloud = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2").unwrap();
+    let juggleim = Dialect::JUGGLEIM.parse("pb9hvkf86lyr3bmm").unwrap();
+    let juggleim = MessageId::try_from(juggleim).unwrap().to_uuid().to_string();
+    for (dialect, text, forms) in [
+        (
+            "rongcloud",
+            "BUFE-A62U-32C4-01I2",
+            vec![("hex", "5f9ee5185e1898400642"), ("int", "451555909484156257568322")],
+        ),
+        ("rongcloud", "BUFE-A62U-32C4-01I2", vec![("uuid", "017e7b94-6178-7626-8400-642000000000")]),
+        ("juggleim", "pb9hvkf86lyr3bmm", vec![("uuid", &juggleim)]),
+        ("rongcloud-v1", "5DO1-7OBR-12LJ-ECGG", vec![("hex", "2b7013e17b08ab373210")]),
+        ("twitter", "204697221847986177", vec![("hex", "02d73b09eac23001"), ("int", "204697221847986177")]),
+        ("nsq", "0632eb19de09b007", vec![("hex", "0632eb19de09b007"), ("int", "446677809394987015")]),
+    ] {
+        for (form, expected) in forms {
+            let written = imid(&format!("inspect --dialect {dialect} --format {form} {text}"), "").ok();
+            assert_eq!(written, format!("{expected}\n"), "{dialect} {form}");
+            let read = imid(&format!("inspect --dialect {dialect} --in {form} --format text {}", written.trim()), "");
+            assert_eq!(read.ok(), format!("{text}\n"), "{dialect} {form}");
+        }
+    }
+    let uuid = imid("inspect --dialect rongcloud --format uuid BUFE-A62U-32C4-01I2", "").ok();
+    assert_eq!(uuid.trim(), MessageId::try_from(rongcloud).unwrap().to_uuid().to_string());
+    for dialect in ["rongcloud-v1", "twitter"] {
+        let error = imid(&format!("inspect --dialect {dialect} --format uuid 5"), "").error(2);
+        assert_eq!(error, "--format uuid: only 80-bit IDs of the standard layout have a UUID view");
+    }
+}
+
+#[test]
+fn negative_snowflakes_are_integers() {
+    for (text, hex) in [("-1", "ffffffffffffffff"), ("-9223372036854775808", "8000000000000000")] {
+        assert_eq!(imid(&format!("inspect --dialect leaf --format hex {text}"), "").ok(), format!("{hex}\n"));
+        let int = imid(&format!("inspect --dialect leaf --in hex --format int {hex}"), "").ok();
+        assert_eq!(int, format!("{text}\n"));
+        assert_eq!(Layout::LEAF.parse(text).unwrap().to_i64(), text.parse::<i64>().unwrap());
+    }
+}
+
+#[test]
+fn uuids_and_ulids_are_named() {
+    for (text, expected) in [
+        ("550e8400-e29b-41d4-a716-446655440000", "is a UUID of version 4 (random), not an ID"),
+        ("550e8400e29b41d4a716446655440000", "is a UUID of version 4 (random), not an ID"),
+        ("00000000-0000-0000-0000-000000000000", "is the nil UUID, not an ID"),
+        ("ffffffff-ffff-ffff-ffff-ffffffffffff", "is a UUID of an unknown variant, not an ID"),
+        ("c232ab00-9414-11ec-b3c8-9f6bdeced846", "is a UUID of version 1, not an ID"),
+        (
+            "0190163d-8694-739b-aea5-966c26f8ad91",
+            "is a UUID of version 7 of 2024-06-14T10:14:09.300Z, not the view of an ID: \
+             expected a UUID that ends with 36 zero bits, found 0xc26f8ad91",
+        ),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "is a ULID of 2016-07-30T23:54:10.259Z, not an ID"),
+        ("01arz3ndektsv4rrffq69g5fav", "is a ULID of 2016-07-30T23:54:10.259Z, not an ID"),
+        // The last ULID is of the year 10889, which RFC 3339 cannot write.
+        ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "is a ULID, not an ID"),
+    ] {
+        assert_eq!(imid(&format!("inspect {text}"), "").error(1), format!("argument 1: {text:?} {expected}"));
+        let error = imid(&format!("identify {text}"), "").error(1);
+        assert!(error.starts_with(&format!("{text:?} is ")), "{error}");
+        assert!(error.ends_with(", not an ID of this family"), "{error}");
+    }
+    // The first digit of a ULID is at most 7, and U is not a digit.
+    for text in ["81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAU"] {
+        assert!(imid(&format!("inspect {text}"), "").error(1).contains("is not an ID: expected a digit 2-9"));
+    }
+}
+
+#[test]
+fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
+    let hint = |text: &str| imid(&format!("inspect {text}"), "").error(1);
+    assert_eq!(
+        hint("BUFE-A62U-32C4-01I2"),
+        "argument 1: \"BUFE-A62U-32C4-01I2\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '0' at 15; \
+         imid identify reads it as rongcloud, 2022-01-21T07:40:28.920Z"
+    );
+    assert!(hint("204697221847986177").ends_with("; imid identify reads it as twitter, 2012-05-21T22:16:35.436Z"));
+    assert!(hint("0e1ac0d4168a6000").ends_with("; imid identify reads it as nsq, 2020-11-16T11:19:52.766Z"));
+    // Each short number is a Snowflake of the first minutes after an epoch.
+    assert!(hint("123").ends_with("found '1' at 0"));
+}
+
+#[test]
+fn a_character_that_another_program_put_in_is_named() {
+    for (text, expected) in [
+        ("EMAQ–2948–WCRV–T3DD", "a digit 2-9 or A-Z without I and O, found '–' (U+2013 en dash) at 4"),
+        ("EMAQ-2948—WCRV", "a digit 2-9 or A-Z without I and O, found '—' (U+2014 em dash) at 9"),
+        ("EMAQ\u{a0}2948", "a digit 2-9 or A-Z without I and O, found '\\u{a0}' (U+00A0 no-break space) at 4"),
+        ("“EMAQ-2948-WCRV-T3DD”", "found '“' (U+201C left double quotation mark) at 0"),
+        ("ÉMAQ-2948-WCRV-T3DD", "a digit 2-9 or A-Z without I and O, found 'É' (U+00C9) at 0"),
+        (r"\x64d1601c46e2afbc856–", "expected a hex digit, found '–' (U+2013 en dash) at 21"),
+        ("0x12", "expected a hex digit, found the end at 4"),
+    ] {
+        let error = imid_args(&["inspect", text], "").error(1);
+        assert!(error.ends_with(expected), "{error}");
+    }
+    // Positions do not count the white space that the error does not show.
+    let error = imid_args(&["inspect", "  EMAQ-2948-WCRV-T3D0 "], "").error(1);
+    assert!(error.contains("\"EMAQ-2948-WCRV-T3D0\"") && error.ends_with("found '0' at 18"), "{error}");
+}
+
+#[test]
+fn an_option_with_another_dash_is_named() {
+    let run = imid("new –n 3", "");
+    assert_eq!(run.status, 2);
+    let note = "note: \"–n\" starts with '–' (U+2013 en dash), not with '-'\n";
+    assert!(run.err.starts_with("error: unexpected argument '–n' found\n") && run.err.ends_with(note), "{}", run.err);
+}
+
+#[test]
+fn a_number_past_the_bits_of_an_id_is_an_error() {
+    let error = |args: &str| imid(&format!("inspect --in int {args}"), "").error(1);
+    assert!(error("1208925819614629174706176").contains("expected an ID of at most 1208925819614629174706175"));
+    let huge = "9".repeat(60);
+    assert!(error(&huge).ends_with(&format!("expected a number of at most 80 bits, found {huge:?}")));
+    assert!(error("--dialect leaf 18446744073709551616").contains("expected a number of at most 64 bits"));
+    assert!(error("12x").ends_with("expected a decimal number, found \"12x\""));
+}
+
+#[test]
+fn tables_have_the_columns_that_were_asked_for() {
+    let csv = imid("inspect --format csv", format!("{ID}\n").repeat(2)).ok();
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines[0], "id,dialect,unix_ms,time,spin,type,type_name,hash,hex,u128,uuid");
+    assert_eq!(
+        lines[1],
+        "EUNC-Q8QJ-22GH-T3DD,standard,1763665800000,2025-11-20T19:10:00.000Z,7,3,GROUP,3966315,66a8ab1ad0001cfc856b,\
+         484792763652715801511275,019aa2ac-6b40-7007-8fc8-56b000000000"
+    );
+    assert_eq!((lines.len(), lines[2]), (3, lines[1]));
+    let tsv = imid(&format!("inspect --format tsv --columns hex,id,session_match --session room-42 {ID}"), "").ok();
+    assert_eq!(tsv, "hex\tid\tsession_match\n66a8ab1ad0001cfc856b\tEUNC-Q8QJ-22GH-T3DD\ttrue\n");
+    let csv = imid("inspect --dialect leaf --format csv --columns sequence,spin,overflowed 5 -1", "").ok();
+    assert_eq!(csv, "sequence,spin,overflowed\n5,,\n4095,,true\n");
+    assert_eq!(imid("new -n 0 --format csv --columns id", "").ok(), "");
+    assert_eq!(imid("inspect --format csv --columns id", "").ok(), "id\n");
+
+    let csv = imid_args(&["identify", "--format", "csv", "--columns", "dialect,plausible", "BUFE-A62U-32C4-01I2"], "");
+    assert_eq!(csv.ok(), "dialect,plausible\nrongcloud,true\nrongcloud-v1,false\n");
+
+    let wrong = imid(&format!("inspect --format csv --columns id,colour {ID}"), "");
+    assert!(wrong.status == 2 && wrong.err.contains("'colour'"), "{}", wrong.err);
+    for args in ["--json --columns id", "--format hex --no-header", "--columns id"] {
+        let error = imid(&format!("inspect {args} {ID}"), "").error(2);
+        assert_eq!(error, "--columns and --no-header work only with --format csv and --format tsv");
+    }
+    assert_eq!(imid(&format!("inspect --json --format hex {ID}"), "").status, 2);
+    let error = imid("identify --format hex 5", "").error(2);
+    assert_eq!(error, "identify prints --format json, csv or tsv, or lines for people");
+}
+
+#[test]
+fn new_prints_each_format() {
+    for (format, length) in [("text", 19), ("hex", 20), ("uuid", 36)] {
+        let out = imid(&format!("new -n 3 --format {format}"), "").ok();
+        assert!(out.lines().count() == 3 && out.lines().all(|line| line.len() == length), "{out}");
+        let texts = imid("inspect --format text", out).ok();
+        assert!(crate::ids(&texts).is_sorted_by(|a, b| a < b));
+    }
+    let bytes = crate::command().args(["new", "-n", "3", "--format", "bytes"]).output().unwrap().stdout;
+    assert_eq!(bytes.len(), 30);
+    let csv = imid("new -n 2 --format csv --columns id,type_name --type group", "").ok();
+    assert!(csv.starts_with("id,type_name\n") && csv.lines().skip(1).all(|line| line.ends_with(",GROUP")), "{csv}");
+}
+
+#[test]
+fn identify_reads_several_arguments_and_standard_input() {
+    let expected = "\
+5EGN-HLDB-K4Q4-LQ1G
+rongcloud-v1      2017-07-04T04:05:56.189Z  type 1 PRIVATE, hash 877324336
+rongcloud         1993-10-02T14:02:58.094Z  spin 2125, type 1 PRIVATE, hash 714800, but the time is implausible
+
+emaq2948wcrvt3dd
+standard          2024-11-19T17:37:45.755Z  spin 2219, type 14, hash 3966315, from lenient text
+juggleim          1988-12-02T10:40:50.554Z  spin 2087, type 12, hash 3728483, but the time is implausible
+";
+    assert_eq!(imid("identify 5EGN-HLDB-K4Q4-LQ1G emaq2948wcrvt3dd", "").ok(), expected);
+    assert_eq!(imid("identify", "5EGN-HLDB-K4Q4-LQ1G\n\n emaq2948wcrvt3dd\r\n").ok(), expected);
+    let run = imid("identify --json --keep-going", "x\nemaq2948wcrvt3dd\n");
+    assert_eq!((run.status, run.out.lines().count()), (1, 2));
+    assert_eq!(run.err, "error: line 1: \"x\" is not an ID of any known dialect or Snowflake layout\n");
+    assert!(run.out.lines().all(|line| line.ends_with(r#","input":"emaq2948wcrvt3dd"}"#)), "{}", run.out);
+    let run = imid("identify x 5", "");
+    assert_eq!(run.err, "error: argument 1: \"x\" is not an ID of any known dialect or Snowflake layout\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    /// One run reads many IDs, so that the test is fast.
+    #[test]
+    fn random_ids_pass_through_each_form(values in prop::collection::vec(0..1_u128 << 80, 200)) {
+        let texts = values.iter().fold(String::new(), |mut texts, value| {
+            writeln!(texts, "{}", MessageId::from_u128(*value).unwrap()).unwrap();
+            texts
+        });
+        for form in ["hex", "int", "uuid"] {
+            let written = imid(&format!("inspect --format {form}"), texts.as_str()).ok();
+            let read = imid(&format!("inspect --in {form} --format text"), written).ok();
+            prop_assert_eq!(&read, &texts, "{}", form);
+        }
+        // A time of our years makes the form unmistakable.
+        let recent = values.iter().fold(String::new(), |mut texts, value| {
+            let id = MessageId::from_u128(1_763_640_000_000 << 38 | value & ((1 << 38) - 1)).unwrap();
+            writeln!(texts, "{id}").unwrap();
+            texts
+        });
+        for form in ["hex", "int", "uuid"] {
+            let written = imid(&format!("inspect --format {form}"), recent.as_str()).ok();
+            prop_assert_eq!(&imid("inspect --format text", written).ok(), &recent, "{}", form);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The shell recipes of the migration guide, run against a PostgreSQL server that each test starts.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::skip;
+
+/// A server that listens on a socket in its folder.
+struct Server {
+    bin: PathBuf,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts a server, or says why it cannot.
+    fn start() -> Result<Self, String> {
+        let versions = fs::read_dir("/usr/lib/postgresql").map_err(|error| format!("/usr/lib/postgresql: {error}"))?;
+        let bin =
+            versions.filter_map(|entry| Some(entry.ok()?.path().join("bin"))).find(|bin| bin.join("initdb").exists());
+        let bin = bin.ok_or("initdb is missing")?;
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).map_err(|error| error.to_string())?;
+        let server = Self { bin, folder };
+        let data = server.folder.path().join("data");
+        server.control("initdb", &["-U", "imid", "-A", "trust", "--no-sync", "-D", &data.to_string_lossy()])?;
+        let options = format!("-c listen_addresses= -c fsync=off -k {}", server.folder.path().display());
+        let log = server.folder.path().join("log");
+        let arguments = ["-D", &data.to_string_lossy(), "-l", &log.to_string_lossy(), "-o", &options, "-w", "start"];
+        server.control("pg_ctl", &arguments)?;
+        Ok(server)
+    }
+
+    /// Runs a program of PostgreSQL. The server refuses to run as root, so root uses the account of Debian's package.
+    fn control(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
+        let program = self.bin.join(program);
+        let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+        let mut command = if is_root { Command::new("runuser") } else { Command::new(&program) };
+        if is_root {
+            command.args(["-u", "postgres", "--"]).arg(&program);
+        }
+        let run = command.args(arguments).current_dir(self.folder.path()).output();
+        let run = run.map_err(|error| format!("{}: {error}", program.display()))?;
+        let says = String::from_utf8_lossy(&run.stderr);
+        if run.status.success() { Ok(()) } else { Err(format!("{}: {}", program.display(), says.trim())) }
+    }
+
+    /// Runs a shell script. Its first error ends it.
+    fn shell(&self, folder: &Path, script: &str) -> Output {
+        let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().unwrap();
+        let path = format!("{}:{}:{}", tool.display(), self.bin.display(), std::env::var("PATH").unwrap());
+        let shell = Command::new("sh")
+            .args(["-euc", script])
+            .env("PATH", path)
+            .env("PGHOST", self.folder.path())
+            .env("PGUSER", "imid")
+            .env("PGDATABASE", "postgres")
+            .env("PGOPTIONS", "-c client_min_messages=warning")
+            .current_dir(folder)
+            .output();
+        shell.unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let data = self.folder.path().join("data");
+        // If the server did not start, there is nothing to stop.
+        let _ = self.control("pg_ctl", &["-D", &data.to_string_lossy(), "-m", "immediate", "-w", "stop"]);
+    }
+}
+
+/// Returns the `sh` blocks of the guide that use `psql`, in their order.
+fn recipes() -> Vec<String> {
+    let guide = include_str!("../../../../docs/MIGRATING.md");
+    let blocks = guide.split("\n```sh\n").skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default());
+    blocks.filter(|block| block.contains("psql")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_recipes_of_the_migration_guide_fill_the_new_column() {
+    let server = match Server::start() {
+        Ok(server) => server,
+        Err(reason) => return skip("the_recipes_of_the_migration_guide_fill_the_new_column", reason),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        let run = server.shell(folder.path(), script);
+        let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{script}\n{out}\n{err}");
+        out.into_owned()
+    };
+    let [rongcloud, snowflake] = <[String; 2]>::try_from(recipes()).expect("the guide has two recipes");
+
+    run("psql -qc \"CREATE TABLE message (id text PRIMARY KEY, room text);
+         INSERT INTO message VALUES ('BUFE-A62U-32C4-01I2', 'a'), ('5DO1-7OBR-12LJ-ECGG', 'b')\"");
+    let says = run(&rongcloud);
+    assert!(says.contains("valid       2\ninvalid     0\n"), "{says}");
+    let column = run("psql -Atc 'SELECT id, encode(id80, $$hex$$) FROM message ORDER BY id80'");
+    assert_eq!(column, "5DO1-7OBR-12LJ-ECGG|2b7013e17b08ab373210\nBUFE-A62U-32C4-01I2|5f9ee5185e1898400642\n");
+
+    // 500 messages of three rooms, several in one millisecond. One name needs quotes in CSV.
+    run("psql -qc \"DROP TABLE message; CREATE TABLE message (id bigint PRIMARY KEY, room text);
+         INSERT INTO message SELECT 1169786042799259000 + n * 1500000,
+           CASE n % 3 WHEN 0 THEN 'kitchen, \\\"2\\\"' WHEN 1 THEN 'room-42' ELSE 'Küche' END
+         FROM generate_series(1, 500) AS n\"");
+    let says = run(&snowflake);
+    assert!(says.contains("valid       500\ninvalid     0\n"), "{says}");
+    assert!(says.contains(" out_of_order \n--------------\n            0\n"), "{says}");
+    let hex = run("psql -Atc \"SELECT encode(id80, 'hex') FROM message WHERE room = 'room-42' ORDER BY id80\"");
+    let read = server.shell(
+        folder.path(),
+        &format!("printf '%s' '{hex}' | imid inspect --format csv --columns type_name,session_match --no-header --session room-42"),
+    );
+    assert_eq!(String::from_utf8_lossy(&read.stdout), "GROUP,true\n".repeat(167));
+    let other = run("psql -Atc \"SELECT encode(id80, 'hex') FROM message WHERE room LIKE 'kitchen%' LIMIT 1\"");
+    assert!(run(&format!("imid inspect --session 'kitchen, \"2\"' {}", other.trim())).contains("the hash matches"));
+}

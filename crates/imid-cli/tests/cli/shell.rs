@@ -1,0 +1,78 @@
+//! Shell completions and man pages.
+#![cfg(unix)]
+
+use std::process::Command;
+
+use crate::{imid, imid_args, skip};
+
+const COMMANDS: [&str; 11] =
+    ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"];
+
+#[test]
+fn completions_know_each_command_in_each_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = imid(&format!("completions {shell}"), "").ok();
+        for command in COMMANDS {
+            assert!(script.contains(command), "{shell} does not complete {command}");
+        }
+        assert!(script.contains("session-field"), "{shell}");
+    }
+    assert_eq!(imid("completions tcsh", "").status, 2);
+}
+
+/// Returns the completions that bash offers for the words of a command line.
+fn complete(words: &[&str]) -> Option<String> {
+    let script = imid("completions bash", "").ok();
+    let line = format!(
+        "{script}\nCOMP_WORDS=({}); COMP_CWORD={}; _imid imid '{}' '{}'; echo \"${{COMPREPLY[@]}}\"",
+        words.join(" "),
+        words.len() - 1,
+        words[words.len() - 1],
+        words[words.len() - 2],
+    );
+    let ran = Command::new("bash").args(["--norc", "-c", &line]).output();
+    let ran = ran.inspect_err(|error| skip("bash_completes_commands_and_options", error)).ok()?;
+    Some(String::from_utf8(ran.stdout).unwrap())
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let Some(commands) = complete(&["imid", "ins"]) else { return };
+    assert_eq!(commands.trim(), "inspect");
+    assert_eq!(complete(&["imid", "tag", "--session-t"]).unwrap().trim(), "--session-template");
+    assert!(complete(&["imid", "check", "--dialect", "rong"]).unwrap().contains("rongcloud"));
+}
+
+#[test]
+fn each_command_has_a_man_page() {
+    let tool = imid("man", "").ok();
+    assert!(tool.contains(".TH imid 1") && tool.contains("imid\\-tag(1)"), "{tool}");
+    for command in COMMANDS {
+        let page = imid(&format!("man {command}"), "").ok();
+        assert!(page.contains(&format!(".TH imid-{command} 1")), "{page}");
+        assert!(page.contains("Examples:"), "{command}");
+    }
+    assert!(imid("man no", "").error(2).starts_with("expected one of new, "));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
+    assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len());
+    assert_eq!(std::fs::read_to_string(folder.path().join("imid.1")).unwrap(), tool);
+    assert!(imid("man --folder no/such/folder", "").error(1).starts_with("cannot write \"no/such/folder/imid.1\": "));
+}
+
+#[test]
+fn a_man_page_has_no_error_of_its_formatter() {
+    let folder = tempfile::tempdir().unwrap();
+    imid_args(&["man", "--folder", folder.path().to_str().unwrap()], "").ok();
+    for page in std::fs::read_dir(folder.path()).unwrap() {
+        let path = page.unwrap().path();
+        let ran = match Command::new("groff").args(["-man", "-ww", "-Tutf8", "-P-cbou"]).arg(&path).output() {
+            Ok(ran) => ran,
+            Err(error) => return skip("a_man_page_has_no_error_of_its_formatter", format_args!("groff: {error}")),
+        };
+        assert!(ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("NAME"));
+    }
+}

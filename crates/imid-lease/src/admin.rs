@@ -1,0 +1,319 @@
+//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of lanes.
+//!
+//! ```
+//! use imid_lease::register::MemoryRegister;
+//! use imid_lease::{LeasedGenerator, Options, admin};
+//!
+//! let mut register = MemoryRegister::new();
+//! let ids = LeasedGenerator::open(register.clone(), Options::new().name("web-3"))?;
+//! let view = admin::view(&mut register, "lanes")?;
+//! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
+//! assert_eq!((view.meta.bits, lane.holder.as_str()), (4, "web-3"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use thiserror::Error;
+
+use crate::engine::raise::END_OF_TIME_MS;
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, Token};
+use crate::register::{Register, RegisterError};
+use crate::space::{Space, SpaceError};
+
+/// How often a record that others write at the same time is read again.
+const MOST_TRIES: u32 = 100;
+
+/// A space and its lanes, as they were read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct View {
+    /// The record that describes the space.
+    pub meta: MetaRecord,
+    /// All lanes, in order.
+    pub lanes: Vec<LaneView>,
+}
+
+/// A lane, as it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct LaneView {
+    /// Its number.
+    pub lane: u16,
+    /// Its record; `None` if the lane was never taken, and an error if the record has another format.
+    pub record: Result<Option<LaneRecord>, RecordError>,
+}
+
+/// When [`free`] takes a lane from its holder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FreeIf {
+    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that is
+    /// longer.
+    UnchangedFor(Duration),
+    /// In any case. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. No ID comes
+    /// twice. If no other lane is free, it cannot mint.
+    Forced,
+}
+
+/// What [`recover`] needs to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recovery {
+    /// The longest horizon that a process of this space has used since the backup was made.
+    pub horizon: Duration,
+    /// The largest error of a clock, as in [`Options::max_skew`](crate::Options::max_skew).
+    pub max_skew: Duration,
+}
+
+/// Reads a space.
+///
+/// # Errors
+/// The register does not answer; there is no such space, or its description has another format.
+pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View, AdminError> {
+    let (meta, space) = describe(register, space)?;
+    let records = register.list(&space.prefix())?;
+    let lane = |lane: u16| {
+        let key = space.lane_key(meta.era, lane);
+        let text = records.iter().find(|(found, _)| *found == key).map(|(_, text)| text);
+        LaneView { lane, record: text.map(|text| LaneRecord::parse(text)).transpose() }
+    };
+    let lanes = lanes(&space).map(lane).collect();
+    Ok(View { meta, lanes })
+}
+
+/// Takes a lane from its holder, so that another process can have it at once.
+///
+/// # Errors
+/// The register does not answer; there is no such space or lane; the lane is free already, or in use.
+pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when: FreeIf) -> Result<(), AdminError> {
+    let (meta, space) = describe(register, space)?;
+    if u32::from(lane) >= space.lane_count() {
+        return Err(AdminKind::NoLane { lanes: space.lane_count(), found: lane }.into());
+    }
+    let key = space.lane_key(meta.era, lane);
+    let mut text = register.read(&key)?;
+    let mut record = held(text.as_deref(), lane)?;
+    if let FreeIf::UnchangedFor(time) = when {
+        thread::sleep(time.max(Duration::from_millis(record.horizon_ms)));
+        let now = register.read(&key)?;
+        if now != text {
+            return Err(AdminKind::InUse { lane, holder: record.holder }.into());
+        }
+    }
+    for _ in 0..MOST_TRIES {
+        // The ceiling stays: nobody but the holder knows what it has used.
+        let freed =
+            LaneRecord { version: record.version + 1, token: token()?, state: LaneState::Free, ..record.clone() };
+        if register.compare_and_set(&key, text.as_deref(), &freed.to_string())? {
+            return Ok(());
+        }
+        if when != FreeIf::Forced {
+            return Err(AdminKind::InUse { lane, holder: record.holder }.into());
+        }
+        text = register.read(&key)?;
+        record = held(text.as_deref(), lane)?;
+    }
+    Err(AdminKind::Busy { key }.into())
+}
+
+/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No process
+/// may use the space meanwhile.
+///
+/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a clock from
+/// now on. Returns that time, in unix milliseconds.
+///
+/// # Errors
+/// The register does not answer; there is no such space; a record has another format; a process uses the space.
+pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
+    let now_ms = match register.now_ms()? {
+        Some(now_ms) => now_ms,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
+    };
+    recover_at(register, space, recovery, now_ms)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn recover_at<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    recovery: Recovery,
+    now_ms: u64,
+) -> Result<u64, AdminError> {
+    let (meta, space) = describe(register, space)?;
+    let mut records = Vec::new();
+    for lane in lanes(&space) {
+        let key = space.lane_key(meta.era, lane);
+        if let Some(text) = register.read(&key)? {
+            records.push((key, LaneRecord::parse(&text)?, text));
+        }
+    }
+    let horizon_ms = records.iter().map(|(_, record, _)| record.horizon_ms).max().unwrap_or(0);
+    let ahead_ms = horizon_ms.max(millis(recovery.horizon)).saturating_add(millis(recovery.max_skew));
+    let floor_ms = now_ms.saturating_add(ahead_ms).max(meta.floor_ms).min(END_OF_TIME_MS);
+    // First the description: lanes without a record start at its floor.
+    let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
+    replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
+    for (key, record, text) in records {
+        let state = if record.state == LaneState::Closed { LaneState::Closed } else { LaneState::Free };
+        let ceiling_ms = record.ceiling_ms.max(floor_ms);
+        let next = LaneRecord { version: record.version + 1, token: token()?, ceiling_ms, state, ..record };
+        replace(register, &key, Some(&text), &next.to_string())?;
+    }
+    Ok(floor_ms)
+}
+
+/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing from
+/// then on. Start them again with the new number.
+///
+/// If it fails in between, no lane can be taken until it is called again.
+///
+/// # Errors
+/// The register does not answer; there is no such space; it has this number of bits already; a record has another format.
+pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) -> Result<MetaRecord, AdminError> {
+    let (meta, old) = describe(register, space)?;
+    if meta.bits == bits {
+        return Err(AdminKind::SameBits { bits }.into());
+    }
+    Space::new(old.name(), old.layout(), bits).map_err(AdminKind::Space)?;
+    let mut floor_ms = meta.floor_ms;
+    for lane in lanes(&old) {
+        floor_ms = floor_ms.max(close_lane(register, &old.lane_key(meta.era, lane), meta.floor_ms)?);
+    }
+    let next =
+        MetaRecord { version: meta.version + 1, token: token()?, bits, era: meta.era + 1, floor_ms, ..meta.clone() };
+    replace(register, &old.meta_key(), Some(&meta.to_string()), &next.to_string())?;
+    Ok(next)
+}
+
+/// Closes a lane for ever, and returns its ceiling.
+fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) -> Result<u64, AdminError> {
+    for _ in 0..MOST_TRIES {
+        let text = register.read(key)?;
+        let closed = match &text {
+            Some(text) => {
+                let record = LaneRecord::parse(text)?;
+                if record.state == LaneState::Closed {
+                    return Ok(record.ceiling_ms);
+                }
+                LaneRecord { version: record.version + 1, token: token()?, state: LaneState::Closed, ..record }
+            }
+            None => LaneRecord {
+                version: 1,
+                token: token()?,
+                holder: Name::new("resize")?,
+                horizon_ms: 0,
+                ceiling_ms: floor_ms,
+                state: LaneState::Closed,
+            },
+        };
+        if register.compare_and_set(key, text.as_deref(), &closed.to_string())? {
+            return Ok(closed.ceiling_ms);
+        }
+    }
+    Err(AdminKind::Busy { key: key.into() }.into())
+}
+
+fn lanes(space: &Space) -> impl Iterator<Item = u16> {
+    (0..=u16::MAX).take(space.lane_count() as usize)
+}
+
+/// Reads what a space is.
+fn describe<R: Register + ?Sized>(register: &mut R, name: &str) -> Result<(MetaRecord, Space), AdminError> {
+    // Any layout and number of bits will do for the key.
+    let key = Space::new(name, "any", 0).map_err(AdminKind::Space)?.meta_key();
+    let Some(text) = register.read(&key)? else { return Err(AdminKind::NoSpace { name: name.into() }.into()) };
+    let meta = MetaRecord::parse(&text)?;
+    let space = Space::new(name, &meta.layout, meta.bits).map_err(AdminKind::Space)?;
+    Ok((meta, space))
+}
+
+fn held(text: Option<&str>, lane: u16) -> Result<LaneRecord, AdminError> {
+    let record = text.map(LaneRecord::parse).transpose()?;
+    record.filter(|record| record.state == LaneState::Held).ok_or_else(|| AdminKind::NotHeld { lane }.into())
+}
+
+fn replace<R: Register + ?Sized>(
+    register: &mut R,
+    key: &str,
+    seen: Option<&str>,
+    value: &str,
+) -> Result<(), AdminError> {
+    if register.compare_and_set(key, seen, value)? { Ok(()) } else { Err(AdminKind::Busy { key: key.into() }.into()) }
+}
+
+fn token() -> Result<Token, AdminError> {
+    crate::random::bits().map(|bits| Token(bits as u64)).map_err(|_| AdminKind::Random.into())
+}
+
+/// An operation on a space failed.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct AdminError(AdminKind);
+
+#[derive(Debug, Error)]
+enum AdminKind {
+    #[error("the register failed")]
+    Register(#[source] RegisterError),
+    #[error("cannot read a record")]
+    Record(#[source] RecordError),
+    #[error(transparent)]
+    Space(SpaceError),
+    #[error("the register has no space {name:?}")]
+    NoSpace { name: String },
+    #[error("expected a lane below {lanes}, found {found}")]
+    NoLane { lanes: u32, found: u16 },
+    #[error("lane {lane} is not held")]
+    NotHeld { lane: u16 },
+    #[error("lane {lane} is in use by {holder}")]
+    InUse { lane: u16, holder: Name },
+    #[error("the space has {bits} bits of lane already")]
+    SameBits { bits: u32 },
+    #[error("the record {key} is being written by another process")]
+    Busy { key: String },
+    #[error("the system has no random numbers")]
+    Random,
+}
+
+impl AdminError {
+    /// Whether the lane is in use.
+    pub const fn is_in_use(&self) -> bool {
+        matches!(self.0, AdminKind::InUse { .. })
+    }
+
+    /// Whether there is no such space.
+    pub const fn is_no_space(&self) -> bool {
+        matches!(self.0, AdminKind::NoSpace { .. })
+    }
+
+    /// Whether the lane is not held.
+    pub const fn is_not_held(&self) -> bool {
+        matches!(self.0, AdminKind::NotHeld { .. })
+    }
+
+    /// Whether the register did not answer.
+    pub const fn is_register(&self) -> bool {
+        matches!(self.0, AdminKind::Register(_))
+    }
+}
+
+impl From<AdminKind> for AdminError {
+    fn from(kind: AdminKind) -> Self {
+        Self(kind)
+    }
+}
+
+impl From<RegisterError> for AdminError {
+    fn from(error: RegisterError) -> Self {
+        Self(AdminKind::Register(error))
+    }
+}
+
+impl From<RecordError> for AdminError {
+    fn from(error: RecordError) -> Self {
+        Self(AdminKind::Record(error))
+    }
+}

@@ -1,0 +1,441 @@
+//! The rollback article's queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
+
+mod list;
+mod stock;
+mod work;
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use imid::clock::{Clock, SystemClock};
+use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
+
+use crate::register::{DEFAULT_TIME_LIMIT, RegisterError};
+use list::{List, RedisList};
+use stock::Stock;
+use work::Work;
+
+/// How long a generator waits for the millisecond after the pop of its worker ID.
+const POP_WAIT: Duration = Duration::from_millis(100);
+
+/// The rollback article's queue as it is: a Redis list of worker IDs (`RPUSH worker-ids 0 1 2 ...`).
+///
+/// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
+/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis: a
+/// thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
+///
+/// # What it promises
+/// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
+/// - No ID comes twice, if besides no clock is ahead of Redis's. A list does not say until when a worker ID was used. So it
+///   is used only for times after the pop, and pushed only after its last ID's time, both by Redis's clock.
+///
+/// # What it does not promise
+/// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
+///   because it may be in use. [`QueueStatus::lost`] counts the latter. An operator can push it again after the process has
+///   ended.
+/// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
+/// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
+///   [`WorkerIds`](crate::WorkerIds) has none of these weaknesses.
+///
+/// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list. So
+/// [close](Generator::close) the generator before.
+///
+/// ```no_run
+/// use core::time::Duration;
+/// use imid::snowflake::{Layout, Preset};
+/// use imid_lease::{RedisQueue, RedisQueueOptions};
+///
+/// // The article's bits, with a first tick that is not eight years ago.
+/// const OURS: Layout = match Layout::builder()
+///     .tick_bits(38)
+///     .node_bits(15)
+///     .sequence_bits(10)
+///     .epoch(Duration::from_secs(1_767_225_600))
+///     .build()
+/// {
+///     Ok(layout) => layout,
+///     Err(_) => panic!("63 bits"),
+/// };
+/// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
+///
+/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", RedisQueueOptions::new(PRESET))?;
+/// let ids = queue.generator().expect("open waits for a worker ID");
+/// let id = ids.generate()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RedisQueue(Arc<Inner>);
+
+/// Settings of a [`RedisQueue`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct RedisQueueOptions {
+    preset: Preset,
+    spares: u8,
+    time_limit: Duration,
+    open_within: Duration,
+}
+
+/// The state of a [`RedisQueue`] at one time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct QueueStatus {
+    /// How many worker IDs no generator has.
+    pub spare: usize,
+    /// How many worker IDs generators have.
+    pub in_use: usize,
+    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when the
+    /// queue was closed.
+    pub lost: u64,
+    /// Why the last call has failed, if none has succeeded since.
+    pub last_error: Option<String>,
+}
+
+struct Inner {
+    preset: Preset,
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    process: u32,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    stock: Stock,
+    /// Grows with each worker ID that is taken or put.
+    changes: u64,
+    is_closing: bool,
+    lost: u64,
+    last_error: Option<String>,
+}
+
+impl RedisQueueOptions {
+    /// Returns the default settings: one spare worker ID, and a time limit of 2 s for each call.
+    pub const fn new(preset: Preset) -> Self {
+        Self { preset, spares: 1, time_limit: DEFAULT_TIME_LIMIT, open_within: Duration::from_secs(15) }
+    }
+
+    /// Sets how many worker IDs are popped ahead. Default: 1. A value of 0 counts as 1.
+    pub const fn spares(mut self, spares: u8) -> Self {
+        self.spares = if spares == 0 { 1 } else { spares };
+        self
+    }
+
+    /// Sets how long each answer of Redis may take. Default: 2 s.
+    pub const fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Sets how long to wait for the first worker ID at the start. Default: 15 s.
+    pub const fn open_within(mut self, time: Duration) -> Self {
+        self.open_within = time;
+        self
+    }
+}
+
+impl RedisQueue {
+    /// Opens the list with this key, and waits until a worker ID can be used. `url` is such as
+    /// `redis://user:password@host:6379/0`.
+    ///
+    /// # Errors
+    /// The URL cannot be understood. In [`open_within`](RedisQueueOptions::open_within) Redis does not answer, or the list
+    /// has no worker ID of the layout.
+    pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, RegisterError> {
+        Self::start(RedisList::new(url, key, options.time_limit)?, key, &options)
+    }
+
+    fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, RegisterError> {
+        let stock = Stock::new(options.spares.into());
+        let state = State { stock, changes: 0, is_closing: false, lost: 0, last_error: None };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let mut work = Work { list, shared: Arc::clone(&shared), node_max: options.preset.layout().node_max() };
+        let thread = thread::Builder::new().name("imid-redis-queue".into()).spawn(move || work.run());
+        let thread = thread.map_err(|error| RegisterError::new("cannot start a thread").caused_by(error))?;
+        let preset = options.preset;
+        let inner = Inner { preset, shared, thread: Mutex::new(Some(thread)), process: std::process::id() };
+        let queue = Self(Arc::new(inner));
+        let deadline = Instant::now() + options.open_within;
+        let mut state = queue.0.shared.state();
+        while state.stock.counts().0 == 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let cause = state.last_error.clone().unwrap_or_else(|| "the list is empty".into());
+                drop(state);
+                return Err(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause));
+            }
+            state = queue.0.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(state);
+        Ok(queue)
+    }
+
+    /// Returns a generator by the system clock, with the preset and a worker ID of its own. `None` if there is no spare
+    /// worker ID that can be used at this time.
+    pub fn generator(&self) -> Option<Generator<SystemClock, Self>> {
+        self.generator_by(SystemClock)
+    }
+
+    /// Returns a generator by another clock.
+    pub fn generator_by<C: Clock>(&self, clock: C) -> Option<Generator<C, Self>> {
+        // A worker ID that was popped in this millisecond can be used in the next one.
+        let started = Instant::now();
+        let spare = loop {
+            match self.take(clock.refresh().ok()?) {
+                Some(spare) => break spare,
+                None if started.elapsed() > POP_WAIT || self.is_forked() => return None,
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let builder = Generator::builder(self.0.preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        // The thread has checked that the worker ID fits the layout.
+        builder.spares(self.clone()).clock(clock).build().ok()
+    }
+
+    /// Returns the state, for an operator. In a forked child it is empty.
+    pub fn status(&self) -> QueueStatus {
+        if self.is_forked() {
+            return QueueStatus { spare: 0, in_use: 0, lost: 0, last_error: None };
+        }
+        let state = self.0.shared.state();
+        let (spare, in_use) = state.stock.counts();
+        QueueStatus { spare, in_use, lost: state.lost, last_error: state.last_error.clone() }
+    }
+
+    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does the
+    /// same. In a forked child this does nothing.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    fn is_forked(&self) -> bool {
+        self.0.process != std::process::id()
+    }
+}
+
+impl NodeSource for RedisQueue {
+    fn take(&self, now_ms: u64) -> Option<SpareNode> {
+        // In a forked child, another thread may have held the lock.
+        if self.is_forked() {
+            return None;
+        }
+        let spare = self.0.shared.state().stock.take(now_ms)?;
+        self.0.shared.change();
+        Some(spare)
+    }
+
+    fn put(&self, spare: SpareNode) {
+        if !self.is_forked() {
+            self.0.shared.state().stock.put(spare);
+            self.0.shared.change();
+        }
+    }
+}
+
+impl fmt::Debug for RedisQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisQueue").field("status", &self.status()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn close(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
+        self.shared.state().is_closing = true;
+        self.shared.changed.notify_all();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic of the thread was reported by the thread.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            self.close();
+        } else {
+            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
+            std::mem::forget(self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+}
+
+impl Shared {
+    /// Wakes the thread.
+    fn change(&self) {
+        self.state().changes += 1;
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change is complete when the lock is released.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use imid::clock::{Clock, SystemClock};
+
+    use super::list::Failure;
+    use super::*;
+
+    /// A list in memory that can be down, and can lose answers.
+    #[derive(Clone, Default)]
+    struct Memory(Arc<Mutex<Store>>);
+
+    #[derive(Default)]
+    struct Store {
+        list: VecDeque<String>,
+        is_down: bool,
+        lost_answers: u32,
+        pushes: u32,
+    }
+
+    impl Memory {
+        fn new(texts: &[&str]) -> Self {
+            let list = texts.iter().map(ToString::to_string).collect();
+            Self(Arc::new(Mutex::new(Store { list, ..Store::default() })))
+        }
+
+        fn texts(&self) -> Vec<String> {
+            self.0.lock().unwrap().list.iter().cloned().collect()
+        }
+
+        /// Calls, and loses the answer.
+        fn call<T>(&self, call: impl FnOnce(&mut Store) -> T) -> Result<T, Failure> {
+            let mut store = self.0.lock().unwrap();
+            if store.is_down {
+                return Err(Failure::NotDone(RegisterError::new("down")));
+            }
+            let answer = call(&mut store);
+            if store.lost_answers > 0 {
+                store.lost_answers -= 1;
+                return Err(Failure::Unknown(RegisterError::new("no answer")));
+            }
+            Ok(answer)
+        }
+    }
+
+    impl List for Memory {
+        fn pop(&mut self) -> Result<Option<String>, Failure> {
+            self.call(|store| store.list.pop_front())
+        }
+
+        fn push(&mut self, text: &str) -> Result<(), Failure> {
+            self.call(|store| {
+                store.pushes += 1;
+                store.list.push_back(text.to_owned());
+            })
+        }
+
+        fn now_ms(&mut self) -> Result<u64, Failure> {
+            let is_down = self.0.lock().unwrap().is_down;
+            if is_down { Err(Failure::NotDone(RegisterError::new("down"))) } else { Ok(SystemClock.now_ms().unwrap()) }
+        }
+    }
+
+    fn open(memory: &Memory) -> Result<RedisQueue, RegisterError> {
+        let options = RedisQueueOptions::new(Preset::TWITTER).open_within(Duration::from_millis(300));
+        RedisQueue::start(memory.clone(), "ids", &options)
+    }
+
+    fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < Duration::from_secs(10), "{what}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
+        let memory = Memory::new(&["5", "6", "7"]);
+        let queue = open(&memory).unwrap();
+        let ids = queue.generator().unwrap();
+        assert_eq!(ids.generate().unwrap().node(), 5);
+        eventually("the next one is popped", || memory.texts() == ["7"]);
+        ids.close();
+        eventually("the first one is pushed", || memory.texts() == ["7", "5"]);
+        drop((ids, queue));
+        assert_eq!(memory.texts(), ["7", "5", "6"]);
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_loses_a_worker_id_and_doubles_none() {
+        let memory = Memory::new(&["5", "6", "7", "8"]);
+        memory.0.lock().unwrap().lost_answers = 1;
+        let queue = open(&memory).unwrap();
+        let ids = queue.generator().unwrap();
+        assert_eq!((ids.node(), queue.status().lost), (6, 1));
+        eventually("the next one is popped", || memory.texts() == ["8"]);
+        ids.generate().unwrap();
+        memory.0.lock().unwrap().lost_answers = 1;
+        ids.close();
+        eventually("it is pushed, without an answer", || queue.status().lost == 2);
+        drop((ids, queue));
+        assert_eq!(memory.texts(), ["8", "6", "7"]);
+    }
+
+    #[test]
+    fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
+        let memory = Memory::new(&["5", "6"]);
+        let queue = open(&memory).unwrap();
+        let ids = queue.generator().unwrap();
+        eventually("the next one is popped", || memory.texts().is_empty());
+        ids.generate().unwrap();
+        memory.0.lock().unwrap().is_down = true;
+        ids.close();
+        eventually("it has failed", || queue.status().last_error.is_some());
+        memory.0.lock().unwrap().is_down = false;
+        eventually("it is pushed", || memory.texts() == ["5"]);
+        assert_eq!(queue.status(), QueueStatus { spare: 1, in_use: 0, lost: 0, last_error: None });
+    }
+
+    #[test]
+    fn a_list_without_worker_ids_is_an_error_that_says_so() {
+        let refused = |texts: &[&str]| open(&Memory::new(texts)).unwrap_err().to_string();
+        assert_eq!(refused(&[]), "no worker ID from list ids: the list is empty");
+        for text in ["1024", "-1", "web-3"] {
+            let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
+            assert_eq!(refused(&[text]), format!("no worker ID from list ids: {why}"));
+        }
+        let memory = Memory::new(&["web-3", "5"]);
+        let queue = open(&memory).unwrap();
+        assert_eq!(queue.generator().unwrap().node(), 5);
+        drop(queue);
+        assert_eq!(memory.texts(), ["web-3"]);
+    }
+
+    #[test]
+    fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() {
+        let memory = Memory::new(&["5"]);
+        let queue = open(&memory).unwrap();
+        let ids = queue.generator().unwrap();
+        let now_ms = SystemClock.now_ms().unwrap();
+        queue.put(SpareNode { node: 5, used_until_ms: now_ms + 400 });
+        drop(ids);
+        eventually("it is pushed", || memory.0.lock().unwrap().pushes == 1);
+        assert!(SystemClock.now_ms().unwrap() > now_ms + 400);
+        eventually("it is popped again", || queue.status().spare == 1 && memory.texts().is_empty());
+        // A long time ahead, it is given up at the end.
+        let ids = queue.generator().unwrap();
+        queue.put(SpareNode { node: 5, used_until_ms: now_ms + 3_600_000 });
+        drop(ids);
+        let shared = Arc::clone(&queue.0.shared);
+        drop(queue);
+        assert_eq!((memory.texts().len(), shared.state().lost), (0, 1));
+    }
+}

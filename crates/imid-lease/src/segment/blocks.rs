@@ -1,0 +1,75 @@
+//! Where blocks come from.
+
+use core::error::Error;
+
+use crate::sequence::{Keys, LineRecord, OpenError, check_name};
+use crate::{Promise, Register};
+
+/// Why a store has no block.
+pub type BlockError = Box<dyn Error + Send + Sync>;
+
+/// A block of numbers that the store has granted: `end - length` to `end - 1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The first number after the block.
+    pub end: u64,
+    /// How many numbers the block has.
+    pub length: u64,
+    /// The step that the store asks for. The step of a segment does not fall below it.
+    pub least_step: u64,
+}
+
+/// A store that grants blocks of one line of numbers, each number once.
+pub trait Blocks: Send {
+    /// Returns the next block of `step` numbers, or of as many as the store asks for.
+    ///
+    /// # Errors
+    /// The store does not answer. It may have granted a block, which is then skipped.
+    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError>;
+}
+
+/// Blocks from a register.
+#[derive(Debug)]
+pub struct RegisterBlocks<R> {
+    register: R,
+    key: String,
+    step: u64,
+}
+
+impl<R: Register> RegisterBlocks<R> {
+    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1 to
+    /// 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    ///
+    /// # Errors
+    /// The name has other characters or another length, or the step is not 1 to 10⁹.
+    pub fn new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
+        check_name("name of a segment", name)?;
+        if !(1..=1_000_000_000).contains(&step) {
+            return Err(OpenError::option("a step of 1 to 1000000000", step));
+        }
+        Ok(Self { register, key: Keys::line(name), step })
+    }
+}
+
+impl<R: Register> Blocks for RegisterBlocks<R> {
+    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
+        let length = step.unwrap_or(self.step);
+        loop {
+            let seen = self.register.read(&self.key)?;
+            if let Promise::Weak(reason) = self.register.promise() {
+                return Err(format!("the register can lose acknowledged writes: {reason}").into());
+            }
+            let first = match &seen {
+                Some(text) => text.parse::<LineRecord>()?.next,
+                None => 1,
+            };
+            let end = first.checked_add(length).filter(|end| i64::try_from(*end).is_ok());
+            let end = end.ok_or("the line has used all numbers below 2^63")?;
+            let record = LineRecord { token: crate::random::bits()? as u64, next: end };
+            // Another process was faster if this fails, so the line always makes progress.
+            if self.register.compare_and_set(&self.key, seen.as_deref(), &record.to_string())? {
+                return Ok(Block { end, length, least_step: self.step });
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Blocks from Leaf's own table, so that a user of Leaf can switch without moving numbers.
+//!
+//! The table is Leaf's `leaf_alloc`: `biz_tag`, `max_id`, `step`, `description`, `update_time`. A block is the numbers
+//! `max_id - step` to `max_id - 1` after the update, as in Leaf, so both can use one table at the same time.
+//!
+//! The application runs the statements with its own client, in its own pool and with its own TLS. It implements
+//! [`Table`], or passes a closure.
+//!
+//! ```no_run
+//! use imid_lease::segment::{Segment, leaf};
+//! # struct Client;
+//! # struct Row;
+//! # impl Row { fn get(&self, _column: usize) -> i64 { 0 } }
+//! # impl Client { fn query_one(&mut self, _: &str, _: &[&dyn std::any::Any]) -> std::io::Result<Row> { Ok(Row) } }
+//! # let mut client = Client;
+//!
+//! // `client` is a blocking client of PostgreSQL.
+//! let orders = Segment::open(leaf::Allocation::new("order", move |tag: &str, step: Option<i64>| {
+//!     let row = client.query_one(leaf::POSTGRES, &[&step, &tag.to_owned()])?;
+//!     Ok(leaf::Row { max_id: row.get(0), step: row.get(1) })
+//! }))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use super::blocks::{Block, BlockError, Blocks};
+
+/// Takes a block in PostgreSQL. The parameters are the step (null for the table's own) and the tag. One row with
+/// `max_id` and `step` comes back, or none if the tag does not exist.
+pub const POSTGRES: &str = "UPDATE leaf_alloc SET max_id = max_id + COALESCE($1::bigint, step), \
+    update_time = CURRENT_TIMESTAMP WHERE biz_tag = $2 RETURNING max_id, step::bigint";
+
+/// Takes a block in MySQL and MariaDB. Run the two statements in one transaction. The parameters of the first are the
+/// step (null for the table's own) and the tag. The parameter of the second is the tag.
+pub const MYSQL: [&str; 2] = [
+    "UPDATE leaf_alloc SET max_id = max_id + COALESCE(?, step), update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?",
+    "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?",
+];
+
+/// A row of `leaf_alloc` after the update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The first number after the block.
+    pub max_id: i64,
+    /// The step of the table.
+    pub step: i64,
+}
+
+/// Runs the statements of this module.
+pub trait Table: Send {
+    /// Adds the step, or the table's own step, to the `max_id` of a tag, and returns the row as it then is.
+    ///
+    /// # Errors
+    /// The database does not answer, or the tag does not exist.
+    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError>;
+}
+
+impl<F: FnMut(&str, Option<i64>) -> Result<Row, BlockError> + Send> Table for F {
+    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
+        self(tag, step)
+    }
+}
+
+/// The numbers of one tag.
+#[derive(Debug)]
+pub struct Allocation<T> {
+    tag: String,
+    table: T,
+}
+
+impl<T: Table> Allocation<T> {
+    /// Uses the row of this tag, which must exist.
+    pub fn new(tag: impl Into<String>, table: T) -> Self {
+        Self { tag: tag.into(), table }
+    }
+}
+
+impl<T: Table> Blocks for Allocation<T> {
+    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
+        let step = step.map(i64::try_from).transpose()?;
+        let row = self.table.allocate(&self.tag, step)?;
+        let error = || format!("expected a positive step and max_id in leaf_alloc, found {row:?}");
+        let unsigned = |value: i64| u64::try_from(value).ok().filter(|value| *value > 0).ok_or_else(error);
+        let (end, least_step) = (unsigned(row.max_id)?, unsigned(row.step)?);
+        // Leaf's tables begin at 1, and the first block then ends at 1 + step.
+        Ok(Block { end, length: step.map_or(least_step, i64::unsigned_abs), least_step })
+    }
+}

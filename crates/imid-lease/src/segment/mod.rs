@@ -1,0 +1,290 @@
+//! A named line of numbers, taken from a store in blocks: Leaf-segment.
+//!
+//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone for
+//! a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate: it
+//! doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
+//! Meituan's Leaf, and [`leaf`] works on Leaf's own table.
+//!
+//! # What is promised
+//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers only
+//! grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of its two
+//! blocks, and an answer that is lost loses a block.
+//!
+//! | fault | effect |
+//! | --- | --- |
+//! | the store is gone | numbers go on until both blocks are used, then [`SegmentError`] with `retry_after` |
+//! | an answer is lost | the block is skipped: a gap |
+//! | the process is killed | the rest of both blocks is skipped |
+//! | the process is paused or its clock is wrong | none; the step may adapt to a wrong duration |
+//! | the process forks | the child gets [`SegmentError::is_forked`] |
+//! | the store goes back (restored, or it lost an update) | a process notices when it gets a block that is below its last one: it uses up its blocks and stops. **Numbers of other processes can repeat** |
+//! | the register is weak | refused. The settings of a database with Leaf's table are not checked: commits must be durable |
+
+mod blocks;
+pub mod leaf;
+mod step;
+
+use core::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{JoinHandle, Thread};
+use std::time::Instant;
+
+pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
+use self::step::next_step;
+use crate::sequence::OpenError;
+use crate::sync::lock;
+
+/// How long the keeper waits after a store did not answer.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A named line of numbers with two blocks in memory.
+///
+/// ```no_run
+/// use imid_lease::register::FileRegister;
+/// use imid_lease::segment::{RegisterBlocks, Segment};
+///
+/// let register = FileRegister::owned("/var/lib/shop/register")?;
+/// let orders = Segment::open(RegisterBlocks::new(register, "orders", 1_000)?)?;
+/// let order = orders.next()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Segment {
+    shared: Arc<Shared>,
+    process: u64,
+    keeper: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    numbers: Mutex<Numbers>,
+    closing: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+/// The present block and the next one.
+#[derive(Debug)]
+struct Numbers {
+    next: u64,
+    end: u64,
+    /// The first number at which the next block is fetched.
+    fetch_at: u64,
+    spare: Option<Block>,
+    /// The keeper is fetching.
+    is_fetching: bool,
+    blocks: u64,
+    /// The store has lost a block that it granted.
+    went_back: bool,
+    error: Option<String>,
+}
+
+impl Numbers {
+    /// Uses a block from its first number on.
+    fn start(&mut self, block: Block) {
+        self.next = block.end - block.length;
+        self.end = block.end;
+        self.fetch_at = self.next + block.length.div_ceil(10).min(block.length);
+    }
+
+    #[inline]
+    fn mint(&mut self) -> Option<u64> {
+        if self.next == self.end {
+            let spare = self.spare.take()?;
+            self.start(spare);
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// Returns whether the keeper must be woken.
+    #[inline]
+    fn wants_block(&mut self) -> bool {
+        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching || self.went_back {
+            return false;
+        }
+        self.is_fetching = true;
+        true
+    }
+}
+
+impl Segment {
+    /// Fetches the first block, and starts the thread that fetches the others.
+    ///
+    /// # Errors
+    /// The store does not answer, or the register can lose acknowledged writes.
+    pub fn open(mut blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
+        let block = checked(blocks.fetch(None)).map_err(OpenError::store)?;
+        let (spare, error) = (None, None);
+        let mut numbers =
+            Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, went_back: false, error };
+        numbers.start(block);
+        let process = imid::process::watch();
+        let shared = Shared { numbers: Mutex::new(numbers), closing: AtomicBool::new(false), thread: OnceLock::new() };
+        let shared = Arc::new(shared);
+        let keeper =
+            Keeper { blocks, shared: shared.clone(), step: block.length, end: block.end, fetched: Instant::now() };
+        let thread = std::thread::Builder::new().name("imid-segment".to_owned());
+        let keeper = thread.spawn(move || keeper.run()).map_err(OpenError::thread)?;
+        Ok(Self { shared, process, keeper: Some(keeper) })
+    }
+
+    /// Returns the next number.
+    ///
+    /// **Never blocks on the network**: it takes the number from memory.
+    ///
+    /// # Errors
+    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is a
+    /// forked child of the one that opened the segment.
+    #[inline]
+    pub fn next(&self) -> Result<u64, SegmentError> {
+        // Before the lock: in a forked child another thread may have held it for ever.
+        if imid::process::mark() != self.process {
+            return Err(SegmentError(Kind::Forked));
+        }
+        let mut numbers = lock(&self.shared.numbers);
+        let number = numbers.mint();
+        let wants_block = numbers.wants_block();
+        let kind = if numbers.went_back { Kind::WentBack } else { Kind::Used };
+        drop(numbers);
+        if wants_block {
+            self.shared.wake();
+        }
+        number.ok_or(SegmentError(kind))
+    }
+
+    /// Returns what operators should see.
+    pub fn status(&self) -> SegmentStatus {
+        let numbers = lock(&self.shared.numbers);
+        let spare = numbers.spare.map_or(0, |spare| spare.length);
+        SegmentStatus { left: numbers.end - numbers.next + spare, blocks: numbers.blocks, error: numbers.error.clone() }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // A forked child has no keeper.
+        if imid::process::mark() == self.process
+            && let Some(keeper) = self.keeper.take()
+        {
+            self.shared.closing.store(true, Ordering::Release);
+            self.shared.wake();
+            let _ = keeper.join();
+        }
+    }
+}
+
+impl Shared {
+    fn wake(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// The thread that fetches blocks.
+struct Keeper<B> {
+    blocks: B,
+    shared: Arc<Shared>,
+    step: u64,
+    /// The end of the last block.
+    end: u64,
+    fetched: Instant,
+}
+
+impl<B: Blocks> Keeper<B> {
+    fn run(mut self) {
+        let _ = self.shared.thread.set(std::thread::current());
+        while !self.shared.closing.load(Ordering::Acquire) {
+            if !lock(&self.shared.numbers).is_fetching {
+                std::thread::park();
+            } else if !self.fetch() {
+                std::thread::park_timeout(PAUSE);
+            }
+        }
+    }
+
+    /// Fetches the next block. Returns whether the store answered.
+    fn fetch(&mut self) -> bool {
+        let fetched = checked(self.blocks.fetch(Some(self.step)));
+        let mut numbers = lock(&self.shared.numbers);
+        match fetched {
+            Ok(block) if block.end - block.length < self.end => {
+                let first = block.end - block.length;
+                numbers.error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
+                numbers.went_back = true;
+                numbers.is_fetching = false;
+                true
+            }
+            Ok(block) => {
+                self.end = block.end;
+                let lasted = self.fetched.elapsed();
+                self.fetched = Instant::now();
+                self.step = next_step(self.step, block.least_step, lasted);
+                numbers.spare = Some(block);
+                numbers.is_fetching = false;
+                numbers.blocks += 1;
+                numbers.error = None;
+                true
+            }
+            Err(error) => {
+                numbers.error = Some(error.to_string());
+                false
+            }
+        }
+    }
+}
+
+/// Checks a block from a store.
+fn checked(block: Result<Block, BlockError>) -> Result<Block, BlockError> {
+    let block = block?;
+    if block.length == 0 || block.length > block.end || block.end > i64::MAX as u64 {
+        let Block { end, length, .. } = block;
+        return Err(format!("expected a block of 1 to {end} numbers that ends below 2^63, found {length}").into());
+    }
+    Ok(block)
+}
+
+/// A segment has no number now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SegmentError(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Kind {
+    #[error("both blocks are used, and the store has not answered; retry in {} ms", PAUSE.as_millis())]
+    Used,
+    #[error("the store lost a block that it granted; recover the store, then open the segment again")]
+    WentBack,
+    #[error("the segment was opened by the process that this one was forked from; open it again in this process")]
+    Forked,
+}
+
+impl SegmentError {
+    /// Returns when a retry may succeed, or `None` if it cannot.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        if matches!(self.0, Kind::Used) { Some(PAUSE) } else { None }
+    }
+
+    /// Returns whether the store lost a block that it granted. An operator must recover it.
+    pub const fn is_went_back(&self) -> bool {
+        matches!(self.0, Kind::WentBack)
+    }
+
+    /// Returns whether this process is a forked child of the one that opened the segment.
+    pub const fn is_forked(&self) -> bool {
+        matches!(self.0, Kind::Forked)
+    }
+}
+
+/// The state of a [`Segment`], for operators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SegmentStatus {
+    /// How many numbers are in memory.
+    pub left: u64,
+    /// How many blocks were fetched.
+    pub blocks: u64,
+    /// The error of the store's last answer, until it answers again.
+    pub error: Option<String>,
+}

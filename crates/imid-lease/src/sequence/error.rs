@@ -1,0 +1,175 @@
+//! What can go wrong with a sequence.
+
+use core::error::Error;
+use core::num::NonZeroU32;
+use core::time::Duration;
+
+use super::engine::MAX_BOUND;
+use super::record::RecordError;
+use crate::RegisterError;
+
+/// A sequence has no number for a conversation now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct NextError {
+    section: u32,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Kind {
+    #[error("section {section} is not held by this process; retry in {retry_ms} ms")]
+    NotHeld { section: u32, retry_ms: u32 },
+    #[error("section {section} has no numbers below its bound left; retry in {retry_ms} ms")]
+    Bound { section: u32, retry_ms: u32 },
+    #[error("section {section} has too many sessions in memory and waits for a new epoch; retry in {retry_ms} ms")]
+    Full { section: u32, retry_ms: u32 },
+    #[error("section {section} has used all numbers below {MAX_BOUND}")]
+    Exhausted { section: u32 },
+    #[error(
+        "the register lost an acknowledged write of section {section}; recover the register, then open the sequence again"
+    )]
+    WentBack { section: u32 },
+    #[error("the conversation is of section {section}, and the sequence has {sections} sections")]
+    NoSuchSection { section: u32, sections: u32 },
+    #[error("the sequence was opened by the process that this one was forked from; open it again in this process")]
+    Forked,
+}
+
+impl NextError {
+    const fn new(section: u32, kind: Kind) -> Self {
+        Self { section, kind }
+    }
+
+    pub(crate) const fn not_held(section: u32, retry_ms: u32) -> Self {
+        Self::new(section, Kind::NotHeld { section, retry_ms })
+    }
+
+    pub(crate) const fn bound(section: u32, retry_ms: u32) -> Self {
+        Self::new(section, Kind::Bound { section, retry_ms })
+    }
+
+    pub(crate) const fn full(section: u32, retry_ms: u32) -> Self {
+        Self::new(section, Kind::Full { section, retry_ms })
+    }
+
+    pub(crate) const fn exhausted(section: u32) -> Self {
+        Self::new(section, Kind::Exhausted { section })
+    }
+
+    pub(crate) const fn went_back(section: u32) -> Self {
+        Self::new(section, Kind::WentBack { section })
+    }
+
+    pub(crate) const fn no_such_section(section: u32, sections: u32) -> Self {
+        Self::new(section, Kind::NoSuchSection { section, sections })
+    }
+
+    pub(crate) const fn forked(section: u32) -> Self {
+        Self::new(section, Kind::Forked)
+    }
+
+    /// Returns when a retry may succeed, or `None` if it cannot.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self.kind {
+            Kind::NotHeld { retry_ms, .. } | Kind::Bound { retry_ms, .. } | Kind::Full { retry_ms, .. } => {
+                Some(Duration::from_millis(retry_ms as u64))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the section of the conversation.
+    pub const fn section(&self) -> u32 {
+        self.section
+    }
+
+    /// Returns whether this process does not hold the section. [`Sequence::holder`](super::Sequence::holder) says who
+    /// does.
+    pub const fn is_not_held(&self) -> bool {
+        matches!(self.kind, Kind::NotHeld { .. })
+    }
+
+    /// Returns whether the register lost an acknowledged write. An operator must recover it.
+    pub const fn is_went_back(&self) -> bool {
+        matches!(self.kind, Kind::WentBack { .. })
+    }
+
+    /// Returns whether this process is a forked child of the one that opened the sequence.
+    pub const fn is_forked(&self) -> bool {
+        matches!(self.kind, Kind::Forked)
+    }
+
+    /// Returns whether all numbers of the section are used.
+    pub const fn is_exhausted(&self) -> bool {
+        matches!(self.kind, Kind::Exhausted { .. })
+    }
+}
+
+/// A sequence or a segment cannot be opened, or its records cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct OpenError(#[from] OpenErrorKind);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenErrorKind {
+    #[error("expected a {what} of 1 to 64 characters `a-z`, `0-9`, `-`, `_` and `.`, found {found:?}")]
+    Name { what: &'static str, found: String },
+    #[error("expected {expected}, found {found}")]
+    Option { expected: &'static str, found: String },
+    #[error("the sequence has {registered} sections in the register, and {given} were asked for")]
+    Sections { registered: NonZeroU32, given: NonZeroU32 },
+    #[error(
+        "the register can lose acknowledged writes ({reason}); a sequence on it needs a floor from the message table"
+    )]
+    Weak { reason: String },
+    #[error("the record {key} cannot be read: {error}")]
+    Record { key: String, error: RecordError },
+    #[error("the register does not answer: {0}")]
+    Register(RegisterError),
+    #[error("the store has no block: {0}")]
+    Store(Box<dyn Error + Send + Sync>),
+    #[error("the system has no random numbers: {0}")]
+    Random(getrandom::Error),
+    #[error("the keeper's thread cannot be started: {0}")]
+    Thread(std::io::Error),
+}
+
+impl OpenError {
+    pub(crate) fn record(key: &str, error: RecordError) -> Self {
+        Self(OpenErrorKind::Record { key: key.to_owned(), error })
+    }
+
+    pub(crate) fn option(expected: &'static str, found: u64) -> Self {
+        Self(OpenErrorKind::Option { expected, found: found.to_string() })
+    }
+
+    pub(crate) fn store(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self(OpenErrorKind::Store(error))
+    }
+
+    pub(crate) fn thread(error: std::io::Error) -> Self {
+        Self(OpenErrorKind::Thread(error))
+    }
+
+    /// Returns whether the register can lose acknowledged writes and no floor was given.
+    pub const fn is_weak(&self) -> bool {
+        matches!(self.0, OpenErrorKind::Weak { .. })
+    }
+
+    /// Returns whether the sequence is registered with another count of sections.
+    pub const fn is_sections(&self) -> bool {
+        matches!(self.0, OpenErrorKind::Sections { .. })
+    }
+
+    /// Returns whether the register or the store did not answer. A retry may succeed.
+    pub const fn is_unavailable(&self) -> bool {
+        matches!(self.0, OpenErrorKind::Register(_) | OpenErrorKind::Store(_))
+    }
+}
+
+impl From<RegisterError> for OpenError {
+    fn from(error: RegisterError) -> Self {
+        Self(OpenErrorKind::Register(error))
+    }
+}

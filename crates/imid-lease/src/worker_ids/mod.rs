@@ -1,0 +1,241 @@
+//! Worker IDs of Snowflake generators, leased from a register.
+
+mod options;
+mod table;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use imid::clock::{Clock, ClockError, SystemClock};
+use imid::snowflake::{Generator, NodeSource, SpareNode};
+
+pub use options::WorkerOptions;
+
+use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::rules::Rules;
+use crate::engine::{Config, Grant, Stopped};
+use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
+use crate::generator::why_not_open;
+use crate::keeper::{Keeper, Lease, State, Tenant};
+use crate::register::Register;
+use crate::status::{Phase, Status};
+use table::Table;
+
+/// Worker IDs that this process holds, for the Snowflake generators of any preset.
+///
+/// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and raised
+/// in time by a thread. A generator never mints an ID at or past it. So a process that is paused, cut off or has a wrong
+/// clock mints only IDs that no other process will ever mint, whoever takes its worker ID afterwards.
+///
+/// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
+///   waits, or if its own lease is lost. No call waits for the register.
+/// - If the register does not answer, minting goes on until the ceiling, for most of the
+///   [horizon](WorkerOptions::horizon). Then calls are an error ([`is_ceiling`](imid::snowflake::GenerateError::is_ceiling))
+///   until the register answers.
+/// - A worker ID that was used until a moment ago starts after that. A process takes the one whose last use is longest ago,
+///   so each start of a process has another worker ID.
+/// - In a forked child there are no worker IDs.
+///
+/// Clones share the worker IDs. When the last clone is dropped, they are given back: at the exact end of their IDs if the
+/// generator was closed, else at the ceiling.
+///
+/// ```
+/// use imid::snowflake::Preset;
+/// use imid_lease::register::MemoryRegister;
+/// use imid_lease::{WorkerIds, WorkerOptions};
+///
+/// let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF))?;
+/// let ids = workers.generator()?;
+/// let (first, second) = (ids.generate()?, ids.generate()?);
+/// assert!(first < second);
+/// ids.close();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WorkerIds<C = SystemClock>(Arc<Inner<C>>);
+
+struct Inner<C> {
+    options: WorkerOptions<()>,
+    clock: BelievedClock<C>,
+    table: Arc<Table>,
+    keeper: Keeper,
+}
+
+impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
+    /// Opens a space of worker IDs, and waits until it holds one.
+    ///
+    /// It starts a thread, which keeps the leases until the last clone is dropped.
+    ///
+    /// # Errors
+    /// The options do not fit together. The register does not answer, is for another layout, or has no free worker ID in
+    /// [`open_within`](WorkerOptions::open_within).
+    pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
+        let (space, names) = options.check()?;
+        let settings = options.settings().clone();
+        let WorkerOptions { clock, .. } = options;
+        let options = WorkerOptions::new(options.preset).clock(());
+        let clock = BelievedClock::new(clock, millis(settings.max_skew));
+        let table = Arc::new(Table::new(options.preset.layout(), space.bits(), names.len()));
+        let leases = names.into_iter().enumerate().map(|(index, name)| {
+            let config = Config {
+                space: space.clone(),
+                name,
+                horizon_ms: millis(settings.horizon),
+                time_out_ms: millis(settings.time_out),
+                max_skew_ms: millis(settings.max_skew),
+                poll_ms: millis(settings.poll).max(1),
+                rules: Rules::default(),
+            };
+            Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
+        });
+        let keeper = Keeper::start(register, clock.clone(), leases.collect()).map_err(OpenKind::Thread)?;
+        let state = keeper.wait(0, settings.open_within, |state: &State| state.status.phase != Phase::Seeking);
+        match state.status.phase {
+            Phase::Holding | Phase::Lost => Ok(Self(Arc::new(Inner { options, clock, table, keeper }))),
+            _ => Err(why_not_open(&state, &space, settings.open_within)),
+        }
+    }
+
+    /// Returns a generator with the preset and a worker ID of its own. It takes others from here when it needs one.
+    ///
+    /// Its clock is that of the options, as far as it is believed: a step of more than
+    /// [`max_skew`](WorkerOptions::max_skew) is not followed. Smaller steps back are the preset's to handle.
+    ///
+    /// # Errors
+    /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the clock
+    /// shows. The worker IDs were closed, or are the parent process's.
+    pub fn generator(&self) -> Result<Generator<WorkerClock<C>, Self>, LeaseError> {
+        let clock = WorkerClock(self.0.clock.clone());
+        let now_ms = clock.now_ms().unwrap_or(0);
+        let Some(spare) = self.take(now_ms) else { return Err(self.why_none()) };
+        let preset = self.0.options.preset;
+        let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
+        builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
+    }
+
+    /// Returns the state of each lease, for an operator. In a forked child it is that of the parent at the time of the fork,
+    /// at the latest.
+    pub fn status(&self) -> Vec<Status> {
+        let now_ms = self.0.clock.believed_ms();
+        (0..self.0.keeper.len()).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
+    }
+
+    /// Gives all worker IDs back. Generators that have one end at once.
+    ///
+    /// [Close](Generator::close) the generators before, or their worker IDs cannot be used again before their ceilings. In
+    /// a forked child this does nothing.
+    pub fn close(&self) {
+        self.0.keeper.close();
+    }
+
+    fn why_none(&self) -> LeaseError {
+        let keeper = &self.0.keeper;
+        if keeper.is_forked() {
+            return LeaseKind::Forked.into();
+        }
+        let state = keeper.state(0);
+        let kind = match (&state.stopped, &state.status.last_error) {
+            (Some(Stopped::WentBack { .. }), _) => LeaseKind::WentBack,
+            (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
+            (Some(Stopped::Format(_)), _) => LeaseKind::Format,
+            (Some(Stopped::Closed), _) => LeaseKind::Closed,
+            (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
+            (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
+        };
+        kind.into()
+    }
+}
+
+impl<C> Clone for WorkerIds<C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<C> NodeSource for WorkerIds<C> {
+    fn take(&self, now_ms: u64) -> Option<SpareNode> {
+        // Of a forked child, where another thread may have held the lock.
+        if self.0.keeper.is_forked() {
+            return None;
+        }
+        let spare = self.0.table.take(now_ms);
+        if spare.is_none() {
+            self.0.keeper.wake();
+        }
+        spare
+    }
+
+    fn put(&self, spare: SpareNode) {
+        if !self.0.keeper.is_forked() {
+            self.0.table.put(spare);
+        }
+    }
+
+    #[inline]
+    fn ceiling_ms(&self, node: u32) -> u64 {
+        self.0.table.ceiling_ms(node)
+    }
+}
+
+impl<C> fmt::Debug for WorkerIds<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("WorkerIds");
+        shown.field("layout", &self.0.options.preset.layout());
+        if !self.0.keeper.is_forked() {
+            let (held, in_use) = self.0.table.counts();
+            shown.field("held", &held).field("in_use", &in_use);
+        }
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// The clock of a generator of [`WorkerIds`]: the application's, as far as it is believed.
+///
+/// A step of more than [`max_skew`](WorkerOptions::max_skew) is not followed. The time then goes on from the last good
+/// reading.
+#[derive(Debug)]
+pub struct WorkerClock<C>(BelievedClock<C>);
+
+impl<C: Clock> Clock for WorkerClock<C> {
+    #[inline]
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        self.0.now_ms()
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        self.0.refresh()
+    }
+}
+
+/// The part that the keeper drives.
+struct Worker {
+    table: Arc<Table>,
+    index: usize,
+}
+
+impl Tenant for Worker {
+    fn used_until_ms(&self) -> u64 {
+        self.table.used_until_ms(self.index)
+    }
+
+    fn start(&mut self, grant: Grant) {
+        self.table.start(self.index, grant.lane.into(), grant.floor_ms, grant.ceiling_ms);
+    }
+
+    fn raise(&mut self, ceiling_ms: u64) {
+        self.table.raise(self.index, ceiling_ms);
+    }
+
+    fn seal(&mut self) -> u64 {
+        self.table.seal(self.index)
+    }
+}
+
+fn until(at_ms: u64) -> Duration {
+    Duration::from_millis(at_ms.saturating_sub(monotonic_ms()).max(1))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,281 @@
+//! The leased generator over a register in memory.
+
+use std::collections::HashSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use imid::clock::ManualClock;
+use imid::{Parts, Session, SessionType};
+use imid_lease::admin::{self, FreeIf};
+use imid_lease::register::MemoryRegister;
+use imid_lease::{LeaseError, LeasedGenerator, Options, Phase};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn room() -> Session {
+    Session::new(SessionType::GROUP, "room-42")
+}
+
+/// A horizon of 1 s, so that tests are short.
+fn options() -> Options {
+    Options::new().horizon(1_000 * MS).time_out(600 * MS).max_skew(500 * MS).max_lead(200 * MS)
+}
+
+/// Waits until something is so, for 10 s at most.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        thread::sleep(MS);
+    }
+}
+
+#[test]
+fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().stripes::<4>()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(3);
+    let all: Vec<Vec<_>> = thread::scope(|scope| {
+        scope.spawn(|| {
+            while Instant::now() < deadline {
+                if let Some(lane) = ids.status().lane {
+                    let _ = admin::free(&mut register.clone(), "lanes", lane, FreeIf::Forced);
+                }
+                thread::sleep(30 * MS);
+            }
+        });
+        let mint = |thread: u32| {
+            let session = Session::from_u32(thread).unwrap();
+            let mut minted = Vec::new();
+            while Instant::now() < deadline {
+                if let Ok(id) = ids.generate_within(session, 500 * MS) {
+                    minted.push(id);
+                }
+                if minted.len() % 64 == 0 {
+                    thread::sleep(MS);
+                }
+            }
+            minted
+        };
+        let threads: Vec<_> = (0..3).map(|thread| scope.spawn(move || mint(thread / 2))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(all.iter().all(|ids| ids.is_sorted()), "a thread's IDs grow");
+    let count: usize = all.iter().map(Vec::len).sum();
+    let distinct: HashSet<_> = all.into_iter().flatten().collect();
+    assert_eq!(distinct.len(), count);
+    assert!(ids.status().lost >= 3, "{:?}", ids.status());
+    assert!(count > 1_000, "{count}");
+}
+
+#[test]
+fn an_observed_id_holds_for_the_next_lane_too() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    for _ in 0..10 {
+        let now = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
+        let ahead = Parts { timestamp_ms: now + 100, spin: 9, session: room() };
+        let seen = imid::MessageId::try_from_parts(ahead).unwrap();
+        ids.observe(seen).unwrap();
+        let lane = ids.status().lane.unwrap();
+        let lost = ids.status().lost;
+        admin::free(&mut register.clone(), "lanes", lane, FreeIf::Forced).unwrap();
+        wait_until("another lane", || ids.status().lost > lost && ids.status().phase == Phase::Holding);
+        assert!(ids.generate_within(room(), 1_000 * MS).unwrap() > seen);
+    }
+}
+
+#[test]
+fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    thread::sleep(300 * MS);
+    register.set_down(true);
+    let down = Instant::now();
+    let error: LeaseError = loop {
+        match ids.generate(room()) {
+            Ok(_) => thread::sleep(MS),
+            Err(error) => break error,
+        }
+    };
+    let lasted = down.elapsed();
+    assert!(lasted > 600 * MS && lasted < 1_100 * MS, "{lasted:?}");
+    assert!(error.is_silent() && error.retry_after().is_some(), "{error:?}");
+    assert!(error.to_string().starts_with("lease has run out and the register does not answer: retry in "), "{error}");
+    assert_eq!(ids.status().last_error.as_deref(), Some("the register in memory is set down"));
+    register.set_down(false);
+    ids.generate_within(room(), Duration::from_secs(5)).unwrap();
+    assert_eq!((ids.status().phase, ids.status().lost), (Phase::Holding, 0));
+}
+
+#[test]
+fn lost_replies_cost_nothing_but_a_retry() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    for turn in 0..200 {
+        if turn % 40 == 0 {
+            register.lose_replies(1);
+        }
+        ids.generate(room()).unwrap();
+        thread::sleep(10 * MS);
+    }
+    assert_eq!(ids.status().lost, 0);
+}
+
+#[test]
+fn all_lanes_taken_is_an_error_until_one_is_given_back() {
+    let register = MemoryRegister::new();
+    let options = || options().lane_bits(1).open_within(200 * MS);
+    let first = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let second = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let error = LeasedGenerator::open(register.clone(), options()).unwrap_err();
+    assert!(error.is_no_lane());
+    assert_eq!(error.to_string(), "no lane is free: 2 of 2 are held");
+    let waiting = thread::spawn({
+        let register = register.clone();
+        move || {
+            let ids = LeasedGenerator::open(register, options().open_within(Duration::from_secs(10))).unwrap();
+            (Instant::now(), ids.generate(room()).unwrap())
+        }
+    });
+    thread::sleep(300 * MS);
+    let last = first.generate(room()).unwrap();
+    let released = Instant::now();
+    drop(first);
+    let (taken, id) = waiting.join().unwrap();
+    assert!(taken - released < 1_000 * MS, "{:?}", taken - released);
+    assert!(id > last);
+    assert_ne!(second.status().phase, Phase::Stopped);
+}
+
+#[test]
+fn a_dead_holders_lane_is_taken_after_its_time_out() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
+    let last = ids.generate(room()).unwrap();
+    // It never answers again, as if it was killed.
+    let copy = MemoryRegister::new();
+    copy.restore(&register.snapshot());
+    register.set_down(true);
+    let start = Instant::now();
+    let next = LeasedGenerator::open(copy, options().lane_bits(0)).unwrap();
+    let took = start.elapsed();
+    assert!(took >= 990 * MS && took < 2_000 * MS, "the holder's horizon is 1 s: {took:?}");
+    assert!(next.generate_within(room(), 1_000 * MS).unwrap() > last);
+}
+
+#[test]
+fn a_name_gets_its_lane_back_at_once() {
+    let register = MemoryRegister::new();
+    let options = || options().lane_bits(0).name("web-3");
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let last = ids.generate(room()).unwrap();
+    let start = Instant::now();
+    let next = LeasedGenerator::open(register.clone(), options()).unwrap();
+    assert!(start.elapsed() < 500 * MS, "{:?}", start.elapsed());
+    assert!(next.generate_within(room(), 1_000 * MS).unwrap() > last);
+    // The other one notices, and finds no other lane.
+    wait_until("it is lost", || ids.status().phase == Phase::Lost);
+    let error = loop {
+        match ids.generate(room()) {
+            Ok(_) => thread::sleep(MS),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.is_no_lane(), "{error}");
+}
+
+#[test]
+fn a_restored_register_stops_its_holders() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let old = register.snapshot();
+    thread::sleep(400 * MS);
+    register.restore(&old);
+    wait_until("it stops", || ids.status().phase == Phase::Stopped);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_went_back() && error.retry_after().is_none());
+    let text = "register went back to an earlier state: run a recovery while no process uses it, then restart";
+    assert_eq!(error.to_string(), text);
+    assert!(ids.batch(room(), 3).unwrap_err().is_went_back());
+    assert!(ids.fill(room(), &mut []).is_ok(), "an empty run needs no lease");
+    assert!(ids.observe(imid::MessageId::MIN).is_ok());
+}
+
+#[test]
+fn a_closed_generator_gives_its_lane_back_and_mints_nothing() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
+    let last = ids.generate(room()).unwrap();
+    ids.close();
+    ids.close();
+    assert!(ids.generate(room()).unwrap_err().is_closed());
+    let view = admin::view(&mut register.clone(), "lanes").unwrap();
+    let lane = view.lanes[0].record.clone().unwrap().unwrap();
+    assert_eq!(lane.state, imid_lease::record::LaneState::Free);
+    assert_eq!(lane.ceiling_ms, last.timestamp_ms() + 1, "the exact end");
+    assert!(ids.status().register.is_some_and(|register| register == view.meta.register));
+}
+
+#[test]
+fn another_number_of_lanes_is_refused() {
+    let register = MemoryRegister::new();
+    let _ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let error = LeasedGenerator::open(register.clone(), options().lane_bits(5)).unwrap_err();
+    assert!(error.is_mismatch());
+    let text = "expected a register of layout imid-80 with 5 bits of lane, found imid-80 with 4 bits of lane";
+    assert_eq!(error.to_string(), text);
+    let _other = LeasedGenerator::open(register.clone(), options().lane_bits(5).space("others")).unwrap();
+    register.set("lanes/meta", Some("imid-lease/2 meta"));
+    let error = LeasedGenerator::open(register.clone(), options()).unwrap_err();
+    assert!(error.is_mismatch());
+    let text = "cannot read the register: expected a record of the format `imid-lease/1`, found \"imid-lease/2 meta\"";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn a_lane_of_another_format_is_left_alone() {
+    let register = MemoryRegister::new();
+    let options = || options().lane_bits(1);
+    drop(LeasedGenerator::open(register.clone(), options()).unwrap());
+    for lane in ["lanes/1/00000", "lanes/1/00001"] {
+        register.set(lane, Some("imid-lease/2 lane"));
+    }
+    let error = LeasedGenerator::open(register.clone(), options().open_within(300 * MS)).unwrap_err();
+    assert!(error.is_no_lane(), "{error}");
+    let mut register = register;
+    assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
+}
+
+/// Both jumps are an hour, which the generator's own clock would follow.
+#[test]
+fn a_clock_that_jumps_is_not_followed() {
+    let start = 1_795_204_812_345;
+    let clock = std::sync::Arc::new(ManualClock::new(start));
+    let ids = LeasedGenerator::open(MemoryRegister::new(), options().clock(clock.clone())).unwrap();
+    for jump in [3_600_000, -3_600_000_i64] {
+        clock.set(start.saturating_add_signed(jump));
+        thread::sleep(50 * MS);
+        let id = ids.generate_within(room(), 1_000 * MS).unwrap();
+        assert!(id.timestamp_ms().abs_diff(start) < 10_000, "{}", id.timestamp_ms());
+    }
+}
+
+#[test]
+fn an_idle_lease_is_written_seldom() {
+    let register = MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let before = register.writes();
+    thread::sleep(2_000 * MS);
+    let writes = register.writes() - before;
+    assert!((6..=8).contains(&writes), "one each quarter of the horizon of 1 s: {writes}");
+    assert_eq!(ids.status().phase, Phase::Holding);
+}
+
+#[test]
+fn a_run_that_is_too_long_is_the_generators_error() {
+    let ids = LeasedGenerator::open(MemoryRegister::new(), options()).unwrap();
+    let error = ids.batch(room(), 10_000_000).unwrap_err();
+    assert!(error.generate_error().is_some_and(|error| error.is_run_too_long()));
+    assert_eq!(ids.batch(room(), 100).unwrap().len(), 100);
+}

@@ -1,0 +1,14 @@
+//! A model of processes that share a register, for the engine: random schedules, an exhaustive tiny configuration, schedules
+//! by hand, and the proof that each rule is needed.
+//!
+//! The model is part of the library's own tests, because the engine is private.
+
+mod generator;
+mod holder;
+mod named;
+
+mod random;
+mod rules;
+
+mod store;
+mod world;

@@ -1,0 +1,99 @@
+//! The register of the model, and the calls that are under way to it.
+
+use std::collections::BTreeMap;
+
+use crate::engine::rules::{Rule, Rules};
+use crate::engine::{Action, Outcome, Reply};
+use crate::record::{LaneRecord, MetaRecord};
+use crate::register::{Promise, Register, RegisterError};
+
+/// A register: linearizable and durable, until it is restored.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Store {
+    pub(super) records: BTreeMap<String, String>,
+}
+
+/// A call that a process has made.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    /// The process, and its start.
+    pub(super) holder: usize,
+    pub(super) incarnation: u64,
+    pub(super) call: Action,
+    /// The process gives up waiting at this true time.
+    pub(super) deadline_ms: u64,
+    /// The reply, once the store has made the call.
+    pub(super) reply: Option<Reply>,
+    /// The process was told that there is no answer.
+    pub(super) is_given_up: bool,
+}
+
+impl Store {
+    /// Makes a call.
+    pub(super) fn make(&mut self, call: &Action, rules: Rules) -> Reply {
+        match call {
+            Action::List => {
+                Reply::Listed(Ok(self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()))
+            }
+            Action::Read { key } => Reply::Read(Ok(self.records.get(key).cloned())),
+            Action::Write { attempt, key, seen, value } => {
+                let found = self.records.get(key);
+                let is_expected = if rules.keep(Rule::CompareToken) {
+                    found == seen.as_ref()
+                } else {
+                    found.map(|text| version(text)) == seen.as_ref().map(|text| version(text))
+                };
+                if is_expected {
+                    self.records.insert(key.clone(), value.clone());
+                }
+                let outcome = if is_expected { Outcome::Acknowledged } else { Outcome::Conflict };
+                Reply::Written { attempt: *attempt, outcome }
+            }
+            other => panic!("{other:?} is not a call of the register"),
+        }
+    }
+
+    /// The greatest ceiling of all lanes.
+    pub(super) fn greatest_ceiling_ms(&self) -> u64 {
+        self.lanes().map(|(_, lane)| lane.ceiling_ms).max().unwrap_or(0)
+    }
+
+    pub(super) fn lanes(&self) -> impl Iterator<Item = (&String, LaneRecord)> {
+        self.records.iter().filter_map(|(key, text)| Some((key, LaneRecord::parse(text).ok()?)))
+    }
+}
+
+fn version(text: &str) -> u64 {
+    LaneRecord::parse(text)
+        .map(|lane| lane.version)
+        .or_else(|_| MetaRecord::parse(text).map(|meta| meta.version))
+        .unwrap()
+}
+
+/// For the operator's functions, which are answered at once.
+impl Register for Store {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        Ok(self.records.get(key).cloned())
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        let records = self.records.iter().filter(|(key, _)| key.starts_with(prefix));
+        Ok(records.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        let is_expected = self.records.get(key).map(String::as_str) == seen;
+        if is_expected {
+            self.records.insert(key.into(), value.into());
+        }
+        Ok(is_expected)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Ok(None)
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}

@@ -1,0 +1,63 @@
+-- Tests the macros of install.sql with the known answers of docs/vectors.json. Run it in this folder:
+--   python ../embedded.py duckdb
+-- A statement after a line "-- refused: ..." must fail with this message.
+CREATE TEMP TABLE file AS SELECT json FROM read_json('../../docs/vectors.json', columns = {json: 'JSON'}, records = false,
+  maximum_object_size = 16777216);
+CREATE TEMP MACRO member(name) AS TABLE
+  SELECT unnest(range(json_array_length(json, '$.' || name)::BIGINT)) AS n, json_extract(json, '$.' || name || '[' || n || ']') AS r FROM file;
+-- Fails unless the number is 0.
+CREATE TEMP MACRO expect_none(what, wrong) AS
+  CASE WHEN wrong = 0 THEN 'ok: ' || what ELSE error(what || ': ' || coalesce(wrong, -1)::VARCHAR || ' rows differ') END;
+
+CREATE TEMP TABLE ids AS SELECT unhex(r->>'hex') AS id, r->>'text' AS letters, (r->>'timestamp')::BIGINT AS ms,
+  (r->>'spin')::INT AS spin, (r->>'type')::INT AS type, (r->>'hash')::INT AS hash, (r->>'session')::INT AS session, n
+  FROM member('ids');
+
+SELECT expect_none('there are vectors', (count(*) < 100)::INT) FROM ids;
+SELECT expect_none('bytes and text', count(*)) FROM ids WHERE imid_text(id) IS DISTINCT FROM letters
+  OR imid_bytes(letters) IS DISTINCT FROM id OR NOT imid_is_bytes(id) OR NOT imid_is_text(letters);
+SELECT expect_none('fields', count(*)) FROM ids
+  WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session(id))
+  IS DISTINCT FROM (ms, spin, type, hash, session);
+SELECT expect_none('timestamps', count(*)) FROM ids
+  WHERE epoch_ms(imid_timestamp(id)) IS DISTINCT FROM ms OR imid_first_at(imid_timestamp(id)) IS DISTINCT FROM imid_first(ms);
+SELECT expect_none('names of types', count(*)) FROM member('types')
+  WHERE imid_type_name(imid_from_integer((r->>'code')::UHUGEINT << 22)) IS DISTINCT FROM r->>'name';
+SELECT expect_none('UUIDs', count(*)) FROM member('uuids')
+  WHERE imid_uuid(imid_bytes(r->>'text')) IS DISTINCT FROM (r->>'uuid')::UUID
+  OR imid_from_uuid((r->>'uuid')::UUID) IS DISTINCT FROM imid_bytes(r->>'text') OR NOT imid_is_uuid((r->>'uuid')::UUID);
+SELECT expect_none('times', count(*)) FROM member('times')
+  WHERE imid_text(imid_first((r->>'from')::BIGINT)) IS DISTINCT FROM r->>'first'
+  OR imid_text(imid_last((r->>'to')::BIGINT)) IS DISTINCT FROM r->>'last';
+SELECT expect_none('the order', count(*)) FROM (SELECT n, row_number() OVER (ORDER BY id) - 1 AS by_bytes,
+  row_number() OVER (ORDER BY letters) - 1 AS by_text, row_number() OVER (ORDER BY imid_uuid(id)) - 1 AS by_uuid FROM ids)
+  WHERE (by_bytes, by_text, by_uuid) IS DISTINCT FROM (n, n, n);
+
+SELECT expect_none('texts that are refused', count(*)) FROM member('texts_refused')
+  WHERE imid_is_text(r->>'input');
+SELECT expect_none('UUIDs that are refused', count(*)) FROM member('uuids_refused')
+  WHERE imid_is_uuid((r->>'uuid')::UUID);
+SELECT expect_none('bytes that are refused', count(*)) FROM member('bytes_refused') WHERE imid_is_bytes(unhex(r->>'bytes'));
+SELECT expect_none('RongCloud', count(*)) FROM ids
+  WHERE imid_from_rongcloud(translate(letters, '23456789ABCDEFGHJKLMNPQRSTUVWXYZ', '0123456789ABCDEFGHIJKLMNOPQRSTUV')) IS DISTINCT FROM id;
+SELECT expect_none('buckets', count(*)) FROM ids, (VALUES (1), (7), (30), (50904)) AS x(days)
+  WHERE id NOT BETWEEN imid_bucket_first(imid_bucket(id, days), days) AND imid_bucket_last(imid_bucket(id, days), days)
+  OR imid_bucket(imid_bucket_first(imid_bucket(id, days), days), days) <> imid_bucket(id, days)
+  OR imid_bucket(imid_bucket_last(imid_bucket(id, days), days), days) <> imid_bucket(id, days);
+SELECT expect_none('NULL gives NULL', (coalesce(imid_ms(NULL)::VARCHAR, imid_timestamp(NULL)::VARCHAR, imid_type_name(NULL),
+  imid_bucket(NULL, 1)::VARCHAR, imid_text(NULL), imid_bytes(NULL)::VARCHAR, imid_from_rongcloud(NULL)::VARCHAR,
+  imid_uuid(NULL)::VARCHAR, imid_from_uuid(NULL)::VARCHAR, imid_first(NULL)::VARCHAR, imid_last_at(NULL)::VARCHAR,
+  imid_bucket_last(NULL, 1)::VARCHAR, imid_is_text(NULL)::VARCHAR) IS NOT NULL)::INT);
+
+-- refused: expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "eunc-q8qj-22gh-t3dd"
+SELECT imid_bytes('eunc-q8qj-22gh-t3dd');
+-- refused: expected a message ID of RongCloud such as BS4A-5FKA-QC0J-8P24, found "WS4A-5FKA-QC0J-8P24"
+SELECT imid_from_rongcloud('WS4A-5FKA-QC0J-8P24');
+-- refused: expected the UUID view of a message ID, found "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
+SELECT imid_from_uuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+-- refused: expected a time of 0 to 4398046511103 ms, found "4398046511104"
+SELECT imid_first(4398046511104);
+-- refused: expected a time of 0 to 4398046511103 ms, found "-1"
+SELECT imid_last(-1);
+-- refused: expected a time of 0 to 4398046511103 ms, found "4398105600000"
+SELECT imid_bucket_last(50904, 1);

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Runs the SQL files of a database that is a Python package (duckdb, chdb, apsw): install.sql, test.sql, rows.sql and uninstall.sql.
+
+    python embedded.py duckdb|clickhouse|sqlite [ROWS]
+
+ROWS is the file of tests/stores/src/bin/rows.rs. Without it rows.sql is not run. A statement after a line
+`-- refused: MESSAGE` must fail with this message.
+"""
+
+import os
+import re
+import sys
+
+
+def statements(path):
+    """Returns the statements of a file, each with the message that it must fail with, or None."""
+    refused, lines = None, []
+    for line in open(path, encoding="utf-8"):
+        if line.startswith("-- refused: "):
+            refused = line.removeprefix("-- refused: ").strip()
+        elif not line.startswith("--"):
+            lines.append(re.sub(r"\s-- .*", "", line.rstrip()))
+            if lines[-1].endswith(";"):
+                yield "\n".join(lines).strip().removesuffix(";"), refused
+                refused, lines = None, []
+    assert not "".join(lines).strip(), f"{path} ends inside a statement"
+
+
+def duckdb_runner(rows):
+    import duckdb
+
+    connection = duckdb.connect()
+    return duckdb.__version__, lambda sql: [row[0] for row in connection.execute(sql).fetchall()]
+
+
+def clickhouse_runner(rows):
+    from chdb import session
+
+    server = session.Session()
+
+    def run(sql):
+        return server.query(sql, "TSVRaw").bytes().decode().splitlines()
+
+    return run("SELECT version()")[0], run
+
+
+def sqlite_runner(rows):
+    import apsw
+
+    connection = apsw.Connection(":memory:")
+    connection.create_scalar_function("readfile", lambda path: open(path, "rb").read(), 1)
+    connection.execute("CREATE TABLE messages (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10)) WITHOUT ROWID")
+    names = "n INTEGER, hex, letters, view, ms INTEGER, spin INTEGER, type INTEGER, hash INTEGER, session INTEGER, bucket INTEGER"
+    connection.execute(f"CREATE TEMP TABLE written ({names})")
+    if rows:
+        with open(rows, encoding="ascii") as file, connection:
+            lines = (line.rstrip("\n").split(",") for line in file)
+            connection.executemany("INSERT INTO written VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+    return apsw.sqlite_lib_version(), lambda sql: [row[0] for row in connection.execute(sql)]
+
+
+RUNNERS = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner, "sqlite": sqlite_runner}
+
+
+def main():
+    database, rows = sys.argv[1], os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), database))
+    version, run = RUNNERS[database](rows)
+    print(f"{database} {version}")
+    for path in ["install.sql", "test.sql", *(["rows.sql"] if rows else []), "uninstall.sql"]:
+        for sql, refused in statements(path):
+            sql = sql.replace("$ROWS", rows or "").replace("$VECTORS", os.path.abspath("../../docs/vectors.json"))
+            try:
+                found = run(sql)
+            except Exception as error:
+                if refused is None or refused not in str(error):
+                    sys.exit(f"{database}/{path}: {error}\n{sql}")
+                print(f"ok: refused: {refused}")
+                continue
+            if refused is not None:
+                sys.exit(f"{database}/{path}: a statement was not refused: {sql}")
+            if sql.startswith("SELECT"):
+                print(*found, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

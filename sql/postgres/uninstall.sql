@@ -1,0 +1,28 @@
+-- Removes what install.sql made. It fails if a column, a view or an index uses a function.
+DROP FUNCTION IF EXISTS imid_bucket_last(integer, integer);
+DROP FUNCTION IF EXISTS imid_bucket_first(integer, integer);
+DROP FUNCTION IF EXISTS imid_last_at(timestamptz);
+DROP FUNCTION IF EXISTS imid_first_at(timestamptz);
+DROP FUNCTION IF EXISTS imid_last(bigint);
+DROP FUNCTION IF EXISTS imid_first(bigint);
+DROP FUNCTION IF EXISTS imid_from_uuid(uuid);
+DROP FUNCTION IF EXISTS imid_view_half(uuid, integer);
+DROP FUNCTION IF EXISTS imid_uuid(bytea);
+DROP FUNCTION IF EXISTS imid_from_rongcloud(text);
+DROP FUNCTION IF EXISTS imid_bytes(text);
+DROP FUNCTION IF EXISTS imid_text(bytea);
+DROP FUNCTION IF EXISTS imid_bucket(bytea, integer);
+DROP FUNCTION IF EXISTS imid_session(bytea);
+DROP FUNCTION IF EXISTS imid_hash(bytea);
+DROP FUNCTION IF EXISTS imid_type_name(bytea);
+DROP FUNCTION IF EXISTS imid_type(bytea);
+DROP FUNCTION IF EXISTS imid_spin(bytea);
+DROP FUNCTION IF EXISTS imid_timestamp(bytea);
+DROP FUNCTION IF EXISTS imid_ms(bytea);
+DROP FUNCTION IF EXISTS imid_is_uuid(uuid);
+DROP FUNCTION IF EXISTS imid_is_text(text);
+DROP FUNCTION IF EXISTS imid_is_bytes(bytea);
+DROP FUNCTION IF EXISTS imid_join(bigint, bigint);
+DROP FUNCTION IF EXISTS imid_digit_value(text, integer);
+DROP FUNCTION IF EXISTS imid_digit(integer);
+DROP FUNCTION IF EXISTS imid_refuse(text, text);

@@ -1,0 +1,39 @@
+-- Tests the columns of install.sql with the known answers of docs/vectors.json. Run it in this folder:
+--   python ../embedded.py sqlite
+-- The function readfile is that of the command sqlite3.
+CREATE TEMP TABLE member AS SELECT list.key AS name, row.key AS n, row.value AS r FROM json_each(CAST(readfile('$VECTORS') AS TEXT)) AS list, json_each(list.value) AS row;
+-- Fails unless the number is 0.
+CREATE TEMP TABLE expect_none (what TEXT, wrong INTEGER CHECK (wrong = 0));
+CREATE TEMP TABLE ids AS SELECT unhex(r->>'hex') AS id, r->>'text' AS letters, r->>'timestamp' AS ms, r->>'spin' AS spin,
+  r->>'type' AS type, r->>'hash' AS hash, r->>'session' AS session, n FROM member WHERE name = 'ids';
+INSERT INTO messages (id) SELECT id FROM ids;
+
+INSERT INTO expect_none SELECT 'there are vectors', count(*) < 100 FROM ids;
+INSERT INTO expect_none SELECT 'text', count(*) FROM ids JOIN messages USING (id) WHERE imid_text IS NOT letters;
+INSERT INTO expect_none SELECT 'fields', count(*) FROM ids JOIN messages USING (id)
+  WHERE (imid_ms, imid_spin, imid_type, imid_hash, imid_session) IS NOT (ms, spin, type, hash, session);
+INSERT INTO expect_none SELECT 'timestamps', count(*) FROM ids JOIN messages USING (id)
+  WHERE strftime('%s', imid_timestamp) * 1000 + substr(imid_timestamp, -3) IS NOT ms;
+INSERT INTO expect_none SELECT 'weeks', count(*) FROM ids JOIN messages USING (id) WHERE imid_week IS NOT ms / 604800000;
+INSERT INTO expect_none SELECT 'UUIDs', count(*) FROM member, messages WHERE name = 'uuids' AND imid_text = r->>'text'
+  AND imid_uuid IS NOT r->>'uuid';
+INSERT INTO expect_none SELECT 'the order', count(*) FROM (SELECT n, row_number() OVER (ORDER BY id) - 1 AS a,
+  row_number() OVER (ORDER BY imid_text) - 1 AS b, row_number() OVER (ORDER BY imid_uuid) - 1 AS c
+  FROM ids JOIN messages USING (id)) WHERE (a, b, c) IS NOT (n, n, n);
+INSERT INTO expect_none SELECT 'texts', count(*) FROM ids WHERE NOT letters GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]');
+INSERT INTO expect_none SELECT 'texts that are refused', count(*) FROM member
+  WHERE name = 'texts_refused' AND octet_length(r->>'input') = 19 AND r->>'input' GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]') ;
+INSERT INTO expect_none SELECT 'views', count(*) FROM member
+  WHERE name IN ('uuids', 'uuids_refused') AND (name = 'uuids') IS NOT
+  (r->>'uuid' GLOB '0[0-3]' || replace('dddddd-dddd-7ddd-[89ab]ddd-ddd000000000', 'd', '[0-9a-f]'));
+CREATE TEMP TABLE times AS SELECT r->>'first' AS first, r->>'last' AS last, r->>'from' AS a, r->>'to' AS b FROM member WHERE name = 'times';
+INSERT OR IGNORE INTO messages (id) SELECT unhex(printf('%010x%010x', a >> 2, (a & 3) << 38)) FROM times
+  UNION SELECT unhex(printf('%010x%010x', b >> 2, ((b & 3) << 38) | 274877906943)) FROM times;
+INSERT INTO expect_none SELECT 'times', count(*) FROM times
+  WHERE first NOT IN (SELECT imid_text FROM messages WHERE id = unhex(printf('%010x%010x', a >> 2, (a & 3) << 38)))
+  OR last NOT IN (SELECT imid_text FROM messages WHERE id = unhex(printf('%010x%010x', b >> 2, ((b & 3) << 38) | 274877906943)));
+INSERT INTO expect_none SELECT 'first and last', count(*) FROM ids
+  WHERE id NOT BETWEEN unhex(printf('%010x%010x', ms >> 2, (ms & 3) << 38))
+  AND unhex(printf('%010x%010x', ms >> 2, ((ms & 3) << 38) | 274877906943));
+SELECT 'ok: ' || what FROM expect_none;
+DELETE FROM messages;

@@ -1,0 +1,61 @@
+//! The servers of the tests, and the IDs that they store.
+
+use std::env;
+
+use imid::{MessageId, message_id};
+
+/// The example of FORMAT.md.
+pub const EXAMPLE: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
+
+/// Returns the URL of a server from the environment. Without it, says that the test is skipped.
+pub fn url(variable: &str, test: &str) -> Option<String> {
+    let url = env::var(variable).ok().filter(|url| !url.is_empty());
+    if url.is_none() {
+        eprintln!("skipped: {test}: {variable} is not set");
+    }
+    url
+}
+
+/// Returns IDs in random order: 0, each bit alone, all bits, both sides of bytes that signed or padded comparisons get
+/// wrong, and random ones. `IMID_ROWS` says how many random ones. No ID is there twice.
+pub fn ids() -> Vec<MessageId> {
+    let rows = env::var("IMID_ROWS").map_or(20_000, |rows| rows.parse().expect("IMID_ROWS is a number"));
+    let mut ids: Vec<u128> = (0..80).map(|bit| 1 << bit).collect();
+    ids.extend([0, (1 << 80) - 1, EXAMPLE.to_u128()]);
+    ids.extend((0..10).flat_map(|byte| [0x7f_u128, 0x81, 0x20, 0xff].map(|value| value << (8 * byte))));
+    let mut state = 2026_u64;
+    ids.extend((0..rows).map(|_| (u128::from(random(&mut state)) << 64 | u128::from(random(&mut state))) >> 48));
+    ids.sort_unstable();
+    ids.dedup();
+    // Fisher-Yates.
+    for at in (1..ids.len()).rev() {
+        let other = random(&mut state) % (at as u64 + 1);
+        ids.swap(at, usize::try_from(other).expect("an index"));
+    }
+    ids.into_iter().map(|value| MessageId::from_u128(value).expect("80 bits")).collect()
+}
+
+/// Returns the IDs in ascending order.
+pub fn sorted(ids: &[MessageId]) -> Vec<MessageId> {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Asserts that the IDs are equal, and says how many differ and where the first difference is.
+#[track_caller]
+pub fn assert_same(found: &[MessageId], wanted: &[MessageId], what: &str) {
+    assert_eq!(found.len(), wanted.len(), "{what}");
+    let differences = found.iter().zip(wanted).filter(|(a, b)| a != b).count();
+    let first = found.iter().zip(wanted).position(|(a, b)| a != b);
+    assert_eq!(differences, 0, "{what}: the first difference is at {first:?}");
+}
+
+/// SplitMix64.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,163 @@
+//! diesel: tables of PostgreSQL and of SQLite.
+
+use std::error::Error;
+
+use diesel::prelude::*;
+use diesel::sql_query;
+use imid::store::{AsText, AsUuid};
+use imid::{MessageId, Session, SessionType};
+use imid_store_tests::{EXAMPLE, assert_same, ids, sorted, url};
+
+mod postgres {
+    use super::*;
+
+    diesel::table! {
+        ids (bytes) {
+            bytes -> Binary,
+            letters -> Text,
+            view -> Uuid,
+            session -> Integer,
+            kind -> SmallInt,
+            reply_to -> Nullable<Binary>,
+        }
+    }
+
+    #[derive(Insertable, Queryable, Selectable, PartialEq, Debug)]
+    #[diesel(table_name = ids)]
+    struct Stored {
+        bytes: MessageId,
+        letters: AsText,
+        view: AsUuid,
+        session: Session,
+        kind: SessionType,
+        reply_to: Option<MessageId>,
+    }
+
+    fn connect(test: &str) -> Option<PgConnection> {
+        let url = url("IMID_POSTGRES_URL", &format!("diesel::{test}"))?;
+        let mut connection = PgConnection::establish(&url).expect("the server answers");
+        let create = r#"CREATE TEMPORARY TABLE ids (bytes bytea PRIMARY KEY, letters text COLLATE "C", view uuid,
+            session integer, kind smallint, reply_to bytea)"#;
+        sql_query(create).execute(&mut connection).expect("a table");
+        Some(connection)
+    }
+
+    #[test]
+    fn ids_come_back_in_order_from_each_form() {
+        let Some(mut connection) = connect("ids_come_back_in_order_from_each_form") else { return };
+        let ids = ids();
+        for some in ids.chunks(1_000) {
+            let row = |id: &MessageId| Stored {
+                bytes: *id,
+                letters: AsText(*id),
+                view: AsUuid(*id),
+                session: id.session(),
+                kind: id.session_type(),
+                reply_to: (id.spin() % 2 == 1).then_some(*id),
+            };
+            let rows: Vec<Stored> = some.iter().map(row).collect();
+            diesel::insert_into(ids::table).values(&rows).execute(&mut connection).expect("new rows");
+        }
+        let sorted = sorted(&ids);
+        let columns = [
+            ids::table.order(ids::bytes).select(Stored::as_select()).load(&mut connection),
+            ids::table.order(ids::letters).select(Stored::as_select()).load(&mut connection),
+            ids::table.order(ids::view).select(Stored::as_select()).load(&mut connection),
+        ];
+        for rows in columns {
+            let rows = rows.expect("rows");
+            assert_same(&rows.iter().map(|row| row.bytes).collect::<Vec<_>>(), &sorted, "bytes");
+            for row in rows {
+                assert_eq!((row.letters.0, row.view.0), (row.bytes, row.bytes));
+                assert_eq!((row.session, row.kind), (row.bytes.session(), row.bytes.session_type()));
+                assert_eq!(row.reply_to, (row.bytes.spin() % 2 == 1).then_some(row.bytes));
+            }
+        }
+
+        let range = MessageId::range(1_000_000_000_000..2_000_000_000_000).expect("a range");
+        let wanted: Vec<_> = sorted.iter().copied().filter(|id| range.contains(id)).collect();
+        let between = ids::table.filter(ids::bytes.between(range.start(), range.end())).order(ids::bytes);
+        let found: Vec<MessageId> = between.select(ids::bytes).load(&mut connection).expect("rows");
+        assert_same(&found, &wanted, "BETWEEN");
+        let some = ids::table.filter(ids::bytes.eq_any(sorted[7..19].to_vec())).order(ids::bytes);
+        let found: Vec<MessageId> = some.select(ids::bytes).load(&mut connection).expect("rows");
+        assert_same(&found, &sorted[7..19], "a list");
+        let replies = ids::table.filter(ids::reply_to.eq(MessageId::MAX)).select(ids::bytes);
+        assert_eq!(replies.load::<MessageId>(&mut connection).expect("rows"), [MessageId::MAX]);
+    }
+
+    #[test]
+    fn other_values_are_errors_that_say_why() {
+        let Some(mut connection) = connect("other_values_are_errors_that_say_why") else { return };
+        let insert = r"INSERT INTO ids VALUES ('\x66a8', 'eunc', gen_random_uuid(), -1, 16, NULL)";
+        sql_query(insert).execute(&mut connection).expect("a row");
+        // diesel's own sentence names the column. The source says why.
+        let refused = |error: diesel::result::Error| error.source().map(ToString::to_string).unwrap_or_default();
+        macro_rules! read {
+            ($column:ident as $type:ty) => {
+                refused(ids::table.select(ids::$column).first::<$type>(&mut connection).expect_err(stringify!($column)))
+            };
+        }
+        assert_eq!(read!(bytes as MessageId), "expected 10 bytes, found 2");
+        assert!(read!(letters as AsText).contains("expected a digit 2-9 or A-Z without I and O, found 'e' at 0"));
+        assert!(read!(view as AsUuid).contains("expected a UUID of version 7, found version 4"));
+        assert!(read!(session as Session).contains("expected a session of 0 to 67108863, found -1"));
+        assert!(read!(kind as SessionType).contains("expected a session type of 0 to 15, found 16"));
+    }
+}
+
+mod sqlite {
+    use super::*;
+
+    diesel::table! {
+        ids (bytes) {
+            bytes -> Binary,
+            letters -> Text,
+            view -> Binary,
+            session -> Integer,
+            kind -> SmallInt,
+            reply_to -> Nullable<Binary>,
+        }
+    }
+
+    #[derive(Queryable, PartialEq, Debug)]
+    struct Stored(MessageId, AsText, AsUuid, Session, SessionType, Option<MessageId>);
+
+    #[test]
+    fn ids_come_back_in_order_from_each_form() {
+        let mut connection = SqliteConnection::establish(":memory:").expect("a database in memory");
+        let create = "CREATE TABLE ids (bytes BLOB PRIMARY KEY, letters TEXT, view BLOB, session INTEGER, kind INTEGER,
+            reply_to BLOB)";
+        sql_query(create).execute(&mut connection).expect("a table");
+        let ids = &ids()[..10_000];
+        let insert = |connection: &mut SqliteConnection| {
+            ids.iter().try_for_each(|id| {
+                let row = (
+                    ids::bytes.eq(id),
+                    ids::letters.eq(AsText(*id)),
+                    ids::view.eq(AsUuid(*id)),
+                    ids::session.eq(id.session()),
+                    ids::kind.eq(id.session_type()),
+                    ids::reply_to.eq(id),
+                );
+                diesel::insert_into(ids::table).values(row).execute(connection).map(drop)
+            })
+        };
+        connection.transaction(insert).expect("new rows");
+        let sorted = sorted(ids);
+        let wanted: Vec<Stored> = sorted
+            .iter()
+            .map(|id| Stored(*id, AsText(*id), AsUuid(*id), id.session(), id.session_type(), Some(*id)))
+            .collect();
+        assert_eq!(ids::table.order(ids::bytes).load::<Stored>(&mut connection).expect("rows"), wanted);
+        assert_eq!(ids::table.order(ids::letters).load::<Stored>(&mut connection).expect("rows"), wanted);
+        assert_eq!(ids::table.order(ids::view).load::<Stored>(&mut connection).expect("rows"), wanted);
+
+        let list = sorted[7..19].iter().map(|id| id.to_bytes().to_vec());
+        let some = ids::table.filter(ids::bytes.eq_any(list)).order(ids::bytes).select(ids::bytes);
+        assert_same(&some.load::<MessageId>(&mut connection).expect("rows"), &sorted[7..19], "a list");
+        let from_example = ids::table.filter(ids::bytes.ge(EXAMPLE)).order(ids::bytes).select(ids::bytes);
+        let wanted: Vec<_> = sorted.iter().copied().filter(|id| *id >= EXAMPLE).collect();
+        assert_same(&from_example.load::<MessageId>(&mut connection).expect("rows"), &wanted, "a comparison");
+    }
+}
