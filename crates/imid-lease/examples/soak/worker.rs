@@ -63,7 +63,7 @@ pub(crate) trait Minter {
 impl Minter for LeasedGenerator<TestClock> {
     fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>> {
         self.generate(session).map_err(|error| {
-            if error.retry_after().is_none() {
+            if error.retry_after().is_none() && !error.is_forked() {
                 eprintln!("worker: {error}");
             }
             error.retry_after()
@@ -84,7 +84,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
             _ => return Err(io::Error::other(format!("expected lease, wall-clock or expiring-key, found {scheme}"))),
         };
         match opened {
-            Ok(minter) => mint(&*minter, &commands, Output::create(folder, name)?, folder)?,
+            Ok(minter) => mint(&*minter, &commands, folder, name, scheme == "lease")?,
             // All lanes are taken, or the store is broken. That is what the soak is for.
             Err(reason) if scheme != "lease" || reason.is_empty() => thread::sleep(Duration::from_millis(300)),
             Err(reason) => {
@@ -114,11 +114,13 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Str
     }
 }
 
-fn mint(minter: &dyn Minter, commands: &Commands, mut output: Output, folder: &Path) -> io::Result<()> {
+/// Mints until the minter ends. The rivals are not forked: their duplicates are to come from their leases.
+fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can_fork: bool) -> io::Result<()> {
+    let mut output = Output::create(folder, name)?;
     // All workers mint for these sessions. In one lane, a second holder would soon repeat an ID.
     let sessions = ["room-1", "room-2", "room-3", "room-4"].map(|room| Session::new(SessionType::GROUP, room));
     while !commands.quits.load(Ordering::Relaxed) {
-        if commands.forks.swap(false, Ordering::Relaxed) {
+        if commands.forks.swap(false, Ordering::Relaxed) && can_fork {
             mint_in_child(minter, &sessions, folder)?;
         }
         for &session in sessions.iter().cycle().take(BURST) {
