@@ -7,7 +7,7 @@
 # turns, and each result is the fastest of its rounds. OLD=/path/to/an/older/imid adds that tool.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-lines=${1:-1000000} rounds=${2:-5}
+lines=${1:-3000000} rounds=${2:-5}
 
 folder=${CARGO_TARGET_DIR:-target}/tool-bench
 mkdir -p "$folder"
@@ -55,7 +55,7 @@ printf '| %s lines, %s MB | seconds | lines per second | MiB |\n| --- | ---: | -
     "$lines" "$(($(stat -c %s "$input") / 1000000))"
 for ((at = 0; at < ${#programs[@]}; at += 3)); do
     name=${programs[at]}
-    printf '| %s | %s | %s | %s |\n' "$name" "${best[$name]}" "$(echo "$lines / ${best[$name]}" | bc)" "$((memory[$name] / 1024))"
+    printf '| %s | %s | %s | %s |\n' "$name" "${best[$name]}" "$(awk "BEGIN { t = ${best[$name]}; print int($lines / (t > 0 ? t : 0.01)) }")" "$((memory[$name] / 1024))"
 done
 printf '\nTwo cores and more: %s times the speed of one core.\n' \
     "$(echo "scale=2; ${best[tag: imid, one core]} / ${best[tag: imid, all cores]}" | bc)"

@@ -163,6 +163,16 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     assert!(run.err.starts_with(expected), "{}", run.err);
     assert_eq!((run.status, run.out.lines().count()), (1, 4));
 
+    // A record that is left out takes its own line end with it, and not that of the record before.
+    let run = imid("tag --in csv --session-field room --keep-going", "room,at\r\na,1\r\nx\r\nb,2\r\n");
+    let line_ends = run.out.matches("\r\n").count();
+    assert_eq!(
+        (run.status, line_ends, run.out.lines().count(), run.out.ends_with("\r\n")),
+        (1, 3, 3, true),
+        "{}",
+        run.out
+    );
+
     let error = |args: &str, csv: &str| imid(&format!("tag --in csv --session-field room {args}"), csv).error(1);
     assert_eq!(error("", "a,b\n1,2\n"), "line 1: field \"room\" is missing in the header");
     assert_eq!(error("", "\n\na,b\n1,2\n"), "line 3: field \"room\" is missing in the header");

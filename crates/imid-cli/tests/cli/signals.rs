@@ -73,6 +73,11 @@ fn a_signal_during_a_run_leaves_whole_lines_in_the_file() {
         let expected = format!("ended by SIGTERM after line {}; the last ID is {last}\n", written.lines().count());
         assert_eq!(err, expected);
 
+        // The integer is written in pieces.
+        let (written, _) =
+            ended_while_writing("tag --session-field s --format int", b"{\"s\":1,\"text\":\"0123456789\"}\n");
+        assert!(written.ends_with("\"}\n"));
+
         let (written, err) = ended_while_writing("inspect --json", b"2222-2222-2222-2222\n");
         assert_eq!((written.ends_with("}\n"), err.as_str()), (true, "ended by SIGTERM\n"));
         let (written, _) = ended_while_writing("new -n 1000000000", b"");
