@@ -18,6 +18,9 @@ mod system;
 #[cfg(all(unix, feature = "std"))]
 pub(crate) use processes::{epoch, mark, ticker, watch};
 
+#[cfg(all(loom, unix, feature = "std"))]
+pub use processes::forget_the_process;
+
 #[cfg(not(all(unix, feature = "std")))]
 pub(crate) use no_forks::{epoch, mark, watch};
 
@@ -156,6 +159,12 @@ mod processes {
         WIPED.mark.store(0, Ordering::Relaxed);
         WIPED.ticker.ms.store(0, Ordering::Relaxed);
         WIPED.ticker.running.store(0, Ordering::Relaxed);
+    }
+
+    /// What a fork does to the mark, for models.
+    #[cfg(loom)]
+    pub fn forget_the_process() {
+        wipe();
     }
 
     #[cfg(test)]

@@ -4,9 +4,16 @@ use super::{Clock, ClockError, SystemClock};
 
 /// The system's wall clock at the kernel's last timer interrupt (`CLOCK_REALTIME_COARSE`): 64-bit Linux only.
 ///
-/// A reading takes a fraction of what [`SystemClock`]'s takes, and needs no thread. It is up to 10 ms old, depending on
-/// the kernel's settings (`CONFIG_HZ`), and moves on by 1 to 10 ms at a time. IDs are then that much older than they
-/// could be, never equal and never out of order. A generator reads the system clock itself before it refuses anything.
+/// It needs no thread. On a Zen 4 with a timer of 250 Hz a reading took 4 ns, about a tenth of [`SystemClock`]'s, and moved on
+/// by 4 ms at a time. Depending on the kernel (`CONFIG_HZ`) a step is 1 to 10 ms. For a generator this means:
+///
+/// - IDs are up to a step older than they could be. They are distinct and in order all the same.
+/// - All IDs of a step begin in its first millisecond. At full load they run ahead of the reading by a step, which counts for
+///   [`max_lead`](crate::generator::Builder::max_lead). The capacity is the same.
+/// - Two hosts that write one session have more IDs in a common millisecond: with steps of 4 ms they make equal IDs four times
+///   as often as with the system clock. Route each session to one host, or give each host a lane.
+///
+/// A generator reads the system clock itself before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;

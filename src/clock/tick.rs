@@ -25,8 +25,9 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 /// | has died | the system clock itself |
 /// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
 ///
-/// An old time makes IDs older than they could be, never equal and never out of order. A generator refreshes before it
-/// refuses anything.
+/// The age of a starved thread's time has no bound while calls succeed: a reading is one load, and to compare it with a second
+/// clock would cost what it saves. An old time makes IDs older than they could be. They are distinct and in order all the same.
+/// A generator refreshes before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;

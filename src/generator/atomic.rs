@@ -1,17 +1,18 @@
 //! The shared words, and the step that mints.
 //!
-//! All that a call must know of the time depends on the reading of the clock alone. So it is worked out once for each
-//! reading, and published as the [`Words`] `reading`, `first` and `ceiling`. To mint is to compare the reading, to find
-//! the stripe's `free` between the two others, and to add one to it.
+//! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading computes
+//! it, and publishes it in the [`Words`] `reading`, `first` and `ceiling`. A call that mints compares the reading, checks
+//! that the stripe's `free` is between the two others, and adds one to `free`.
 //!
-//! Why torn and late views do no harm:
-//! - What makes IDs distinct and ordered is one word, a stripe's `free`. It changes by read-modify-write only, and only
-//!   upwards; all threads agree on the order of its values, and a call that happens before another comes first in it
-//!   (coherence, C++20 [intro.races]).
-//! - `first` only grows, so an ID that was observed, or a floor, comes before all IDs whose calls begin later.
-//! - `bound` only grows, so a stale `ceiling` is below every later one, except for the limit of the lead, which a late thread
-//!   can exceed by what it was a moment ago.
-//! - Each stamp is checked against the ceiling after it was taken. One at or past it is looked at again or given up.
+//! Why old and torn views do no harm:
+//! - One word makes IDs distinct and ordered: a stripe's `free`. It changes only by read-modify-write, and only grows. All
+//!   threads agree on the order of its values. If a call happens before another one, its value comes first (coherence,
+//!   C++20 [intro.races]).
+//! - `first` only grows. So an observed ID or a floor comes before all IDs whose calls begin later.
+//! - `bound` only grows. So an old `ceiling` is below a later bound. The limit of the lead can shrink: a late thread can use
+//!   the limit of a moment ago.
+//! - Each stamp is compared with the ceiling after it was taken. At or past the ceiling, it is compared with a new one, or
+//!   dropped.
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
@@ -23,10 +24,10 @@ use crate::clock::{Clock, ClockError};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Of a stripe's `free`: the generator is closed. Past every ceiling, and so high that additions never wrap.
+/// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not wrap.
 const CLOSED: u64 = 1 << 63;
 
-/// One cache line pair to itself: the prefetcher of x86-64 fetches lines in pairs.
+/// Two cache lines: the prefetcher of x86-64 fetches lines in pairs.
 #[repr(align(128))]
 pub(crate) struct Stripe {
     /// The least compact stamp that has not been taken.
@@ -38,9 +39,9 @@ pub(crate) struct Stripe {
 /// Everything of a generator but its clock.
 pub(crate) struct Core<const STRIPES: usize> {
     words: Words,
-    /// Whether the stamps belong to one process, which has been given a lane.
+    /// Whether a lane was set. The stamps then belong to one process.
     has_lane: bool,
-    /// The seed that the builder was given; `None` where each process draws its own.
+    /// The seed that the builder was given. With `None` each process draws its own.
     fixed_seed: Option<u64>,
     stripes: [Stripe; STRIPES],
 }
@@ -70,7 +71,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         &self.words.policy
     }
 
-    /// Makes a lane this process's, so that a child that is forked before first use cannot take it.
+    /// Binds a lane to this process. A child that is forked before the first ID then refuses, too.
     pub(crate) fn bind_lane(&self) {
         if self.has_lane {
             let _ = self.begin(None);
@@ -82,8 +83,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
     pub(crate) fn take(&self, key: u32, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
         let stripe = &self.stripes[key as usize % STRIPES];
         let reading = clock.now_ms().ok();
-        // Loaded here, beside the words, so that where all of them come from memory they come at once. An older `free` does no
-        // harm: the stamp that is taken is checked again.
+        // Loaded here, so that the processor fetches it together with the words if they come from memory. An old `free` does
+        // no harm: the stamp that is taken is checked again.
         let free = stripe.free.load(Ordering::Relaxed);
         if let Some(now) = reading
             && self.words.hold_for(now)
@@ -91,9 +92,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let Window { first, ceiling } = self.words.window();
             if first <= free && free + run <= ceiling {
                 if run == 1 {
-                    // An addition cannot lose to another thread as an exchange can. But others may have added since the
-                    // load, so the stamp is checked again. The check before it bounds what can be given up by the number
-                    // of threads. (A long run is not worth that waste.)
+                    // An addition needs no retry when threads compete. Others may have added since the load, so the stamp is
+                    // checked again. The check before the addition limits the dropped stamps to one per thread. A run uses
+                    // the exchange, because a dropped run would waste many stamps.
                     let taken = stripe.free.fetch_add(1, Ordering::Relaxed);
                     if taken < ceiling || self.allows_now(taken, clock) {
                         return Ok(taken);
@@ -106,7 +107,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.take_out_of_line(stripe, run, clock, reading)
     }
 
-    /// The same where a stripe is new to the window, or the window to the reading.
+    /// Takes stamps where the stripe's `free` is outside the window, or where the reading has no window yet.
     #[inline(never)]
     fn take_out_of_line(
         &self,
@@ -129,11 +130,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.take_by_real_clock(stripe, run, clock)
     }
 
-    /// Takes stamps by the real clock, and refuses what it does not allow.
+    /// Takes stamps by the real clock, or refuses them.
     ///
-    /// The words are loaded before the clock is read. So all readings that they hold were made before this one, and it is
-    /// behind them only if the clock stepped back; and a refusal was true at this reading, however long the thread has
-    /// been paused before it or since.
+    /// The words are loaded before the clock is read. So the readings that they hold were made before this one, and this
+    /// one is behind them only if the clock stepped back. A refusal was correct at this reading, even if the thread was
+    /// paused before or after it.
     #[cold]
     #[inline(never)]
     fn take_by_real_clock(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
@@ -151,7 +152,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 Err(kind) => return refused(kind),
             };
             if self.words.policy.shape.tick(window.first) > timeline.reached {
-                // Another thread has moved the time on since the words were loaded.
+                // Another thread has moved the time since the words were loaded.
                 continue;
             }
             match window.fit(free, run, &self.words.policy) {
@@ -173,7 +174,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             self.begin(self.believed(self.words.timeline(), clock).ok())?;
         }
         let timeline = self.words.timeline();
-        // What the next calls will read. A copy of the clock may be older than the clock; the window then holds for the
+        // What the next calls will read. A copied clock can be older than the real one. The window then holds for the
         // copy.
         let copy = clock.now_ms().ok();
         let now = self.believed(timeline, clock)?;
@@ -183,7 +184,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
 
-    /// The reading of the real clock. One far ahead of the last is believed only as far as a second one agrees.
+    /// Reads the real clock. If the reading is far ahead of the last one, the lesser of two readings counts.
     fn believed(&self, known: Timeline, clock: &impl Clock) -> Result<u64, ClockError> {
         let mut now = clock.refresh()?;
         if known.is_far_ahead(now) {
@@ -195,18 +196,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(now)
     }
 
-    /// Whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp holds
-    /// an old ceiling. The stamp must not lie before `first` either: a floor may have been raised past it.
+    /// Whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp has an
+    /// old ceiling. The stamp must not be below `first` either, because a floor may have been raised past it.
     #[cold]
     #[inline(never)]
     fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
         self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.ceiling)
     }
 
-    /// Takes the seed, and in a forked child leaves the parent's stamps alone: the child begins after the millisecond of
-    /// the last one that it inherited, unknown to the parent.
+    /// Takes the seed of this process. A forked child then begins after the millisecond of the last stamp that it inherited.
     ///
-    /// Threads that arrive together may each do this. The seed of the last one stays, and `first` only grows.
+    /// Several threads can do this at once. The seed of the last one stays, and `first` only grows.
     #[cold]
     fn begin(&self, now: Option<u64>) -> Result<(), GenerateKind> {
         let words = &self.words;
@@ -224,7 +224,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             _ => seed::draw(words.seed.load(Ordering::Relaxed)),
         };
         words.seed.store(seed, Ordering::Relaxed);
-        // Past the time reached, too, where its first ID may not have been minted: each sibling would take it.
+        // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
         let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
         self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
         // ORDERING: releases the seed and the floor to threads that find the mark.
@@ -244,7 +244,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             tick
         });
         raise(&self.words.first, fresh(tick, seed, &self.words.policy));
-        // The next call works out anew how time goes on from here.
+        // The next call reads the real clock, and computes how time goes on from here.
         self.words.reading.store(NOT_STARTED, Ordering::Release);
     }
 
@@ -260,8 +260,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     #[inline(never)]
     fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
-        // Skew is measured from readings, never from the time reached: else a chain of IDs, each a little ahead, would
-        // carry it away from the clock without bound.
+        // Skew is measured from readings, and not from the time reached. Otherwise a chain of IDs that are each a little ahead
+        // would move the generator away from the clock without bound.
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
@@ -288,24 +288,24 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     fn follow(&self, tick: u64, now: Option<u64>) {
-        // A seed for the spread. A child that may not mint needs none, but keeps the promise for its process.
+        // The spread needs a seed. A child that has no lane of its own gets an error here, and raises `first` all the same.
         let _ = self.begin(now);
         self.start_at(tick, now);
     }
 
-    /// Lets stamps be taken up to this tick, which is not included.
+    /// Raises the first tick that no stamp may have.
     pub(crate) fn raise_ceiling(&self, tick: u64) {
         // ORDERING: releases the floors that were raised before.
         self.words.bound.fetch_max(self.words.policy.bound(tick), Ordering::Release);
     }
 
-    /// Ends the generator, and returns a stamp that is at least as great as each one taken.
+    /// Closes the generator, and returns a stamp that is at least as great as each one taken.
     pub(crate) fn close(&self) -> Option<u64> {
-        // After this a thread that was paused before its addition gets a stamp past every ceiling, and one that was paused
-        // before its exchange fails.
+        // A thread that is paused before its addition now gets a stamp past every ceiling. The exchange of a paused thread
+        // fails.
         let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
         let end = self.stripes.iter().map(free).max();
-        // A stamp that was given up may lie past the bound; an issued one does not.
+        // A stamp that was dropped can be past the bound. An issued one is not.
         let bound = self.words.bound.load(Ordering::Acquire);
         end.and_then(|end| end.min(bound).checked_sub(1))
     }
@@ -331,7 +331,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }
 
-    /// Makes every word in the thread that builds, as loom wants it.
+    /// Makes every word in the thread that builds: see the note in src/sync.rs.
     #[cfg(loom)]
     pub(crate) fn touch(&self) {
         self.words.touch();

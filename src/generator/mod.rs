@@ -22,6 +22,9 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
+#[cfg(all(loom, unix, feature = "std"))]
+#[doc(hidden)]
+pub use crate::fork::forget_the_process;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 use crate::session::{Session, SessionHash, SessionType};
@@ -30,22 +33,22 @@ use crate::wait::retry_within;
 
 /// Mints the IDs of one process.
 ///
-/// **Lock-free**: a thread that is paused anywhere never holds up another. **Never blocks**: only
+/// **Lock-free**: a paused thread does not hold up others. **Never blocks**: only
 /// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the
 /// clock does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more
-/// stripes **monotonic per session**.
+/// stripes it is **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
 /// | --- | --- | --- |
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
 /// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
-/// | the clock steps back, up to `max_rollback` | goes on at full rate from the time that it had reached | the same |
+/// | the clock steps back, up to `max_rollback` | goes on at full rate after its last ID | the same |
 /// | the clock steps back further | an error, with `retry_after` | the same |
 /// | one reading of the clock is more than a minute ahead | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
-/// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID at or past it is ever minted | the same |
+/// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane) an error | the same |
 ///
@@ -53,10 +56,11 @@ use crate::wait::retry_within;
 /// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// An ID's timestamp is the clock's in ordinary use, or the millisecond after it where a seeded start ran over. After a
-/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then
-/// goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds. A step back
-/// of 30 s is caught up with after 60 s. A clock that repeats a step forward and back leads by two steps at most.
+/// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a step
+/// back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then goes on
+/// at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds. After a jump of at
+/// most 64 ms it first stands still for up to 8 ms. A step back of 30 s is caught up with after 60 s. A clock that repeats a
+/// step forward and back leads by two steps at most.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -118,8 +122,8 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         &self.clock
     }
 
-    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can ever grant: `max_lead` milliseconds'
-    /// worth, less what the start of the spin takes.
+    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead` milliseconds, less
+    /// those below the latest start of the spin.
     pub const fn longest_run(&self) -> u64 {
         self.core.policy().longest_run()
     }
@@ -129,10 +133,11 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Mints the next ID of a session. **Lock-free**; **never blocks**.
     ///
     /// # Errors
-    /// The clock has no usable time, or is more than `max_rollback` behind its latest reading; the ID would be further ahead
-    /// of the clock than the limit, or past the ceiling, or past the end of 2109-05-15; the generator is closed, or its lane
-    /// is the parent process's. The clock is read once more before any refusal, and
-    /// [`retry_after`](GenerateError::retry_after) says how long to wait.
+    /// - The clock has no usable time, or is more than `max_rollback` behind its latest reading.
+    /// - The ID would be further ahead of the clock than the limit, past the ceiling, or past 2109-05-15.
+    /// - The generator is closed, or its lane belongs to the parent process.
+    ///
+    /// The clock is read once more before a refusal. [`retry_after`](GenerateError::retry_after) says how long to wait.
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
         let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
@@ -144,7 +149,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// It sleeps at most 10 ms at a time, so it notices soon when the clock is corrected.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
+    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
         retry_within(timeout, || self.generate(session), GenerateError::retry_after)
@@ -164,8 +169,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// ```
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate), the limits holding for the last ID of the run; and a run longer than
-    /// [`longest_run`](Self::longest_run), which would never fit.
+    /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run longer than
+    /// [`longest_run`](Self::longest_run) is an error, too.
     #[inline]
     pub fn batch(&self, session: Session, n: usize) -> Result<Batch, GenerateError> {
         let (run, shape) = (n as u64, self.core.policy().shape);
@@ -177,10 +182,10 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(Batch::new(first, run, shape, session))
     }
 
-    /// [`batch`](Self::batch) into a slice: all of it, or nothing.
+    /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
     ///
     /// # Errors
-    /// As for [`batch`](Self::batch); the slice is then as it was.
+    /// As for [`batch`](Self::batch). The slice then has its old contents.
     #[inline]
     pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), GenerateError> {
         self.batch(session, ids.len())?.write(ids);
@@ -189,17 +194,15 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
     ///
-    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. Costs one load when
-    /// the ID is in the past. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of the past
+    /// it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
     /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that answer each
-    /// other faster than once a millisecond run ahead of their clocks by a millisecond an answer, up to `max_skew`. Many hosts
-    /// can observe one ID at once: each moves a seeded distance further, at most a quarter of the distance that it moves, and
-    /// at most 16 ms.
+    /// other faster than once a millisecond run ahead of their clocks by a millisecond per answer, up to `max_skew`. Many hosts
+    /// can observe one ID at once. So each moves a seeded distance further: at most a quarter of its jump, and at most 16 ms.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock: it may be forged, and nothing changes. The clock has no usable
-    /// time.
+    /// The ID is more than `max_skew` ahead of the clock, or the clock has no usable time. Nothing changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)
@@ -208,30 +211,29 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of the
     /// previous owner of the sessions, or the greatest one in the store.
     ///
-    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once, with or without a usable time of
-    /// the clock.
+    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, also if the clock has no usable time.
     pub fn raise_floor(&self, id: MessageId) {
         self.core.raise_floor(id.timestamp_ms(), &self.clock);
     }
 
-    /// Raises the first millisecond that no ID may have, since 1970. It does nothing if the ceiling is higher already, or
-    /// if none was [set](Builder::ceiling).
+    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already, or if no
+    /// ceiling was [set](Builder::ceiling).
     ///
-    /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
+    /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
     pub fn raise_ceiling(&self, timestamp_ms: u64) {
         self.core.raise_ceiling(timestamp_ms);
     }
 
-    /// Ends the generator for ever. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
+    /// Closes the generator. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns an ID that is at least as great as each ID that was issued, and as each that a call under way will return:
-    /// the last stamp, with all bits of the session set. `None` if no ID was issued.
+    /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the last
+    /// stamp, with all bits of the session set. `None` if no ID was issued.
     pub fn close(&self) -> Option<MessageId> {
         let all_bits = Session::from_parts(SessionType::MAX, SessionHash::MAX);
         self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
     }
 
-    /// What an operator watches. Minting does nothing for it; a refused call adds to a counter.
+    /// Returns the state, for monitoring. Minting does no work for it. A refused call adds to a counter.
     pub fn stats(&self) -> Stats {
         let now = self.clock.refresh().ok();
         let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
@@ -260,15 +262,15 @@ impl Default for Generator {
     }
 }
 
-/// The state of a generator: what [`Generator::stats`] returns. Exact when no thread mints.
+/// The state of a generator: what [`Generator::stats`] returns. It is exact when no thread mints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stats {
     /// How many calls were refused.
     pub refused: u64,
-    /// How far the latest ID is ahead of the clock now; zero where it is not.
+    /// How far the latest ID is ahead of the clock now; zero if it is not.
     pub lead: Duration,
-    /// How far the clock is now behind the time that the generator has reached: what is left of steps back, of observed
-    /// IDs, of floors, and of the lead that a forked child inherits. It shrinks by half a millisecond a millisecond.
+    /// How far the clock is now behind the time that the generator has reached: the rest of steps back, observed IDs, floors,
+    /// and of the lead that a forked child inherits. It shrinks by half a millisecond per millisecond.
     pub behind: Duration,
 }

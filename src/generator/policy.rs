@@ -1,4 +1,4 @@
-//! What the builder sets and nothing changes afterwards.
+//! The settings of a generator, which do not change.
 
 use core::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The longest run that fits an idle generator wherever its tick begins.
+    /// The longest run that an idle generator can grant, wherever its tick begins.
     #[inline]
     pub(crate) const fn longest_run(&self) -> u64 {
         let ticks = if self.max_lead < self.shape.last_tick() { self.max_lead } else { self.shape.last_tick() };
@@ -24,13 +24,13 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
-    /// The first stamp that is not allowed where this tick is the first that is not.
+    /// The first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;
         self.shape.first_of(if tick < end { tick } else { end })
     }
 
-    /// Refuses a run that could never be granted.
+    /// Refuses a run that can never be granted.
     #[inline]
     pub(crate) const fn check_run(&self, run: u64) -> Result<(), GenerateKind> {
         let max = self.longest_run();
@@ -41,7 +41,7 @@ impl Policy {
     }
 }
 
-/// Whole milliseconds of a limit; what exceeds all of time is as good as no limit.
+/// Returns a limit in whole milliseconds, at most all of time.
 pub(crate) const fn millis(limit: Duration, last_tick: u64) -> u64 {
     let ms = limit.as_millis();
     if ms > last_tick as u128 { last_tick } else { ms as u64 }

@@ -3,7 +3,8 @@
 use super::policy::Policy;
 use super::timeline::Timeline;
 
-/// How many readings to come a refusal looks at. A wait that is not found by then is cut short: the caller asks again.
+/// How many later readings a refusal tries. If the wait is longer, it returns the part that it has found, and the caller asks
+/// again after that.
 const MOST_LOOKS: u32 = 1_000;
 
 /// A run of stamps that did not fit.
@@ -29,19 +30,19 @@ pub(super) enum Refusal {
 }
 
 impl Timeline {
-    /// Why a run does not fit into the window, and when it will.
+    /// Returns why a run does not fit into the window, and when it will.
     #[cold]
     pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, bound: u64, policy: &Policy) -> Refusal {
         let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
         let max = self.limit(now, policy) - now;
-        // The least number of ticks that a fresh run goes on for.
+        // The least number of ticks between the first and the last stamp of a fresh run.
         let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
         let (mut at, mut looks) = (now, 0);
         loop {
             if at > shape.last_tick() {
                 return Refusal::Exhausted;
             }
-            // The readings to come are not behind this one, so none is too far behind.
+            // Later readings are not behind this one, so none of them is too far behind.
             let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
             let window = later.window(at, seed, bound, policy);
             let start = window.start(free, policy);
@@ -59,9 +60,9 @@ impl Timeline {
             if past_granted == 0 || past_lead == 0 {
                 return Refusal::Lead { max, wait: at - now };
             }
-            // No reading at which the run would fit is skipped. A limit gains at most a tick for each tick that the clock
-            // moves. A fresh run moves with the time reached, so if it is too long for what that grants, only the clock's
-            // own limit can come to it; a tick less, because another start can make the run end a tick earlier.
+            // A reading at which the run fits is not skipped. A limit gains at most one tick per tick of the clock. A fresh run
+            // moves with the time reached. If it is too long for what that grants, only the clock's own limit can reach it,
+            // one tick sooner than it seems, because at another start the run can end a tick earlier.
             let is_too_long = start > free && later.reached + least_ticks > granted;
             let mut next =
                 at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
@@ -70,7 +71,7 @@ impl Timeline {
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
             }
-            // At the time reached the clock has caught up, and the lead ends at once.
+            // At the time reached the clock has caught up, and the lead ends.
             at = if at < self.reached { next.min(self.reached) } else { next };
             looks += 1;
             if looks == MOST_LOOKS {
@@ -86,7 +87,7 @@ mod tests {
     use crate::generator::timeline::tests::{END, IDLE, SHAPE, T, policy};
     use crate::stamp::Origin;
 
-    /// The clock shows 1970, and the time reached stands still for 30 years. To look at each reading would take minutes.
+    /// The clock shows 1970, and the time reached stands still for 30 years. A search of each reading would take minutes.
     #[test]
     fn a_refusal_is_worked_out_at_once_however_long_the_wait_is() {
         const YEARS: u64 = 1_000_000_000_000;
@@ -103,7 +104,7 @@ mod tests {
         assert!(wait > YEARS / 2);
     }
 
-    /// The wait is the least after which the run fits, found by trying each reading.
+    /// The wait is the least one after which the run fits. Here it is found by trying each reading.
     #[test]
     fn the_wait_is_exact() {
         let loads = [IDLE, Timeline { reached: T + 300, ..IDLE }, Timeline { meet: T + 90, behind: 90, ..IDLE }];

@@ -8,23 +8,23 @@
 //!           = (now + meet) / 2     where now <  meet
 //! ```
 //!
-//! Whatever moves the time reached to t at the reading `now` asks for `meet = 2 t - now`: a step of the clock back, an ID
-//! seen elsewhere, a floor, the stamps that a forked child inherits. IDs then spread over milliseconds as they always
-//! do, at twice the density. A reading at or past the time reached ends that early. If the time stood still instead, all hosts that one event affects would put all their IDs
-//! into one millisecond.
+//! Several events move the time reached: a step of the clock back, an ID from another host, a floor, and the stamps that a
+//! forked child inherits. An event that moves it to t at the reading `now` asks for `meet = 2 t - now`. IDs then spread over
+//! milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the time stood still
+//! instead, all hosts that see one event would put their IDs into one millisecond.
 
 use super::policy::Policy;
 use crate::stamp::mix;
 
-/// How many ticks past the time reached an ID may be where the clock itself allows less: room for full load, in which
-/// each tick starts at a seeded place and runs over into the next. A floor or an observed ID grants no more than this.
+/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick starts at a
+/// seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
-/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that answer each other move
-/// it by a tick an answer. If it went on by itself between two answers, they would run away from the clock sooner.
+/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each other's
+/// IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
 const PAUSE: u64 = 8;
 
-/// How many ticks a short jump is at most.
+/// The greatest length of a short jump.
 const SHORT_JUMP: u64 = 4 * MAX_SPREAD;
 
 /// The greatest distance between two hosts that one event sends to the same place.
@@ -39,8 +39,8 @@ pub(super) struct Timeline {
     pub(super) reached: u64,
     /// The reading at which the clock has caught up with the time reached.
     pub(super) meet: u64,
-    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead, until
-    /// the load ends.
+    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until it
+    /// ends.
     pub(super) behind: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
@@ -50,7 +50,7 @@ pub(super) struct Timeline {
     pub(super) floor: u64,
 }
 
-/// A clock too far behind: how far, in ticks.
+/// The clock is too far behind: by this many ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooFarBehind(pub(super) u64);
 
@@ -74,7 +74,7 @@ impl Timeline {
         if now < self.meet { now.midpoint(self.meet) } else { now }
     }
 
-    /// Whether a reading moves the time on and nothing else, as nearly every one does.
+    /// Whether a reading only moves the time on. Nearly every reading does.
     #[inline]
     pub(super) const fn is_plain(&self, now: u64, policy: &Policy) -> bool {
         self.latest <= now
@@ -85,7 +85,7 @@ impl Timeline {
             && now <= policy.shape.last_tick()
     }
 
-    /// Whether a reading is so far ahead of the last one that it is not believed until a second one agrees: a minute.
+    /// Whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
     #[inline]
     pub(super) const fn is_far_ahead(&self, now: u64) -> bool {
         now.saturating_sub(self.latest) > 60_000
@@ -93,7 +93,7 @@ impl Timeline {
 
     /// The timeline after one more reading, which is at most the last tick.
     ///
-    /// `unissued` is the first tick after every stamp that was taken; it is asked for only if it matters.
+    /// `unissued` returns the first tick after every stamp that was taken. It is called only if it matters.
     #[inline]
     pub(super) fn after(self, now: u64, policy: &Policy, unissued: impl FnOnce() -> u64) -> Result<Self, TooFarBehind> {
         let mut next = self;
@@ -105,8 +105,8 @@ impl Timeline {
         if step > 0 {
             next.behind = self.behind.max(step);
         } else if self.behind > 0 && now > self.latest {
-            // The clock is past its earlier readings. What full load has borrowed meanwhile is still needed; to drop it at
-            // once would refuse every call until the clock has caught up with the stamps.
+            // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were dropped at
+            // once, every call would be refused until the clock has caught up with the stamps.
             next.behind = self.behind.min(unissued().saturating_sub(now));
         }
         next.latest = self.latest.max(now);
@@ -118,9 +118,9 @@ impl Timeline {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
                 }
-                // A clock that repeats a step forward and back leads by two steps at most. Without the cap each repetition
-                // can add a step, because the time also goes on with the step forward. A second step while the first one is
-                // being slewed adds its own length.
+                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each repetition
+                // could add half a step, because the time also moves with the step forward. A second step while the first one
+                // is slewed adds its own length.
                 let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
                 (2 * self.reached - now).min(most)
             } else {
@@ -161,13 +161,13 @@ impl Timeline {
         Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
     }
 
-    /// Where to start instead of `tick`, to which an event may send many hosts at once: a seeded distance later, at most a
-    /// quarter of the distance that it moves the time, and at most 16 ms.
+    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a seeded
+    /// distance later: at most a quarter of the jump, and at most 16 ms.
     pub(super) const fn spread(&self, tick: u64, now: u64, seed: u64) -> u64 {
         let time = self.time_at(now);
         let jump = tick.saturating_sub(if time > self.reached { time } else { self.reached });
         let most = if jump / 4 < MAX_SPREAD { jump / 4 } else { MAX_SPREAD };
-        // Another mix than that of the starts, which it must not depend on.
+        // It must not depend on the mix of the starts.
         let mixed = mix(!seed ^ tick.rotate_left(u64::BITS / 2)) >> u32::BITS;
         tick + ((mixed * (most + 1)) >> u32::BITS)
     }
@@ -288,7 +288,7 @@ pub(super) mod tests {
         assert_eq!(behind(T), 0);
     }
 
-    /// The clock of two sources that disagree by 1 s: in turn one shows the time and the other a second more.
+    /// A clock with two sources that disagree, and answer in turn.
     #[test]
     fn a_clock_that_repeats_a_step_leads_by_two_steps_at_most() {
         let mut seen = IDLE;
@@ -303,7 +303,7 @@ pub(super) mod tests {
         assert!((1_000..=2_000).contains(&most), "{most}");
     }
 
-    /// A lead shrinks by half a tick a tick, and ends at zero.
+    /// A lead shrinks by half a tick per tick, and ends at zero.
     #[test]
     fn a_lead_shrinks_to_nothing() {
         let mut seen = read(IDLE, T - 700).unwrap();

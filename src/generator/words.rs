@@ -5,14 +5,14 @@ use super::timeline::{Timeline, Window};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
-/// In place of a mark. Not 0, which is the mark of a child that nothing has asked for its mark yet; and no mark and reading
-/// sum to it.
+/// The value of a word without a mark. It is not 0, because a child has the mark 0 until something asks for one, and it is
+/// greater than every sum of a mark and a reading.
 pub(super) const NOT_STARTED: u64 = u64::MAX;
 
 /// What all stripes share.
 ///
-/// A call that is the first one of its millisecond reads and writes the first cache line, and reads the policy in the second.
-/// Where a program mints now and then, each further line or page comes from memory, and costs more than all arithmetic.
+/// The first call of a millisecond uses the first cache line, and reads the policy in the second one. A program that mints
+/// now and then finds them in memory and not in a cache. Each further line or page costs it more than the arithmetic.
 #[repr(C, align(256))]
 pub(super) struct Words {
     /// The reading of the clock that `first` and `ceiling` hold for, plus the mark of the process ([`fork::mark`]).
@@ -64,8 +64,8 @@ impl Words {
         }
     }
 
-    /// Whether the window was worked out for this reading, in this process: two compares cover first use, fork and a reading
-    /// that is no time. Without the first one a reading past all time can sum to what the parent process has published.
+    /// Whether the window holds for this reading in this process. The second comparison covers the first use and a fork. The
+    /// first one is for a broken clock: in a child, a reading past 2109 can sum to the word of the parent.
     #[inline]
     pub(super) fn hold_for(&self, now: u64) -> bool {
         // ORDERING: acquires the window that `publish` stored before it.
@@ -74,8 +74,8 @@ impl Words {
 
     #[inline]
     pub(super) fn window(&self) -> Window {
-        // ORDERING: the ceiling first. A bound may be raised after a floor; whoever mints below the new bound must see the
-        // floor. Stamps between the old bound and the floor may be another generator's.
+        // ORDERING: the ceiling first. A bound can be raised after a floor. A thread that mints below the new bound must see
+        // the floor, because stamps between the old bound and the floor can belong to another generator.
         let ceiling = self.ceiling.load(Ordering::Acquire);
         Window { first: self.first.load(Ordering::Relaxed), ceiling }
     }
@@ -103,9 +103,8 @@ impl Words {
         }
     }
 
-    /// The window of a reading: the published one, or a new one if the reading moves the time on and does nothing else, as
-    /// nearly every one does. `None` where a call has to look closer: at first use, in a forked child, after an event, and
-    /// where the time is ahead of the clock.
+    /// Returns the window of a reading: the published one, or a new one if the reading is plain. `None` at first use, in a
+    /// forked child, after an event, and while the time is ahead of the clock: then the caller has to read the real clock.
     #[inline]
     pub(super) fn window_at(&self, now: u64) -> Option<Window> {
         if self.hold_for(now) {
@@ -123,8 +122,8 @@ impl Words {
         Some(self.publish_window(window, Some(now + fork::mark())))
     }
 
-    /// Writes a timeline and its window, and returns the window. Each word is written only if it changes, so that refusals
-    /// write no line that others read.
+    /// Writes a timeline and its window, and returns the window. A word is written only if it changes, so refused calls do not
+    /// take the cache line from other threads.
     pub(super) fn publish(&self, copy: Option<u64>, now: u64, seen: Timeline, next: Timeline) -> Window {
         let window = self.window_of(next, now);
         raise(&self.latest, next.latest);
@@ -132,7 +131,7 @@ impl Words {
         raise(&self.first_step, next.first_step);
         change(&self.meet, seen.meet, next.meet);
         change(&self.behind, seen.behind, next.behind);
-        // A reading that is no time cannot be told from another process's.
+        // With a reading past 2109 the sum could be another process's.
         let copy = copy.filter(|copy| *copy < fork::UNIT);
         self.publish_window(window, copy.map(|copy| copy + self.process.load(Ordering::Relaxed)))
     }
@@ -144,20 +143,20 @@ impl Words {
         timeline.window(now, self.seed.load(Ordering::Relaxed), bound, &self.policy)
     }
 
-    /// `reading` is the word.
+    /// Writes a window. `reading` is the value of the word, or `None` if the window is not for later calls.
     #[inline]
     fn publish_window(&self, window: Window, reading: Option<u64>) -> Window {
         let first = raise(&self.first, window.first);
-        // ORDERING: releases the floor to whoever loads the ceiling.
+        // ORDERING: releases the floor to threads that load the ceiling.
         store_new(&self.ceiling, window.ceiling);
         if let Some(reading) = reading {
-            // ORDERING: releases all of the above to whoever mints by this reading.
+            // ORDERING: releases all of the above to threads that mint by this reading.
             store_new(&self.reading, reading);
         }
         Window { first, ceiling: window.ceiling }
     }
 
-    /// Makes every word in the thread that builds, as [`AtomicU64`] under loom needs it.
+    /// Makes every word in the thread that builds: see the note in src/sync.rs.
     #[cfg(loom)]
     pub(super) fn touch(&self) {
         self.timeline();
@@ -167,7 +166,7 @@ impl Words {
     }
 }
 
-/// Raises a word, and returns the greater of what it was and what it should be.
+/// Raises a word, and returns the greater one of its old value and `value`.
 #[inline]
 pub(super) fn raise(word: &AtomicU64, value: u64) -> u64 {
     let seen = word.load(Ordering::Relaxed);
@@ -178,8 +177,8 @@ pub(super) fn raise(word: &AtomicU64, value: u64) -> u64 {
     word.fetch_max(value, Ordering::Release).max(value)
 }
 
-/// Changes a word from what was seen: upwards in any case, downwards only if no other thread has changed it. Then the clock
-/// may have stepped back again, and the next reading looks at it.
+/// Raises a word, or lowers it if it still has the value that was seen. If another thread has changed it, the clock may have
+/// stepped back again, and the next reading decides.
 fn change(word: &AtomicU64, seen: u64, value: u64) {
     if value > seen {
         raise(word, value);
@@ -188,7 +187,7 @@ fn change(word: &AtomicU64, seen: u64, value: u64) {
     }
 }
 
-/// Stores a word if it is new.
+/// Stores a value if the word does not have it.
 #[inline]
 fn store_new(word: &AtomicU64, value: u64) {
     if word.load(Ordering::Relaxed) != value {
