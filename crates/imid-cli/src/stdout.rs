@@ -49,8 +49,21 @@ impl Out {
         self.tagged = Some(tagged);
     }
 
+    /// Returns how much of the buffer is written now: its whole lines, once it is full.
+    fn ready(&mut self) -> usize {
+        if self.buffer.len() < CAPACITY {
+            return 0;
+        }
+        let line_end = self.buffer[self.searched..].rfind_byte(b'\n').map(|at| self.searched + at + 1);
+        self.searched = self.buffer.len();
+        line_end.unwrap_or(0)
+    }
+
     /// Writes the first bytes of the buffer.
     fn send(&mut self, len: usize) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
         self.searched = 0;
         send(&self.buffer[..len], self.tagged)?;
         self.buffer.drain(..len);
@@ -82,13 +95,8 @@ impl Write for Out {
             return Ok(bytes.len());
         }
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= CAPACITY {
-            let line_end = self.buffer[self.searched..].rfind_byte(b'\n').map(|at| self.searched + at + 1);
-            self.searched = self.buffer.len();
-            if let Some(len) = line_end {
-                self.send(len)?;
-            }
-        }
+        let len = self.ready();
+        self.send(len)?;
         Ok(bytes.len())
     }
 
@@ -116,4 +124,20 @@ pub(crate) fn pause() -> Option<MutexGuard<'static, Written>> {
 /// Sets the progress bar that is hidden while a signal is reported.
 pub(crate) fn set_bar(bar: ProgressBar) {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).bar = Some(bar);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_buffer_is_written_up_to_its_last_line_end() {
+        let mut out = Out { buffer: vec![b'x'; CAPACITY - 1], ..Out::default() };
+        assert_eq!(out.ready(), 0, "not full");
+        out.buffer.push(b'x');
+        assert_eq!(out.ready(), 0, "no whole line");
+        out.buffer.extend(b"x\ny\nz");
+        assert_eq!(out.ready(), CAPACITY + 4);
+        assert_eq!(out.searched, out.buffer.len());
+    }
 }

@@ -202,10 +202,8 @@ pub(crate) fn difference(ms: u64) -> String {
 
 /// Returns how long ago a time was, or how far it is in the future, in calendar units of UTC and to the second.
 pub(crate) fn age(time: Timestamp, now: Timestamp) -> String {
-    let datetime = |time: Timestamp| {
-        let datetime = Offset::UTC.to_datetime(time);
-        datetime.with().subsec_nanosecond(0).build().unwrap_or(datetime)
-    };
+    // In whole seconds from the start, so that the difference needs no rounding.
+    let datetime = |time: Timestamp| Offset::UTC.to_datetime(Timestamp::from_second(time.as_second()).unwrap_or(time));
     let (from, to) = (datetime(time.min(now)), datetime(time.max(now)));
     match from.until((Unit::Year, to)) {
         Ok(span) if time <= now => format!("{span:#}"),
@@ -377,6 +375,22 @@ mod tests {
         let mut times = TimeText::default();
         for ms in [0, 1, 999, 1_000, 1_763_640_000_250, 1_763_640_000_009, 1_763_640_000_999, 1_763_640_001_000, 5] {
             assert_eq!(times.rfc3339(ms), rfc3339(ms));
+        }
+    }
+
+    #[test]
+    fn an_age_is_in_calendar_units_to_the_second() {
+        let time = |text: &str| -> Timestamp { text.parse().unwrap() };
+        let now = time("2026-11-22T02:00:00.100Z");
+        for (text, expected) in [
+            ("2026-11-22T02:00:00.050Z", "0s"),
+            ("2026-11-22T01:59:59.900Z", "1s"),
+            ("2026-10-22T02:00:00Z", "1mo"),
+            ("2024-11-19T17:37:45.755Z", "2y 2d 8h 22m 15s"),
+            ("2026-11-23T03:00:00Z", "1d 1h ahead of this machine's clock"),
+            ("1970-01-01T00:00:00Z", "56y 10mo 21d 2h"),
+        ] {
+            assert_eq!(age(time(text), now), expected, "{text}");
         }
     }
 }

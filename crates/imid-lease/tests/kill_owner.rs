@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::env;
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::num::NonZeroU32;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -62,12 +63,13 @@ fn owner_process() {
     let mut lines = String::from("\n");
     let mut written = Instant::now();
     // The limit is for an owner whose parent has died.
-    while start.elapsed() < Duration::from_secs(120) {
+    while start.elapsed() < Duration::from_mins(2) {
         for (session, conversation) in conversations.iter().enumerate() {
             if let Ok(number) = sequence.next(*conversation) {
                 let (epoch, value, is_first) = (number.epoch(), number.value(), number.is_first_of_epoch());
                 let section = conversation.section();
-                lines += &format!("#{session} {section} {epoch} {value} {}\n", u8::from(is_first));
+                writeln!(lines, "#{session} {section} {epoch} {value} {}", u8::from(is_first))
+                    .expect("a text has room");
             }
         }
         // Below the size of a pipe's atomic write, so that no line is torn.
@@ -239,7 +241,9 @@ fn owners_are_killed(url: &str, can_pause: bool) {
             killed += 1;
             numbers += minted.len();
             fruitless += u32::from(minted.is_empty());
-            minted.into_iter().for_each(|minted| store.receive(minted));
+            for minted in minted {
+                store.receive(minted);
+            }
         }
     }
     let jumps = Jumps::read(&mut open(url), &name).expect("the history can be read");

@@ -84,7 +84,7 @@ fn threads_share_a_conversation() {
 fn a_closed_sequence_is_taken_at_once_and_goes_on_after_its_greatest_number() {
     let register = Strong::default();
     let first = Sequence::open(register.clone(), options()).unwrap();
-    let last = (0..10).map(|_| next(&first, room(&first, "a"))).last().unwrap();
+    let last = (0..10).map(|_| next(&first, room(&first, "a"))).max().unwrap();
     drop(first);
     let second = Sequence::open(register.clone(), options()).unwrap();
     let number = second.next(room(&second, "a")).unwrap();
@@ -95,7 +95,7 @@ fn a_closed_sequence_is_taken_at_once_and_goes_on_after_its_greatest_number() {
 fn after_a_crash_numbers_go_on_at_the_bound_and_the_jump_is_recorded() {
     let mut register = Strong::default();
     let first = Sequence::open(register.clone(), options().owner("one")).unwrap();
-    let last = (0..10).map(|_| next(&first, room(&first, "a"))).last().unwrap();
+    let last = (0..10).map(|_| next(&first, room(&first, "a"))).max().unwrap();
     // A crash: nothing is released.
     std::mem::forget(first);
     let second = Sequence::open(register.clone(), options().owner("one")).unwrap();
@@ -193,7 +193,7 @@ fn a_register_that_went_back_stops_the_owner() {
 
 #[test]
 fn a_busy_section_writes_at_most_once_for_a_step() {
-    let options = options().step(10_000).horizon(Duration::ZERO).time_out(Duration::from_secs(3_600));
+    let options = options().step(10_000).horizon(Duration::ZERO).time_out(Duration::from_hours(1));
     let sequence = Sequence::open(Strong::default(), options).unwrap();
     let conversation = room(&sequence, "a");
     let before = sequence.status().writes;
@@ -311,7 +311,7 @@ fn a_conversation_of_another_sequence_is_refused() {
     let big = Sequence::open(Strong::default(), options().sections(NonZeroU32::new(64).unwrap())).unwrap();
     let small = Sequence::open(Strong::default(), options().sections(NonZeroU32::MIN)).unwrap();
     let conversation =
-        (0..).map(|i| big.conversation(Session::try_from(i).unwrap(), i)).find(|c| c.section() > 0).unwrap();
+        (0..1_000).map(|i| big.conversation(Session::try_from(i).unwrap(), i)).find(|c| c.section() > 0).unwrap();
     let error = small.next(conversation).unwrap_err();
     let section = conversation.section();
     assert_eq!(error.to_string(), format!("the conversation is of section {section}, and the sequence has 1 sections"));
@@ -347,4 +347,29 @@ fn without_an_answer_of_the_message_table_a_section_is_not_taken() {
     let sequence = Sequence::open(MemoryRegister::new(), options().floor(floor)).unwrap();
     assert!(sequence.next(room(&sequence, "a")).unwrap_err().is_not_held());
     assert_eq!(sequence.status().error.as_deref(), Some("the message table does not answer"));
+}
+
+#[test]
+fn a_segment_stops_when_the_register_went_back() {
+    let register = Strong::default();
+    let segment = Segment::open(RegisterBlocks::new(register.clone(), "orders", 10).unwrap()).unwrap();
+    let snapshot = register.0.snapshot();
+    let next = || (0..200).find_map(|_| segment.next().map_err(|_| sleep(Duration::from_millis(5))).ok());
+    let mut last = 0;
+    for _ in 0..100 {
+        last = next().expect("the register answers");
+    }
+    register.0.restore(&snapshot);
+    let error = loop {
+        match segment.next() {
+            Ok(number) => {
+                assert!(number > last, "{number} repeats");
+                last = number;
+            }
+            Err(error) if error.retry_after().is_none() => break error,
+            Err(_) => sleep(Duration::from_millis(5)),
+        }
+    };
+    assert!(error.is_went_back());
+    assert!(segment.status().error.is_some_and(|error| error.starts_with("expected a block from ")));
 }

@@ -46,7 +46,7 @@ use state::{State, is_below};
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
 /// - **Unique** while no other generator has the node.
-/// - **Monotonic**, until a node is swapped: the new node begins at the time that the clock was set back to.
+/// - **Monotonic**, until a node is swapped because the clock was set back: the new node begins at the clock's time.
 /// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling) nor the
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
 ///

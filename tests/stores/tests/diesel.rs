@@ -129,7 +129,8 @@ mod sqlite {
         let create = "CREATE TABLE ids (bytes BLOB PRIMARY KEY, letters TEXT, view BLOB, session INTEGER, kind INTEGER,
             reply_to BLOB)";
         sql_query(create).execute(&mut connection).expect("a table");
-        let ids = &ids()[..10_000];
+        let mut ids = ids();
+        ids.truncate(10_000);
         let insert = |connection: &mut SqliteConnection| {
             ids.iter().try_for_each(|id| {
                 let row = (
@@ -144,7 +145,7 @@ mod sqlite {
             })
         };
         connection.transaction(insert).expect("new rows");
-        let sorted = sorted(ids);
+        let sorted = sorted(&ids);
         let wanted: Vec<Stored> = sorted
             .iter()
             .map(|id| Stored(*id, AsText(*id), AsUuid(*id), id.session(), id.session_type(), Some(*id)))

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod identify;
 mod inspect;
+mod lane;
 mod lines;
 mod man;
 mod new;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Check(check::Args),
     Stats(stats::Args),
     Shard(shard::Args),
+    Lane(lane::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -53,6 +55,7 @@ impl Command {
             Self::Check(args) => args.run(out, report),
             Self::Stats(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
+            Self::Lane(args) => args.run(out, report),
             Self::Completions(args) => args.run(out),
             Self::Man(args) => args.run(out),
         }

@@ -7,10 +7,14 @@ use flate2::bufread::MultiGzDecoder;
 /// A reader that another thread can use.
 pub(super) type Source = Box<dyn Read + Send>;
 
-#[derive(Clone, Copy)]
-enum Compression {
+/// What the first bytes show.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    Plain,
     Gzip,
     Zstd,
+    /// More bytes are needed.
+    TooShort,
 }
 
 /// Returns the source, decompressed if its first bytes are those of gzip or zstd.
@@ -19,34 +23,32 @@ enum Compression {
 pub(super) fn decompressed(mut source: Source) -> io::Result<Source> {
     let mut head = [0; 4];
     let mut len = 0;
-    let compression = loop {
+    while start(&head[..len]) == Start::TooShort {
         match read_some(&mut source, &mut head[len..])? {
-            0 => break None,
+            0 => break,
             n => len += n,
         }
-        if let Some(compression) = compression(&head[..len]) {
-            break compression;
-        }
-    };
+    }
     let whole = Cursor::new(head).take(len as u64).chain(source);
-    Ok(match compression {
-        None => Box::new(whole),
-        Some(Compression::Gzip) => {
-            Box::new(Named("gzip", MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole))))
-        }
-        Some(Compression::Zstd) => Box::new(Named("zstd", zstd::Decoder::new(whole)?)),
+    Ok(match start(&head[..len]) {
+        Start::Plain | Start::TooShort => Box::new(whole),
+        Start::Gzip => Box::new(Named("gzip", MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))),
+        Start::Zstd => Box::new(Named("zstd", zstd::Decoder::new(whole)?)),
     })
 }
 
-/// Returns the compression that starts with these bytes. The outer `None` asks for more bytes.
-fn compression(head: &[u8]) -> Option<Option<Compression>> {
+fn start(head: &[u8]) -> Start {
     match head {
-        [0x1f, 0x8b, ..] => Some(Some(Compression::Gzip)),
+        [0x1f, 0x8b, ..] => Start::Gzip,
         // A frame, or a frame to skip, which some writers put first.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Some(Compression::Zstd)),
-        [] | [0x1f] | [0x28] | [0x28, 0xb5] | [0x28, 0xb5, 0x2f] => None,
-        [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d] => None,
-        _ => Some(None),
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Start::Zstd,
+        []
+        | [0x1f | 0x28 | 0x50..=0x5f]
+        | [0x28, 0xb5]
+        | [0x28, 0xb5, 0x2f]
+        | [0x50..=0x5f, 0x2a]
+        | [0x50..=0x5f, 0x2a, 0x4d] => Start::TooShort,
+        _ => Start::Plain,
     }
 }
 

@@ -1,5 +1,7 @@
 //! No byte of a message is lost or changed, whatever the message is.
 
+use std::fmt::Write;
+
 use imid::MessageId;
 
 use crate::{command, imid};
@@ -110,7 +112,7 @@ fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
         ]);
         let room = random.pick(&["room", "\"room\"", "\"a\nb\""]);
         let blank = random.pick(&["", "", "", line_end]);
-        csv += &format!("{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n);
+        write!(csv, "{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n).unwrap();
     }
     if random.below(2) == 0 {
         csv.truncate(csv.len() - line_end.len());
@@ -160,6 +162,16 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     let expected = "error: line 4: expected 2 fields as in the header, found 3\nerror: line 7: field \"at\": expected ";
     assert!(run.err.starts_with(expected), "{}", run.err);
     assert_eq!((run.status, run.out.lines().count()), (1, 4));
+
+    // A record that is left out takes its own line end with it, and not that of the record before.
+    let run = imid("tag --in csv --session-field room --keep-going", "room,at\r\na,1\r\nx\r\nb,2\r\n");
+    let line_ends = run.out.matches("\r\n").count();
+    assert_eq!(
+        (run.status, line_ends, run.out.lines().count(), run.out.ends_with("\r\n")),
+        (1, 3, 3, true),
+        "{}",
+        run.out
+    );
 
     let error = |args: &str, csv: &str| imid(&format!("tag --in csv --session-field room {args}"), csv).error(1);
     assert_eq!(error("", "a,b\n1,2\n"), "line 1: field \"room\" is missing in the header");

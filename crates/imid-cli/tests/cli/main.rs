@@ -8,6 +8,7 @@ mod documents;
 mod fidelity;
 mod forms;
 mod inspect;
+mod lane;
 mod new;
 mod pipes;
 mod postgres;

@@ -153,3 +153,16 @@ fn memory_does_not_grow_with_the_input() {
         assert!(many < few + 2_048, "{args}: {few} KiB for 20,000 lines, {many} KiB for 200,000");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_little_memory_is_one_line_and_status_1() {
+    // A line of 50 MB does not fit into 60 MB together with the tool, because its buffer has a power of two bytes.
+    let line = vec![b' '; 50_000_000];
+    for args in ["tag --session-field s --threads 1", "check", "stats", "inspect"] {
+        let limited = format!("ulimit -v 60000; exec {} {args}", env!("CARGO_BIN_EXE_imid"));
+        let ran = assert_cmd::Command::new("sh").args(["-c", &limited]).write_stdin(line.as_slice()).output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args}");
+    }
+}

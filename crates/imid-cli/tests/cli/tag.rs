@@ -331,11 +331,11 @@ fn a_file_is_tagged_like_standard_input_also_if_it_is_compressed() {
 #[test]
 fn input_that_ends_early_is_an_error_that_names_the_last_line_of_the_output() {
     // A megabyte, so that much of it can be read before the end. Random names, so that it does not become tiny.
-    let lines: String = (0..20_000_u64)
-        .map(|n| {
-            format!("{{\"room\":\"{:x}\",\"at\":{}}}\n", n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1_763_640_000_000 + n)
-        })
+    let lines: Vec<_> = (0..20_000_u64)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1_763_640_000_000 + n))
+        .map(|(name, ms)| format!("{{\"room\":\"{name:x}\",\"at\":{ms}}}\n"))
         .collect();
+    let lines = lines.concat();
     let whole = imid(TAG_SAMPLE, lines.as_str()).out;
     let packed = gzip(lines.as_bytes());
     let run = imid(TAG_SAMPLE, &packed[..packed.len() / 2]);
@@ -427,7 +427,7 @@ fn the_id_is_written_in_each_form() {
         ("text", ids.iter().map(MessageId::to_string).collect::<Vec<_>>()),
         ("hex", ids.iter().map(|id| id.to_hex().to_string()).collect()),
         ("int", ids.iter().map(|id| id.to_u128().to_string()).collect()),
-        ("uuid", ids.iter().map(|id| uuid(id)).collect()),
+        ("uuid", ids.iter().map(uuid).collect()),
     ] {
         let expected: String =
             text.iter().map(|text| line.replace("}\n", &format!(",\"id\":\"{text}\"}}\n"))).collect();

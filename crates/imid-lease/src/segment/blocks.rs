@@ -63,7 +63,7 @@ impl<R: Register> Blocks for RegisterBlocks<R> {
                 Some(text) => text.parse::<LineRecord>()?.next,
                 None => 1,
             };
-            let end = first.checked_add(length).filter(|end| *end <= i64::MAX as u64);
+            let end = first.checked_add(length).filter(|end| i64::try_from(*end).is_ok());
             let end = end.ok_or("the line has used all numbers below 2^63")?;
             let record = LineRecord { token: crate::random::bits()? as u64, next: end };
             // Another process was faster if this fails, so the line always makes progress.

@@ -17,7 +17,8 @@
 //! | the process is killed | the rest of both blocks is skipped |
 //! | the process is paused or its clock is wrong | none; the step may adapt to a wrong duration |
 //! | the process forks | the child gets [`SegmentError::is_forked`] |
-//! | the store loses an acknowledged update | **numbers repeat**. A weak register is refused; on a database, commits must be durable |
+//! | the store goes back (restored, or it lost an update) | a process notices when it gets a block that is below its last one: it uses up its blocks and stops. **Numbers of other processes can repeat** |
+//! | the register is weak | refused. The settings of a database with Leaf's table are not checked: commits must be durable |
 
 mod blocks;
 pub mod leaf;
@@ -73,6 +74,8 @@ struct Numbers {
     /// The keeper is fetching.
     is_fetching: bool,
     blocks: u64,
+    /// The store has lost a block that it granted.
+    went_back: bool,
     error: Option<String>,
 }
 
@@ -97,7 +100,7 @@ impl Numbers {
     /// Returns whether the keeper must be woken.
     #[inline]
     fn wants_block(&mut self) -> bool {
-        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching {
+        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching || self.went_back {
             return false;
         }
         self.is_fetching = true;
@@ -112,13 +115,15 @@ impl Segment {
     /// The store does not answer, or the register can lose acknowledged writes.
     pub fn open(mut blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
         let block = checked(blocks.fetch(None)).map_err(OpenError::store)?;
+        let (spare, error) = (None, None);
         let mut numbers =
-            Numbers { next: 0, end: 0, fetch_at: 0, spare: None, is_fetching: false, blocks: 1, error: None };
+            Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, went_back: false, error };
         numbers.start(block);
         let process = imid::process::watch();
         let shared = Shared { numbers: Mutex::new(numbers), closing: AtomicBool::new(false), thread: OnceLock::new() };
         let shared = Arc::new(shared);
-        let keeper = Keeper { blocks, shared: shared.clone(), step: block.length, fetched: Instant::now() };
+        let keeper =
+            Keeper { blocks, shared: shared.clone(), step: block.length, end: block.end, fetched: Instant::now() };
         let thread = std::thread::Builder::new().name("imid-segment".to_owned());
         let keeper = thread.spawn(move || keeper.run()).map_err(OpenError::thread)?;
         Ok(Self { shared, process, keeper: Some(keeper) })
@@ -129,22 +134,23 @@ impl Segment {
     /// **Never blocks on the network**: it takes the number from memory.
     ///
     /// # Errors
-    /// Both blocks are used and the store has not answered yet, or this process is a forked child of the one that opened
-    /// the segment.
+    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is a
+    /// forked child of the one that opened the segment.
     #[inline]
     pub fn next(&self) -> Result<u64, SegmentError> {
         // Before the lock: in a forked child another thread may have held it for ever.
         if imid::process::mark() != self.process {
-            return Err(SegmentError { is_forked: true });
+            return Err(SegmentError(Kind::Forked));
         }
         let mut numbers = lock(&self.shared.numbers);
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
+        let kind = if numbers.went_back { Kind::WentBack } else { Kind::Used };
         drop(numbers);
         if wants_block {
             self.shared.wake();
         }
-        number.ok_or(SegmentError { is_forked: false })
+        number.ok_or(SegmentError(kind))
     }
 
     /// Returns what operators should see.
@@ -181,6 +187,8 @@ struct Keeper<B> {
     blocks: B,
     shared: Arc<Shared>,
     step: u64,
+    /// The end of the last block.
+    end: u64,
     fetched: Instant,
 }
 
@@ -201,7 +209,15 @@ impl<B: Blocks> Keeper<B> {
         let fetched = checked(self.blocks.fetch(Some(self.step)));
         let mut numbers = lock(&self.shared.numbers);
         match fetched {
+            Ok(block) if block.end - block.length < self.end => {
+                let first = block.end - block.length;
+                numbers.error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
+                numbers.went_back = true;
+                numbers.is_fetching = false;
+                true
+            }
             Ok(block) => {
+                self.end = block.end;
                 let lasted = self.fetched.elapsed();
                 self.fetched = Instant::now();
                 self.step = next_step(self.step, block.least_step, lasted);
@@ -230,34 +246,36 @@ fn checked(block: Result<Block, BlockError>) -> Result<Block, BlockError> {
 }
 
 /// A segment has no number now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SegmentError {
-    is_forked: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SegmentError(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Kind {
+    #[error("both blocks are used, and the store has not answered; retry in {} ms", PAUSE.as_millis())]
+    Used,
+    #[error("the store lost a block that it granted; recover the store, then open the segment again")]
+    WentBack,
+    #[error("the segment was opened by the process that this one was forked from; open it again in this process")]
+    Forked,
 }
 
 impl SegmentError {
     /// Returns when a retry may succeed, or `None` if it cannot.
     pub const fn retry_after(&self) -> Option<Duration> {
-        if self.is_forked { None } else { Some(PAUSE) }
+        if matches!(self.0, Kind::Used) { Some(PAUSE) } else { None }
+    }
+
+    /// Returns whether the store lost a block that it granted. An operator must recover it.
+    pub const fn is_went_back(&self) -> bool {
+        matches!(self.0, Kind::WentBack)
     }
 
     /// Returns whether this process is a forked child of the one that opened the segment.
     pub const fn is_forked(&self) -> bool {
-        self.is_forked
+        matches!(self.0, Kind::Forked)
     }
 }
-
-impl core::fmt::Display for SegmentError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(if self.is_forked {
-            "the segment was opened by the process that this one was forked from; open it again in this process"
-        } else {
-            "both blocks are used, and the store has not answered; retry in 100 ms"
-        })
-    }
-}
-
-impl core::error::Error for SegmentError {}
 
 /// The state of a [`Segment`], for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -238,9 +238,10 @@ impl Engine {
 
     /// Whether a rule holds. Only tests switch rules off.
     #[cfg_attr(not(test), expect(clippy::unused_self, reason = "the tests look at the configuration"))]
-    fn follows(&self, _rule: Rule) -> bool {
+    #[cfg_attr(not(test), expect(unused_variables, reason = "the tests compare it"))]
+    fn follows(&self, rule: Rule) -> bool {
         #[cfg(test)]
-        return self.config.broken != Some(_rule);
+        return self.config.broken != Some(rule);
         #[cfg(not(test))]
         true
     }
@@ -509,7 +510,7 @@ impl Engine {
                     }
                     return None;
                 }
-                self.lose(now, number)
+                Some(self.lose(now, number))
             }
             State::Idle | State::WentBack => None,
         }
@@ -568,13 +569,13 @@ impl Engine {
     }
 
     /// Another owner has the section. Its epoch is higher, so numbers that were still minted here would be refused.
-    fn lose(&mut self, now: u64, number: u32) -> Option<Effect> {
+    fn lose(&mut self, now: u64, number: u32) -> Effect {
         self.lost += 1;
         self.next_list_ms = now;
         let section = self.section(number);
         section.wish = None;
         section.state = State::Idle;
-        Some(Effect::Seal(number))
+        Effect::Seal(number)
     }
 }
 

@@ -140,7 +140,7 @@ impl OpenError {
         Self(OpenErrorKind::Record { key: key.to_owned(), error })
     }
 
-    pub(crate) fn option(expected: &'static str, found: impl ToString) -> Self {
+    pub(crate) fn option(expected: &'static str, found: u64) -> Self {
         Self(OpenErrorKind::Option { expected, found: found.to_string() })
     }
 

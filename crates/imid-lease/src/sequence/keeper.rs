@@ -10,7 +10,7 @@ use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
 use crate::sync::lock;
-use crate::{Promise, Register, RegisterError};
+use crate::{Promise, Register};
 
 /// One section: the numbers, and what the minting threads and the keeper tell each other.
 ///
@@ -216,7 +216,7 @@ impl Keeper {
     fn act(&mut self, action: Action) -> Result<Reply, String> {
         match action {
             Action::List => {
-                let records = self.register.list(&self.keys.sections()).map_err(text)?;
+                let records = self.register.list(&self.keys.sections()).map_err(|error| error.to_string())?;
                 // Settings can change while the register is in use. What is held stays below its bound.
                 if let (Promise::Weak(reason), None) = (self.register.promise(), &self.floor) {
                     return Err(format!("the register can lose acknowledged writes: {reason}"));
@@ -225,7 +225,7 @@ impl Keeper {
                 Ok(Reply::Listed(sections.map(|(section, text)| (section, text.parse().ok())).collect()))
             }
             Action::Read(section) => {
-                let record = self.register.read(&self.keys.section(section)).map_err(text)?;
+                let record = self.register.read(&self.keys.section(section)).map_err(|error| error.to_string())?;
                 let record: Option<Result<SectionRecord, RecordError>> = record.map(|text| text.parse());
                 Ok(Reply::Read(record.transpose().map_err(|error| error.to_string())?))
             }
@@ -233,12 +233,12 @@ impl Keeper {
                 let seen = seen.map(|seen| seen.to_string());
                 let key = self.keys.section(section);
                 let is_written = self.register.compare_and_set(&key, seen.as_deref(), &record.to_string());
-                Ok(Reply::Written(is_written.map_err(text)?))
+                Ok(Reply::Written(is_written.map_err(|error| error.to_string())?))
             }
             Action::KeepJump(jump) => {
                 // If there is one already, another process wrote the same: it follows from the section's record.
                 let key = self.keys.jump(&jump);
-                self.register.compare_and_set(&key, None, &jump.to_string()).map_err(text)?;
+                self.register.compare_and_set(&key, None, &jump.to_string()).map_err(|error| error.to_string())?;
                 Ok(Reply::JumpKept)
             }
             Action::AskFloor(section) => match &mut self.floor {
@@ -277,8 +277,4 @@ impl Keeper {
             }
         }
     }
-}
-
-fn text(error: RegisterError) -> String {
-    error.to_string()
 }

@@ -77,7 +77,7 @@
 //! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
 //!
 //! # Cost
-//! A session in memory costs at most 29.7 bytes, plus a second table while a section's table grows. Each owner writes one
+//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. Each owner writes one
 //! record in each quarter of the time-out to show that it is alive, however many sections it has. The records of jumps are
 //! never deleted; there is one for each section and epoch.
 
@@ -91,6 +91,7 @@ mod options;
 mod record;
 #[cfg(test)]
 mod simulation;
+mod table;
 
 use core::num::NonZeroU32;
 use core::time::Duration;

@@ -1,24 +1,13 @@
 //! The numbers of one section in memory.
-//!
-//! A session costs 13 bytes: its key, how many numbers it got in this epoch, and the table's control byte. The table
-//! doubles when it is 7/8 full. It is at least 7/16 full afterwards, so a session costs at most 29.7 bytes. With eight
-//! bytes for the number it would be 38.9. While a table doubles, the old one exists too, but one section doubles at a
-//! time.
-
-use hashbrown::HashTable;
 
 use super::engine::Grant;
+use super::table::Table;
 
 /// No session gets more numbers than this in one epoch.
 const MOST_PER_EPOCH: u32 = u32::MAX;
 
 /// The section asks for a new epoch when a session has got this many numbers.
 const MANY_PER_EPOCH: u32 = 1 << 31;
-
-/// The key of a session in two words, and how many numbers it got in this epoch. Words of four bytes need no padding.
-type Slot = [u32; 3];
-
-const _: () = assert!(size_of::<Slot>() == 12, "a session costs 12 bytes in the table");
 
 /// Why there is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,40 +55,36 @@ pub(crate) struct Numbers {
     /// The section asks for a new epoch when it has more sessions than this, and refuses new ones at twice as many.
     many_sessions: usize,
     seed: u64,
-    table: HashTable<Slot>,
+    /// How many numbers each session got in this epoch.
+    table: Table,
 }
 
 impl Numbers {
     pub(crate) const fn new(seed: u64, many_sessions: usize) -> Self {
-        let table = HashTable::new();
+        let table = Table::new(seed);
         Self { epoch: 0, start: 0, bound: 0, end: 0, wake: 0, wished: None, many_sessions, seed, table }
     }
 
     /// Mints the next number of a session.
     #[inline]
     pub(crate) fn next(&mut self, key: u64) -> Result<Minted, Short> {
-        let words = [key as u32, (key >> 32) as u32];
-        let Some(slot) = self.table.find_mut(hash(words, self.seed), |slot| slot[..2] == words) else {
-            return self.first(words);
-        };
-        let value = self.start + u64::from(slot[2]);
-        if value >= self.bound || slot[2] == MOST_PER_EPOCH {
+        let Some(used) = self.table.find(key) else { return self.first(key) };
+        let value = self.start + u64::from(*used);
+        if value >= self.bound || *used == MOST_PER_EPOCH {
             return Err(self.short(value));
         }
-        slot[2] += 1;
-        let many = slot[2] >= MANY_PER_EPOCH;
+        *used += 1;
+        let many = *used >= MANY_PER_EPOCH;
         Ok(self.minted(value, many))
     }
 
     /// Mints the first number of a session in this epoch.
     #[cold]
-    fn first(&mut self, words: [u32; 2]) -> Result<Minted, Short> {
+    fn first(&mut self, key: u64) -> Result<Minted, Short> {
         if self.start >= self.bound || self.table.len() >= self.many_sessions.saturating_mul(2) {
             return Err(self.short(self.start));
         }
-        let seed = self.seed;
-        let rehash = |slot: &Slot| hash([slot[0], slot[1]], seed);
-        self.table.insert_unique(hash(words, seed), [words[0], words[1], 1], rehash);
+        self.table.insert(key);
         let many = self.table.len() > self.many_sessions;
         Ok(self.minted(self.start, many))
     }
@@ -135,7 +120,7 @@ impl Numbers {
     pub(crate) fn grant(&mut self, grant: &Grant) {
         if grant.epoch != self.epoch {
             // A new table: `clear` would keep the memory of all sessions that were ever active.
-            self.table = HashTable::new();
+            self.table = Table::new(self.seed);
             self.epoch = grant.epoch;
             self.start = grant.start;
         }
@@ -146,7 +131,7 @@ impl Numbers {
 
     /// Mints nothing from now on. Returns the greatest number minted by this process plus one, or 0.
     pub(crate) fn seal(&mut self) -> u64 {
-        self.table = HashTable::new();
+        self.table = Table::new(self.seed);
         (self.epoch, self.start, self.bound, self.wished) = (0, 0, 0, None);
         self.end
     }
@@ -167,17 +152,8 @@ impl Numbers {
 
     /// How many sessions are in memory, and how many bytes they take.
     pub(crate) fn memory(&self) -> (usize, usize) {
-        (self.table.len(), self.table.allocation_size())
+        (self.table.len(), self.table.bytes())
     }
-}
-
-/// Mixes a key with the seed of the process, so that nobody can choose keys that collide. The folded multiplication of
-/// wyhash: the table takes its bits from both ends of the hash.
-#[inline]
-fn hash(words: [u32; 2], seed: u64) -> u64 {
-    let key = u64::from(words[0]) | u64::from(words[1]) << 32;
-    let product = u128::from(key ^ seed) * u128::from(0x9E37_79B9_7F4A_7C15_u64 ^ seed.rotate_left(32) | 1);
-    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -253,28 +229,12 @@ mod tests {
     fn a_session_asks_for_a_new_epoch_before_its_count_overflows() {
         let mut numbers = held(u64::MAX, u64::MAX);
         numbers.next(1).unwrap();
-        let slot = numbers.table.iter_mut().next().unwrap();
-        slot[2] = MANY_PER_EPOCH - 1;
+        *numbers.table.find(1).unwrap() = MANY_PER_EPOCH - 1;
         assert_eq!(numbers.next(1).unwrap().wish, Some(Wish::NewEpoch));
         assert_eq!(numbers.next(1).unwrap().wish, None);
-        numbers.table.iter_mut().next().unwrap()[2] = MOST_PER_EPOCH;
+        *numbers.table.find(1).unwrap() = MOST_PER_EPOCH;
         assert_eq!(numbers.next(1), Err(Short::Full));
         numbers.grant(&Grant { section: 0, epoch: 4, start: 1 << 40, bound: 1 << 41, wake: 1 << 41 });
         assert_eq!(numbers.next(1).unwrap().value, 1 << 40);
-    }
-
-    #[test]
-    fn a_session_costs_at_most_32_bytes() {
-        let mut numbers = held(1_000, 1_000);
-        let mut worst = 0.0_f64;
-        for key in 0..100_000_u64 {
-            numbers.next(key.wrapping_mul(0xD6E8_FEB8_6659_FD93)).unwrap();
-            let (sessions, bytes) = numbers.memory();
-            assert_eq!(sessions as u64, key + 1);
-            if sessions >= 1_000 {
-                worst = worst.max(bytes as f64 / sessions as f64);
-            }
-        }
-        assert!((25.0..=32.0).contains(&worst), "{worst} bytes a session");
     }
 }

@@ -520,3 +520,47 @@ fn each_rule_that_is_switched_off_is_missed() {
         assert!(found.is_some(), "no schedule needs {rule:?}");
     }
 }
+
+/// Takes a section, raises its bound, and lets the register go back to the first record. Returns whether the owner stops.
+fn stops_after_a_restore(broken: Option<Rule>) -> bool {
+    let mut simulation = Simulation::new(1, World::Strong, broken);
+    let (_, owner) = simulation.owners.pop_first().expect("there are owners");
+    let mut engine = owner.engine;
+    engine.claim(0, 0);
+    let (mut records, mut first) = (vec![None; SECTIONS as usize], None);
+    for now in 0..60 {
+        if now == 40 {
+            records[0].clone_from(&first);
+            engine.wish(0, Wish::Raise);
+        }
+        let reply = match engine.poll(now, now + 1) {
+            Action::Wait(_) => {
+                if engine.holds(0) && now < 20 {
+                    first = first.or_else(|| records[0].clone());
+                    engine.wish(0, Wish::Raise);
+                }
+                continue;
+            }
+            Action::List => Reply::Listed(Vec::new()),
+            Action::Read(section) => Reply::Read(records[section as usize].clone()),
+            Action::Write { section, seen, record } => {
+                let slot = &mut records[section as usize];
+                let is_same = *slot == seen;
+                if is_same {
+                    *slot = Some(record);
+                }
+                Reply::Written(is_same)
+            }
+            Action::KeepJump(_) => Reply::JumpKept,
+            Action::AskFloor(_) => Reply::Floor(LastStored::default()),
+        };
+        engine.reply(now, reply);
+    }
+    engine.went_back(0)
+}
+
+#[test]
+fn an_owner_stops_if_the_register_went_back() {
+    assert!(stops_after_a_restore(None));
+    assert!(!stops_after_a_restore(Some(Rule::StopIfTheRegisterWentBack)));
+}

@@ -5,7 +5,7 @@ use imid_lease::{Promise, Register, RegisterError};
 
 /// A register in memory that says that it keeps its promises.
 #[derive(Clone, Debug, Default)]
-pub struct Strong(pub MemoryRegister);
+pub(crate) struct Strong(pub(crate) MemoryRegister);
 
 impl Register for Strong {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {

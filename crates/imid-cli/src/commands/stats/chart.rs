@@ -4,6 +4,7 @@
 const ROWS: usize = 5;
 
 /// Draws values as bars. The greatest value has the full height.
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a height is at most a few dozen steps")]
 pub(super) fn bars(values: &[f64], is_ascii: bool) -> Vec<String> {
     // The parts of a row: none, and then one eighth to eight eighths, or one half and two halves.
     let parts: &[char] =

@@ -13,7 +13,7 @@ use imid::MessageId;
 
 use self::rates::Rates;
 use self::sessions::Sessions;
-use self::summary::{Ahead, Counts, Summary};
+use self::summary::{Counts, Leads, Summary};
 use super::lines::{Problems, read_line};
 use super::whole_number;
 use crate::Out;
@@ -77,7 +77,7 @@ impl Args {
             counts: Counts::default(),
             sessions: Sessions::new()?,
             rates: Rates::default(),
-            ahead: self.time_field.as_ref().map(|_| Ahead::default()),
+            ahead: self.time_field.as_ref().map(|_| Leads::default()),
             range: None,
         };
         while let Some(block) = input.next()? {
@@ -103,7 +103,7 @@ struct Stats<'a> {
     counts: Counts,
     sessions: Sessions,
     rates: Rates,
-    ahead: Option<Ahead>,
+    ahead: Option<Leads>,
     /// The least and the greatest ID.
     range: Option<(MessageId, MessageId)>,
 }

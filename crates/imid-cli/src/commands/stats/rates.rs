@@ -81,7 +81,7 @@ impl Rates {
         }
         let column = |(index, count): (usize, u64)| Column {
             start_ms: (first + index as u64 * per_column) * self.seconds * 1_000,
-            ids_per_second: count as f64 / seconds as f64,
+            ids_per_second: ratio(count, seconds),
         };
         Columns { seconds, columns: counts.into_iter().enumerate().map(column).collect() }
     }
@@ -90,9 +90,15 @@ impl Rates {
     pub(super) fn peak(&mut self) -> Option<(Column, u64)> {
         self.settle();
         let peak = self.intervals.iter().max_by_key(|(interval, count)| (**count, u64::MAX - **interval))?;
-        let ids_per_second = *peak.1 as f64 / self.seconds as f64;
+        let ids_per_second = ratio(*peak.1, self.seconds);
         Some((Column { start_ms: peak.0 * self.seconds * 1_000, ids_per_second }, self.seconds))
     }
+}
+
+/// Returns the ratio of two counts, or 0 if the second one is 0.
+#[expect(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 #[cfg(test)]
@@ -135,7 +141,7 @@ mod tests {
         assert!(rates.intervals.len() <= MAX_INTERVALS);
         let columns = rates.columns(60);
         assert!(columns.columns.len() <= 60);
-        let sum: f64 = columns.columns.iter().map(|column| column.ids_per_second * columns.seconds as f64).sum();
+        let sum: f64 = columns.columns.iter().map(|column| column.ids_per_second / ratio(1, columns.seconds)).sum();
         assert!((sum - 100_000.0).abs() < 1e-6, "{sum}");
         assert!(columns.columns.iter().all(|column| column.ids_per_second > 0.0));
     }

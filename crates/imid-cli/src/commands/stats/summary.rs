@@ -6,7 +6,7 @@ use imid::dialect::Dialect;
 use serde::Serialize;
 
 use super::chart::bars;
-use super::rates::Rates;
+use super::rates::{Rates, ratio};
 use super::sessions::{Busiest, Owner};
 use crate::report::Stop;
 use crate::scheme::{Scheme, named_type};
@@ -25,13 +25,13 @@ pub(super) struct Counts {
 
 /// IDs whose time is ahead of the time of their message.
 #[derive(Clone, Copy, Default, Serialize)]
-pub(super) struct Ahead {
+pub(super) struct Leads {
     pub(super) ids: u64,
     pub(super) ahead: u64,
     pub(super) largest_ms: u64,
 }
 
-impl Ahead {
+impl Leads {
     /// Counts an ID.
     pub(super) fn add(&mut self, id_ms: u64, message_ms: u64) {
         let lead = id_ms.saturating_sub(message_ms);
@@ -41,7 +41,7 @@ impl Ahead {
     }
 
     fn share(self) -> f64 {
-        if self.ids == 0 { 0.0 } else { self.ahead as f64 / self.ids as f64 }
+        ratio(self.ahead, self.ids)
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Summary {
     pub(super) scheme: Scheme,
     pub(super) types: Vec<(u8, u64)>,
     pub(super) busiest: Busiest,
-    pub(super) ahead: Option<Ahead>,
+    pub(super) ahead: Option<Leads>,
     pub(super) rates: Rates,
 }
 
@@ -107,7 +107,7 @@ impl Summary {
             writeln!(out, "\nIDs by session type")?;
         }
         for (code, count) in &self.types {
-            let percent = *count as f64 / self.counts.valid as f64 * 100.0;
+            let percent = ratio(*count, self.counts.valid) * 100.0;
             writeln!(out, "{count:>12}  {percent:>6.2} %  {}", named_type(self.dialect(), *code))?;
         }
         Ok(())
@@ -124,7 +124,7 @@ impl Summary {
             None => writeln!(out, "\nBusiest {noun}; a count can be too high by at most {max_error}")?,
         }
         for (owner, count) in owners {
-            let percent = *count as f64 / self.counts.valid as f64 * 100.0;
+            let percent = ratio(*count, self.counts.valid) * 100.0;
             let owner = match owner {
                 Owner::Session { type_code, hash } => {
                     format!("type {}, hash {hash}", named_type(self.dialect(), *type_code))
@@ -162,7 +162,7 @@ impl Summary {
             counts: self.counts,
             first_time: self.times.map(|(first, _)| rfc3339(first)),
             last_time: self.times.map(|(_, last)| rfc3339(last)),
-            ahead: self.ahead.map(|ahead| AheadObject { counts: ahead, share: ahead.share() }),
+            ahead: self.ahead.map(|ahead| LeadsObject { counts: ahead, share: ahead.share() }),
             types: self
                 .types
                 .iter()
@@ -199,7 +199,7 @@ struct Object {
     first_time: Option<String>,
     last_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ahead: Option<AheadObject>,
+    ahead: Option<LeadsObject>,
     types: Vec<TypeObject>,
     busiest: Vec<OwnerObject>,
     busiest_max_error: u64,
@@ -209,9 +209,9 @@ struct Object {
 }
 
 #[derive(Serialize)]
-struct AheadObject {
+struct LeadsObject {
     #[serde(flatten)]
-    counts: Ahead,
+    counts: Leads,
     share: f64,
 }
 

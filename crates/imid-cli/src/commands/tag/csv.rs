@@ -134,7 +134,7 @@ impl Records {
             batch.text.extend_from_slice(line_end);
             self.header = Some(header);
         }
-        batch.lines += self.raw.iter().filter(|byte| **byte == b'\n').count() as u64;
+        batch.lines += self.raw.find_iter(b"\n").count() as u64;
         self.raw.clear();
         (self.fields.len, self.fields.count) = (0, 0);
         Ok(())

@@ -149,13 +149,13 @@ impl Args {
         };
         let mut tagger = Tagger { minter: &mut minter, rooms: &rooms, out, report, lines: 0, tagged: 0, last: None };
         let ran = tagger.run(pipeline);
-        let tagged = tagger.tagged;
+        let count = tagger.tagged;
         // Also after an error, because the lines before it were written.
         let flushed = out.flush().map_err(Stop::from);
         bar.finish_and_clear();
         minter.finish(report);
         ran.and(flushed)?;
-        minter.summary(tagged, report);
+        minter.summary(count, report);
         Ok(())
     }
 

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_cut_in_a_millisecond_that_a_burst_borrowed_changes_no_id() {
-        assert_cuts_change_nothing(1, &[NOON; 6_000], (1..6_000).step_by(97).chain([4_095, 4_096, 4_097, 4_100]));
+        assert_cuts_change_nothing(1, &vec![NOON; 6_000], (1..6_000).step_by(97).chain([4_095, 4_096, 4_097, 4_100]));
     }
 
     proptest! {

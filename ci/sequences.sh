@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Owners of a sequence are killed and paused on a real PostgreSQL, and the gap-free recipes run on PostgreSQL and MariaDB. With
+# arguments it takes longer: ci/sequences.sh [KILLS] [SECONDS]; 1,000 kills take about three minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export IMID_KILLS=${1:-30}
+
+tests=(cargo test --package imid-lease --features postgres --test kill_owner)
+# The servers wait for nothing while they run.
+"${tests[@]}" --no-run
+bash ci/services.sh run postgres mysql -- bash -c '"${@:2}" && bash crates/imid-lease/gap_free.sh "$1"' - "${2:-3}" \
+  "${tests[@]}" -- --nocapture

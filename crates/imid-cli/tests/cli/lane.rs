@@ -1,0 +1,118 @@
+//! `imid lane`, on a register in a file.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use imid_lease::register::FileRegister;
+use imid_lease::{LeasedGenerator, Options};
+use tempfile::TempDir;
+
+use crate::imid_args;
+
+/// A register with two lanes, of which `web-1` holds one.
+struct Space {
+    url: String,
+    ids: LeasedGenerator,
+    _folder: TempDir,
+}
+
+fn space() -> Space {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ids");
+    let options = Options::new()
+        .lane_bits(1)
+        .name("web-1")
+        .horizon(Duration::from_millis(2500))
+        .time_out(Duration::from_secs(1))
+        .max_skew(Duration::from_millis(500))
+        .max_lead(Duration::from_millis(500));
+    let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();
+    Space { url: format!("file:{}", path.display()), ids, _folder: folder }
+}
+
+#[test]
+fn list_shows_the_register_and_each_lane() {
+    let space = space();
+    let status = space.ids.status();
+    let ran = imid_args(&["lane", "list", "--register", &space.url], "");
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert_eq!(lines[0], format!("register {}: strong", status.register.unwrap()));
+    assert_eq!(lines[1], "space lanes: 2 lanes of imid-80");
+    let held = lines[2..].iter().filter(|line| line.contains("held by web-1 up to 20")).count();
+    let unused = lines[2..].iter().filter(|line| line.ends_with("  never used")).count();
+    assert_eq!((lines.len(), held, unused), (4, 1, 1), "{}", ran.out);
+    space.ids.close();
+    let ran = imid_args(&["lane", "list", "--register", &space.url], "");
+    assert!(ran.out.contains(", last held by web-1"), "{}", ran.out);
+}
+
+#[test]
+fn a_lane_in_use_is_freed_by_force_only() {
+    let space = space();
+    let lane = space.ids.status().lane.unwrap().to_string();
+    let release = ["lane", "release", "--register", &space.url, "--time-out", "1", &lane];
+    let ran = imid_args(&release, "");
+    assert_eq!(ran.status, 1);
+    assert_eq!(ran.err, format!("error: lane {lane} is in use by web-1; --force frees it all the same\n"));
+    let ran = imid_args(&[&release[..], &["--force"]].concat(), "");
+    assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")));
+    assert!(ran.err.starts_with("--force: a holder that is alive goes on up to its ceiling"), "{}", ran.err);
+}
+
+#[test]
+fn a_lane_whose_holder_is_gone_is_freed() {
+    let space = space();
+    let lane = space.ids.status().lane.unwrap().to_string();
+    // As after a crash: the holder renews no more, and gives nothing back.
+    let path = space.url.strip_prefix("file:").unwrap();
+    let copy = format!("{path}-copy");
+    std::fs::copy(path, &copy).unwrap();
+    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), "--time-out", "1", &lane], "");
+    assert_eq!((ran.status, ran.err.as_str(), ran.out), (0, "", format!("lane {lane} is free\n")));
+    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
+    assert_eq!((ran.status, ran.err), (1, format!("error: lane {lane} is not held\n")));
+}
+
+#[test]
+fn watch_prints_changes_and_no_renewals() {
+    let space = space();
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
+        .args(["lane", "watch", "--register", &space.url, "--interval", "50"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tool.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = [lines.next().unwrap(), lines.next().unwrap()];
+    assert!(first.iter().any(|line| line.contains("held by web-1")), "{first:?}");
+    // Several renewals.
+    std::thread::sleep(Duration::from_millis(1500));
+    space.ids.close();
+    let next = lines.next().unwrap();
+    tool.kill().unwrap();
+    tool.wait().unwrap();
+    assert!(next.contains("free from") && next.ends_with("last held by web-1"), "{next}");
+}
+
+#[test]
+fn a_url_that_cannot_be_used_is_an_error() {
+    let error = |url: &str| {
+        let ran = imid_args(&["lane", "list", "--register", url], "");
+        assert_eq!(ran.status, 1);
+        ran.err
+    };
+    assert_eq!(
+        error("oracle://u:secret@h"),
+        "error: expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:\n"
+    );
+    if !cfg!(feature = "postgres") {
+        assert_eq!(
+            error("postgres://u:secret@h/d"),
+            "error: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let empty = format!("file:{}", folder.path().join("ids").display());
+    assert_eq!(error(&empty), "error: the register has no space \"lanes\"\n");
+}

@@ -1,0 +1,59 @@
+//! Files of IDs: ten bytes each, in the order in which one generator minted them.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use imid::MessageId;
+
+/// Where one generator's IDs go. Each ID is written by itself, so that a killed process has written all that it minted.
+pub(crate) struct Output(File);
+
+impl Output {
+    /// Creates a file of its own. `kind` is part of its name.
+    pub(crate) fn create(folder: &Path, kind: &str) -> io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // A PID can come again after a while.
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let name = format!("{kind}-{}-{time}-{}.ids", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Ok(Self(File::create_new(folder.join(name))?))
+    }
+
+    pub(crate) fn write(&mut self, id: MessageId) -> io::Result<()> {
+        self.0.write_all(&id.to_bytes())
+    }
+}
+
+/// Lists the files of a folder.
+pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "ids") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Reads the IDs of one file.
+pub(crate) struct Ids(BufReader<File>);
+
+impl Ids {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(BufReader::with_capacity(1 << 16, File::open(path)?)))
+    }
+
+    /// Returns the next ID as a number. An ID that was cut by a kill was not used by anyone.
+    pub(crate) fn next(&mut self) -> io::Result<Option<u128>> {
+        let mut bytes = [0; 16];
+        match self.0.read_exact(&mut bytes[6..]) {
+            Ok(()) => Ok(Some(u128::from_be_bytes(bytes))),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Starts the workers, breaks things, and checks the IDs.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use imid_lease::register::FileRegister;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::check::check;
+use crate::faults::{Fault, Random};
+use crate::proxy::Proxy;
+use crate::worker::TIME_OUT;
+
+/// Number of processes: twice as many as lanes, so there is always somebody who waits for one.
+const WORKERS: usize = 32;
+
+struct Worker {
+    name: String,
+    child: Child,
+    /// What connects it with the store.
+    proxy: Option<Proxy>,
+    /// When a paused process goes on.
+    paused_until: Option<Instant>,
+    /// When the clock is right again.
+    wrong_until: Option<Instant>,
+    /// When the replies come again.
+    silent_until: Option<Instant>,
+}
+
+struct Soak {
+    store: String,
+    scheme: String,
+    url: String,
+    folder: PathBuf,
+    workers: Vec<Worker>,
+    random: Random,
+    counts: HashMap<Fault, u64>,
+    /// Number of processes that ended by themselves with an error.
+    failed_workers: u64,
+    next_name: u64,
+    outage: Duration,
+}
+
+pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCode> {
+    let seconds: u64 = seconds.parse().map_err(|_| io::Error::other(format!("expected seconds, found {seconds}")))?;
+    let folder =
+        PathBuf::from(env::var("IMID_SOAK_FOLDER").map_err(|_| io::Error::other("expected IMID_SOAK_FOLDER"))?);
+    let url = if store == "file" {
+        format!("file:{}", folder.join("disk/register").display())
+    } else {
+        let variable = format!("IMID_{}_URL", store.to_uppercase());
+        env::var(&variable).map_err(|_| io::Error::other(format!("expected {variable}, which ci/services.sh sets")))?
+    };
+    fs::create_dir_all(folder.join("ids"))?;
+    let seed = env::var("IMID_SOAK_SEED").ok().and_then(|seed| seed.parse().ok());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| u64::from(time.subsec_nanos()));
+    let seed = seed.unwrap_or(now);
+    println!("{store}: {WORKERS} processes, 16 lanes, {seconds} s, IMID_SOAK_SEED={seed}");
+    let mut soak = Soak {
+        store: store.to_owned(),
+        scheme: scheme.to_owned(),
+        url,
+        folder,
+        workers: Vec::new(),
+        random: Random(seed),
+        counts: HashMap::new(),
+        failed_workers: 0,
+        next_name: 0,
+        outage: Duration::from_secs((seconds / 6).clamp(3, 20)),
+    };
+    for _ in 0..WORKERS {
+        let worker = soak.start_worker(None)?;
+        soak.workers.push(worker);
+    }
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < end {
+        soak.wait(300)?;
+        let fault = Fault::draw(&mut soak.random, store == "file");
+        if soak.inject(fault)? {
+            *soak.counts.entry(fault).or_default() += 1;
+        }
+    }
+    soak.stop_workers();
+    soak.report()
+}
+
+impl Soak {
+    /// Starts a worker with a name. Without one, it gets a name that no process had before.
+    fn start_worker(&mut self, name: Option<String>) -> io::Result<Worker> {
+        self.next_name += 1;
+        let name = name.unwrap_or_else(|| format!("w{}", self.next_name));
+        let proxy = (self.store != "file").then(|| Proxy::new(address(&self.url)));
+        let url = match &proxy {
+            Some(proxy) => self.url.replace(address(&self.url), &proxy.address),
+            None => self.url.clone(),
+        };
+        let child = Command::new(env::current_exe()?)
+            .args(["worker", &url])
+            .arg(self.folder.join("ids"))
+            .args([&name, &self.scheme])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()?;
+        Ok(Worker { name, child, proxy, paused_until: None, wrong_until: None, silent_until: None })
+    }
+
+    /// Waits for up to twice this time, and ends the faults whose time is over.
+    fn wait(&mut self, ms: u64) -> io::Result<()> {
+        let end = Instant::now() + Duration::from_millis(self.random.below(2 * ms));
+        loop {
+            let now = Instant::now();
+            for index in 0..self.workers.len() {
+                let worker = &mut self.workers[index];
+                let is_over = |until: &mut Option<Instant>| until.take_if(|until| *until <= now).is_some();
+                if is_over(&mut worker.paused_until) {
+                    signal(worker, Signal::SIGCONT);
+                }
+                if is_over(&mut worker.wrong_until) {
+                    tell(worker, "clock 0");
+                }
+                if let Some(proxy) = worker.proxy.as_ref().filter(|_| is_over(&mut worker.silent_until)) {
+                    proxy.lose_replies(false);
+                    proxy.cut();
+                }
+                // A worker that gave its lane back, or one with an error.
+                if let Some(status) = worker.child.try_wait()? {
+                    if !status.success() {
+                        eprintln!("soak: worker {} ended: {status}", worker.name);
+                        self.failed_workers += 1;
+                    }
+                    self.workers[index] = self.start_worker(None)?;
+                }
+            }
+            if now >= end {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Breaks something. Returns false if this cannot be broken now.
+    fn inject(&mut self, fault: Fault) -> io::Result<bool> {
+        let index = usize::try_from(self.random.below(WORKERS as u64)).unwrap_or_default();
+        let draw = self.random.below(1000);
+        let now = Instant::now();
+        let worker = &mut self.workers[index];
+        match fault {
+            Fault::Kill => {
+                worker.child.kill()?;
+                worker.child.wait()?;
+                // Half of the new processes have the name of the old one.
+                let name = (draw % 2 == 0).then(|| worker.name.clone());
+                self.workers[index] = self.start_worker(name)?;
+            }
+            Fault::Pause => {
+                if worker.paused_until.is_some() {
+                    return Ok(false);
+                }
+                signal(worker, Signal::SIGSTOP);
+                worker.paused_until = Some(now + 3 * TIME_OUT);
+            }
+            Fault::Clock => {
+                tell(worker, if draw % 2 == 0 { "clock 3600000" } else { "clock -3600000" });
+                worker.wrong_until = Some(now + Duration::from_millis(500 + 10 * draw));
+            }
+            Fault::Quit => tell(worker, "quit"),
+            Fault::Fork => tell(worker, "fork"),
+            Fault::Cut => {
+                for worker in self.workers.iter().skip(index % 4).step_by(4) {
+                    worker.proxy.as_ref().inspect(|proxy| proxy.cut());
+                }
+            }
+            Fault::LostReplies => {
+                worker.proxy.as_ref().inspect(|proxy| proxy.lose_replies(true));
+                worker.silent_until = Some(now + Duration::from_millis(500 + 3 * draw));
+            }
+            Fault::StoreStopped => {
+                self.server("stop");
+                self.wait_for(self.outage)?;
+                self.server("start");
+            }
+            Fault::StoreKilled => {
+                self.server("kill");
+                self.server("start");
+            }
+            Fault::TornFile => return self.tear_file(),
+            Fault::FullDisk => return self.fill_disk(),
+            Fault::LockedFile => {
+                let Ok(_lock) = FileRegister::owned(self.register_path()) else { return Ok(false) };
+                self.wait_for(self.outage)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes on with the faults of processes for this time.
+    fn wait_for(&mut self, time: Duration) -> io::Result<()> {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            self.wait(300)?;
+            let fault = Fault::draw(&mut self.random, true);
+            if matches!(fault, Fault::Kill | Fault::Pause | Fault::Clock | Fault::Quit | Fault::Fork)
+                && self.inject(fault)?
+            {
+                *self.counts.entry(fault).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn server(&self, action: &str) {
+        let script = env::var("IMID_SERVICES_SH").unwrap_or_default();
+        let status = Command::new("bash").args([&script, "server", &self.store, action]).status();
+        if !status.is_ok_and(|status| status.success()) {
+            eprintln!("soak: cannot {action} the server");
+        }
+    }
+
+    fn register_path(&self) -> PathBuf {
+        self.folder.join("disk/register")
+    }
+
+    /// Replaces the file by its first half for a second, while no process writes.
+    fn tear_file(&mut self) -> io::Result<bool> {
+        let path = self.register_path();
+        self.freeze();
+        let Ok(whole) = fs::read(&path) else { return self.thaw().map(|()| false) };
+        let half = &whole[..whole.len() / 2];
+        replace(&path, half)?;
+        self.thaw()?;
+        self.wait(1000)?;
+        self.freeze();
+        // A process that was in the middle of a write has replaced the torn file by a whole one. That one has its write.
+        if fs::read(&path)? == half {
+            replace(&path, &whole)?;
+        }
+        self.thaw()?;
+        Ok(true)
+    }
+
+    /// Fills the register's disk for some seconds, if it is a disk of its own.
+    fn fill_disk(&mut self) -> io::Result<bool> {
+        if env::var("IMID_SOAK_SMALL_DISK").is_err() {
+            return Ok(false);
+        }
+        let path = self.folder.join("disk/filler");
+        let mut filler = fs::File::create(&path)?;
+        while filler.write_all(&[0; 4096]).is_ok() {}
+        self.wait_for(self.outage)?;
+        fs::remove_file(&path)?;
+        Ok(true)
+    }
+
+    /// Stops all processes.
+    fn freeze(&self) {
+        for worker in &self.workers {
+            signal(worker, Signal::SIGSTOP);
+        }
+        // A process stops when it leaves the kernel.
+        thread::sleep(Duration::from_millis(50));
+    }
+
+    /// Lets all processes go on, except those that are paused.
+    fn thaw(&self) -> io::Result<()> {
+        for worker in self.workers.iter().filter(|worker| worker.paused_until.is_none()) {
+            signal(worker, Signal::SIGCONT);
+        }
+        Ok(())
+    }
+
+    fn stop_workers(&mut self) {
+        for worker in &mut self.workers {
+            signal(worker, Signal::SIGCONT);
+            tell(worker, "quit");
+        }
+        let end = Instant::now() + Duration::from_secs(5);
+        for worker in &mut self.workers {
+            while matches!(worker.child.try_wait(), Ok(None)) && Instant::now() < end {
+                thread::sleep(Duration::from_millis(20));
+            }
+            let _ = worker.child.kill();
+            let _ = worker.child.wait();
+        }
+    }
+
+    fn report(&self) -> io::Result<ExitCode> {
+        let found = check(&self.folder.join("ids"))?;
+        let faults: u64 = self.counts.values().sum();
+        let mut kinds: Vec<_> = self.counts.iter().map(|(fault, count)| format!("{count} {fault}")).collect();
+        kinds.sort_unstable();
+        let name = if self.scheme == "lease" { &self.store } else { &self.scheme };
+        let failed = match self.failed_workers {
+            0 => String::new(),
+            count => format!(", {count} workers FAILED"),
+        };
+        println!(
+            "{name}: {} IDs, {} duplicates, {faults} faults, {} out of order, {} generators{failed} ({})",
+            found.ids,
+            found.duplicates,
+            found.out_of_order,
+            found.generators,
+            kinds.join(", ")
+        );
+        // A run without IDs proves nothing.
+        let is_good = !found.has_faults() && found.ids > 0 && self.failed_workers == 0;
+        Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn signal(worker: &Worker, signal: Signal) {
+    // A worker that has ended is replaced in a moment.
+    let _ = kill(Pid::from_raw(worker.child.id().cast_signed()), signal);
+}
+
+fn tell(worker: &mut Worker, command: &str) {
+    if let Some(input) = &mut worker.child.stdin {
+        // As above.
+        let _ = writeln!(input, "{command}");
+    }
+}
+
+/// Replaces a file in one step.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let other = path.with_extension("soak");
+    fs::write(&other, bytes)?;
+    fs::rename(other, path)
+}
+
+/// Returns the `host:port` of a URL.
+fn address(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
+}

@@ -1,0 +1,173 @@
+//! A process that mints. It reads commands from its standard input:
+//!
+//! - `clock N`: the clock shows N milliseconds more than the system's;
+//! - `fork`: forks a child, which tries to mint;
+//! - `quit`, or the end of the input: gives the lane back and ends.
+
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use imid::clock::{Clock, ClockError, SystemClock};
+use imid::{MessageId, Session, SessionType};
+use imid_lease::register::open_url_with_time_limit;
+use imid_lease::{LeasedGenerator, Options};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, fork};
+
+use crate::output::Output;
+use crate::rivals;
+
+/// How long a lane stays with a holder that is not heard of. In the lease scheme this is also the horizon.
+pub(crate) const TIME_OUT: Duration = Duration::from_secs(2);
+
+/// Number of lanes.
+pub(crate) const LANE_BITS: u32 = 4;
+
+/// Number of IDs that are minted at full speed, before a pause that spares the disk.
+const BURST: usize = 2000;
+
+/// The pause. 16 holders mint about 200,000 IDs a second together.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// Commands that the worker has received.
+#[derive(Default)]
+pub(crate) struct Commands {
+    pub(crate) quits: AtomicBool,
+    forks: AtomicBool,
+    /// What the clock shows more than the system's, in milliseconds.
+    offset_ms: AtomicI64,
+}
+
+/// The system's clock with an offset that the commands set.
+#[derive(Clone)]
+pub(crate) struct TestClock(Arc<Commands>);
+
+impl Clock for TestClock {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        let offset = self.0.offset_ms.load(Ordering::Relaxed);
+        SystemClock.now_ms().map(|now| now.saturating_add_signed(offset))
+    }
+}
+
+/// Something that mints until it cannot.
+pub(crate) trait Minter {
+    /// Returns an ID, or how long to wait, or `None` if this minter has ended.
+    fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>>;
+}
+
+impl Minter for LeasedGenerator<TestClock> {
+    fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>> {
+        self.generate(session).map_err(|error| {
+            if error.retry_after().is_none() && !error.is_forked() {
+                eprintln!("worker: {error}");
+            }
+            error.retry_after()
+        })
+    }
+}
+
+pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Result<ExitCode> {
+    let commands = Arc::new(Commands::default());
+    let received = Arc::clone(&commands);
+    thread::spawn(move || receive(&received));
+    let clock = TestClock(Arc::clone(&commands));
+    while !commands.quits.load(Ordering::Relaxed) {
+        let opened: Result<Box<dyn Minter>, String> = match scheme {
+            "lease" => lease(url, name, clock.clone()),
+            "wall-clock" => rivals::wall_clock(url, name, clock.clone()),
+            "expiring-key" => rivals::expiring_key(url, name, clock.clone()),
+            _ => return Err(io::Error::other(format!("expected lease, wall-clock or expiring-key, found {scheme}"))),
+        };
+        match opened {
+            Ok(minter) => mint(&*minter, &commands, folder, name, scheme == "lease")?,
+            // All lanes are taken, or the store is broken. That is what the soak is for.
+            Err(reason) if scheme != "lease" || reason.is_empty() => thread::sleep(Duration::from_millis(300)),
+            Err(reason) => {
+                eprintln!("worker: {reason}");
+                thread::sleep(Duration::from_millis(300));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, String> {
+    let options = Options::new()
+        .lane_bits(LANE_BITS)
+        .name(name)
+        .horizon(TIME_OUT)
+        .time_out(TIME_OUT)
+        .max_skew(Duration::from_secs(1))
+        .max_lead(Duration::from_millis(500))
+        .open_within(Duration::from_mins(1))
+        .clock(clock);
+    let register = open_url_with_time_limit(url, Duration::from_millis(1500)).map_err(|error| error.to_string())?;
+    match LeasedGenerator::open(register, options) {
+        Ok(ids) => Ok(Box::new(ids)),
+        Err(error) if error.is_no_lane() || error.is_register() => Err(String::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Mints until the minter ends. The rivals are not forked: their duplicates are to come from their leases.
+fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can_fork: bool) -> io::Result<()> {
+    let mut output = Output::create(folder, name)?;
+    // All workers mint for these sessions. In one lane, a second holder would soon repeat an ID.
+    let sessions = ["room-1", "room-2", "room-3", "room-4"].map(|room| Session::new(SessionType::GROUP, room));
+    while !commands.quits.load(Ordering::Relaxed) {
+        if commands.forks.swap(false, Ordering::Relaxed) && can_fork {
+            mint_in_child(minter, &sessions, folder)?;
+        }
+        for &session in sessions.iter().cycle().take(BURST) {
+            match minter.mint(session) {
+                Ok(id) => output.write(id)?,
+                Err(Some(wait)) => {
+                    thread::sleep(wait.clamp(Duration::from_millis(1), Duration::from_millis(100)));
+                    break;
+                }
+                Err(None) => return Ok(()),
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Forks a child that tries to mint what its parent may mint too. Whatever it mints is checked as all IDs are.
+fn mint_in_child(minter: &dyn Minter, sessions: &[Session], folder: &Path) -> io::Result<()> {
+    let mut output = Output::create(folder, "child")?;
+    // SAFETY: the child mints, writes to a file that is open, and ends without running what belongs to the parent.
+    #[expect(unsafe_code, reason = "fork")]
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => {
+            waitpid(child, None)?;
+        }
+        ForkResult::Child => {
+            for &session in sessions.iter().cycle().take(BURST) {
+                if let Ok(id) = minter.mint(session) {
+                    let _ = output.write(id);
+                }
+            }
+            // Nothing is dropped, so nothing of the parent's is closed.
+            let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+    Ok(())
+}
+
+fn receive(commands: &Commands) {
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        match line.split_once(' ') {
+            Some(("clock", offset)) => commands.offset_ms.store(offset.parse().unwrap_or(0), Ordering::Relaxed),
+            None if line == "fork" => commands.forks.store(true, Ordering::Relaxed),
+            _ => break,
+        }
+    }
+    // Also if the supervisor is gone.
+    commands.quits.store(true, Ordering::Relaxed);
+}

@@ -1,0 +1,122 @@
+//! The thread that moves worker IDs between the list and the stock.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use imid::snowflake::SpareNode;
+
+use super::list::{Failure, List};
+use super::stock::Job;
+use super::{Shared, State};
+
+/// The wait after a call that has failed, and after an empty list.
+const GAP: Duration = Duration::from_millis(100);
+
+/// How long the end waits until worker IDs can go back that were used ahead of the store's time.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the thread works on.
+pub(super) struct Work<L> {
+    pub(super) list: L,
+    pub(super) shared: Arc<Shared>,
+    /// The greatest worker ID of the layout.
+    pub(super) node_max: u32,
+}
+
+impl<L: List> Work<L> {
+    pub(super) fn run(&mut self) {
+        let mut give_up_at = None;
+        loop {
+            let (is_closing, changes) = {
+                let mut state = self.shared.state();
+                if state.is_closing {
+                    state.stock.close();
+                }
+                (state.is_closing, state.changes)
+            };
+            if is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
+                let mut state = self.shared.state();
+                state.lost += state.stock.counts().0 as u64;
+                return;
+            }
+            let (wait, has_failed) = match self.work() {
+                Ok(Job::Done) => return,
+                Ok(Job::Pop | Job::Push(_)) => continue,
+                // While it ends, it looks again soon, to give up in time.
+                Ok(Job::Wait { until_ms: None }) => (if is_closing { GAP } else { Duration::from_hours(1) }, false),
+                Ok(Job::Wait { until_ms: Some(ms) }) => (Duration::from_millis(ms).min(GAP), false),
+                Err(()) => (GAP, true),
+            };
+            let is_idle =
+                |state: &mut State| state.is_closing == is_closing && (has_failed || state.changes == changes);
+            let state = self.shared.state();
+            drop(self.shared.changed.wait_timeout_while(state, wait, is_idle).unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list is
+    /// empty.
+    fn work(&mut self) -> Result<Job, ()> {
+        let now_ms = self.list.now_ms();
+        let store_ms = now_ms.map_err(|failure| self.note(failure))?;
+        let job = self.shared.state().stock.next_job(store_ms);
+        match job {
+            Job::Pop => self.pop(store_ms)?,
+            Job::Push(node) => self.push(node)?,
+            Job::Wait { .. } | Job::Done => {}
+        }
+        self.shared.state().last_error = None;
+        Ok(match job {
+            Job::Wait { until_ms: Some(ms) } => Job::Wait { until_ms: Some(ms.saturating_sub(store_ms)) },
+            job => job,
+        })
+    }
+
+    fn pop(&mut self, store_ms: u64) -> Result<(), ()> {
+        let Some(text) = self.list.pop().map_err(|failure| self.lose(failure))? else {
+            self.fail("the list is empty".into());
+            return Err(());
+        };
+        let Some(node) = text.parse().ok().filter(|node| *node <= self.node_max) else {
+            // It is not ours to remove. Another program may use the list.
+            self.list.push(&text).map_err(|failure| self.lose(failure))?;
+            let max = self.node_max;
+            self.fail(format!("expected a worker ID of 0 to {max} in the list, found {text:?}"));
+            return Err(());
+        };
+        let is_new = self.shared.state().stock.add(node, store_ms);
+        if !is_new {
+            self.fail(format!("worker ID {node} was in the list while this process had it"));
+            return Err(());
+        }
+        self.shared.changed.notify_all();
+        Ok(())
+    }
+
+    fn push(&mut self, node: SpareNode) -> Result<(), ()> {
+        self.list.push(&node.node.to_string()).map_err(|failure| {
+            if matches!(failure, Failure::NotDone(_)) {
+                self.shared.state().stock.keep(node);
+            }
+            self.lose(failure);
+        })
+    }
+
+    /// Remembers the error of a call that moves a worker ID. Without an answer nobody knows where the worker ID is.
+    fn lose(&self, failure: Failure) {
+        if matches!(failure, Failure::Unknown(_)) {
+            self.shared.state().lost += 1;
+        }
+        self.note(failure);
+    }
+
+    /// Remembers the error of a call.
+    fn note(&self, failure: Failure) {
+        let (Failure::NotDone(error) | Failure::Unknown(error)) = failure;
+        self.fail(error.to_string());
+    }
+
+    fn fail(&self, error: String) {
+        self.shared.state().last_error = Some(error);
+    }
+}

@@ -1,0 +1,171 @@
+//! The register in a file.
+
+mod folder;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use folder::Folder;
+use imid_lease::Register;
+use imid_lease::register::FileRegister;
+
+const A: &str = "lanes/1/00000";
+
+#[test]
+fn records_are_kept_and_compared() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut register = FileRegister::shared(&path).unwrap();
+    assert_eq!(register.read(A).unwrap(), None);
+    assert!(register.compare_and_set(A, None, "one 1").unwrap());
+    assert!(!register.compare_and_set(A, None, "two").unwrap());
+    assert!(!register.compare_and_set(A, Some("one"), "two").unwrap());
+    assert!(register.compare_and_set("lanes/meta", None, "m").unwrap());
+    assert!(register.compare_and_set("others/meta", None, "o").unwrap());
+    let mut other = FileRegister::shared(&path).unwrap();
+    assert!(other.compare_and_set(A, Some("one 1"), "two 2").unwrap());
+    assert_eq!(register.read(A).unwrap().as_deref(), Some("two 2"));
+    let listed = register.list("lanes/").unwrap();
+    assert_eq!(listed, [(A.to_owned(), "two 2".to_owned()), ("lanes/meta".to_owned(), "m".to_owned())]);
+    let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "the file and its lock: {names:?}");
+}
+
+/// Each of two threads has opened the file before the other replaces it.
+#[test]
+fn two_openers_count_together_across_renames() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    FileRegister::shared(&path).unwrap().compare_and_set(A, None, "0").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut register = FileRegister::shared(&path).unwrap().time_limit(Duration::from_secs(20));
+                let mut written = 0;
+                while written < 50 {
+                    let seen = register.read(A).unwrap().unwrap();
+                    let next = (seen.parse::<u32>().unwrap() + 1).to_string();
+                    written += u32::from(register.compare_and_set(A, Some(&seen), &next).unwrap());
+                }
+            });
+        }
+    });
+    assert_eq!(FileRegister::shared(&path).unwrap().read(A).unwrap().as_deref(), Some("100"));
+}
+
+#[test]
+fn an_owner_lets_nobody_else_in() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut owner = FileRegister::owned(&path).unwrap();
+    owner.compare_and_set(A, None, "1").unwrap();
+    let error = FileRegister::owned(&path).unwrap_err().to_string();
+    let expected = format!(
+        "expected no other user of {}: found another register of this process that has locked it",
+        path.display()
+    );
+    assert_eq!(error, expected);
+    let mut other = FileRegister::shared(&path).unwrap().time_limit(Duration::from_millis(50));
+    let start = Instant::now();
+    let error = other.read(A).unwrap_err().to_string();
+    assert!(error.starts_with("cannot lock "), "{error}");
+    assert!(start.elapsed() >= Duration::from_millis(50));
+    // The failed call has not ended the owner's lock.
+    assert!(FileRegister::owned(&path).is_err());
+    drop(owner);
+    assert_eq!(other.read(A).unwrap().as_deref(), Some("1"));
+}
+
+/// What a crash leaves behind before each system call of a write.
+#[test]
+fn a_crash_in_a_write_leaves_the_old_record_or_the_new_one() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut register = FileRegister::shared(&path).unwrap();
+    register.compare_and_set(A, None, "1").unwrap();
+    let old = fs::read(&path).unwrap();
+    register.compare_and_set(A, Some("1"), "2").unwrap();
+    let new = fs::read(&path).unwrap();
+    let temporary = folder.path("ids.new");
+    let found = || FileRegister::shared(&path).unwrap().read(A).unwrap().unwrap();
+    // Before the rename: any part of the new file is there.
+    for end in [0, 1, new.len() / 2, new.len()] {
+        fs::write(&path, &old).unwrap();
+        fs::write(&temporary, &new[..end]).unwrap();
+        assert_eq!(found(), "1");
+        assert!(FileRegister::shared(&path).unwrap().compare_and_set(A, Some("1"), "2").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), new);
+    }
+    // After it.
+    assert_eq!(found(), "2");
+}
+
+#[test]
+fn a_torn_or_edited_file_is_refused_and_not_overwritten() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    FileRegister::shared(&path).unwrap().compare_and_set(A, None, "1").unwrap();
+    let whole = fs::read(&path).unwrap();
+    let refused = |text: &[u8]| {
+        fs::write(&path, text).unwrap();
+        let error = FileRegister::owned(&path).unwrap_err().to_string();
+        assert_eq!(fs::read(&path).unwrap(), text, "not overwritten");
+        error
+    };
+    for end in 0..whole.len() {
+        let error = refused(&whole[..end]);
+        assert!(error.contains("expected the checksum"), "{end}: {error}");
+    }
+    for at in 0..whole.len() {
+        let mut edited = whole.clone();
+        edited[at] ^= 1;
+        refused(&edited);
+    }
+    refused(&[&whole[..], b"x"].concat());
+    fs::write(&path, &whole).unwrap();
+    FileRegister::owned(&path).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_the_old_records_stay() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut register = FileRegister::shared(&path).unwrap();
+    register.compare_and_set(A, None, "1").unwrap();
+    // Each write to this device finds the disk full.
+    std::os::unix::fs::symlink("/dev/full", folder.path("ids.new")).unwrap();
+    let error = register.compare_and_set(A, Some("1"), "2").unwrap_err().to_string();
+    assert!(error.starts_with("cannot write ") && error.contains("No space left"), "{error}");
+    assert_eq!(register.read(A).unwrap().as_deref(), Some("1"));
+    fs::remove_file(folder.path("ids.new")).unwrap();
+    assert!(register.compare_and_set(A, Some("1"), "2").unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_file_of_another_machine_is_refused_until_it_is_adopted() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    FileRegister::shared(&path).unwrap().compare_and_set(A, None, "1").unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let first = text.lines().next().unwrap().to_owned();
+    let body = text[..text.rfind("sum=").unwrap()].replace(&first, "imid-register/1 machine=other");
+    let sum = body
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    fs::write(&path, format!("{body}sum={sum:016x}\n")).unwrap();
+    let error = FileRegister::owned(&path).unwrap_err();
+    assert!(error.is_another_machine());
+    assert!(error.to_string().contains("found one of the machine other"), "{error}");
+    drop(FileRegister::owned_from_another_machine(&path).unwrap());
+    assert_eq!(FileRegister::owned(&path).unwrap().read(A).unwrap().as_deref(), Some("1"));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_an_error() {
+    let error = FileRegister::owned("/nowhere-at-all/ids").unwrap_err().to_string();
+    assert!(error.starts_with("cannot use /nowhere-at-all/ids as a register: "), "{error}");
+    assert!(FileRegister::owned(Path::new("/")).is_err());
+}
