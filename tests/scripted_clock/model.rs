@@ -55,6 +55,7 @@ pub(super) enum Verdict {
     Closed,
     /// As said, and the wait in milliseconds.
     Rollback(u64),
+    /// The same. The generator may find only a part of a wait of more than a second.
     Overload(u64),
 }
 
@@ -168,7 +169,10 @@ impl Model {
     fn wait(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
         let (capacity, mut at) = (self.settings.capacity(), now);
         for tries in 0.. {
-            assert!(tries < 20_000, "{self:?}");
+            if tries == 20_000 {
+                // More than the generator tries.
+                return Verdict::Overload(at - now);
+            }
             let mut later = self.clone();
             later.read(at);
             let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);
