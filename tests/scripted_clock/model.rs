@@ -10,8 +10,8 @@ pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 pub(super) struct Settings {
     pub(super) start: Beginning,
     pub(super) seed: u64,
-    pub(super) lane: u16,
-    pub(super) lane_bits: u32,
+    /// Its index and its bits. A lane of no bits has all stamps, but belongs to one process from the start.
+    pub(super) lane: Option<(u16, u32)>,
     pub(super) max_lead: Option<u64>,
     pub(super) max_rollback: Option<u64>,
     pub(super) max_skew: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) enum Beginning {
 impl Settings {
     /// Stamps in a millisecond.
     pub(super) fn capacity(&self) -> u64 {
-        4096 / 2_u64.pow(self.lane_bits)
+        4096 / 2_u64.pow(self.lane.map_or(0, |(_, bits)| bits))
     }
 
     fn lead(&self) -> u64 {

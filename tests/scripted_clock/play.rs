@@ -73,11 +73,13 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
             Beginning::Rolling => Start::Rolling,
             Beginning::Zero => Start::Zero,
         })
-        .lane(Lane { index: settings.lane, bits: settings.lane_bits })
         .max_lead(ms(settings.max_lead))
         .max_rollback(ms(settings.max_rollback))
         .max_skew(ms(settings.max_skew))
         .seed(settings.seed);
+    if let Some((index, bits)) = settings.lane {
+        builder = builder.lane(Lane { index, bits });
+    }
     if let Some(ceiling) = settings.ceiling {
         builder = builder.ceiling(ceiling);
     }
@@ -106,12 +108,12 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             refused: 0,
             settings,
         };
-        // The first use takes the floor over, and this one does nothing else. Without a lane the generator starts a seeded
-        // distance past it.
+        // Without a lane, the first use takes the floor over and starts a seeded distance past it. This use does nothing else.
+        // With a lane, the builder has taken the floor over, before any reading of the clock.
         let now = play.reading().expect("scripts begin with a time");
         if let Some(floor) = play.settings.floor {
             play.measure_id();
-            if play.settings.lane_bits == 0 {
+            if play.settings.lane.is_none() {
                 play.ids.raise_floor(MessageId::first_at(floor).unwrap());
                 play.model.reached = 0;
                 play.adopt(play.model.moved_to(floor + 1, now), Some(now));
@@ -247,7 +249,11 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn place(&self, id: MessageId) -> u64 {
         let capacity = self.settings.capacity();
         let spin = u64::from(id.spin());
-        assert_eq!(spin / capacity, u64::from(self.settings.lane), "{id}: another host's lane");
+        assert_eq!(
+            spin / capacity,
+            self.settings.lane.map_or(0, |(index, _)| u64::from(index)),
+            "{id}: another host's lane"
+        );
         id.timestamp_ms() * capacity + spin % capacity
     }
 
