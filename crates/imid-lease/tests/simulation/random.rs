@@ -232,7 +232,7 @@ fn has_recovered(world: &World) -> bool {
 /// How many schedules of each kind: a few by default, more with `IMID_LEASE_SCHEDULES`.
 fn count() -> u64 {
     let count = std::env::var("IMID_LEASE_SCHEDULES").ok();
-    count.map_or(4_000, |count| count.parse().expect("a number of schedules"))
+    count.map_or(1_000, |count| count.parse().expect("a number of schedules"))
 }
 
 #[test]
