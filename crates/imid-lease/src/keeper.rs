@@ -369,6 +369,8 @@ impl<R: Register, C: Clock> Work<R, C> {
         };
         shown.register = engine.register();
         shown.is_new_register = *is_new_register;
+        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
+        shown.promise = self.register.promise();
         shown.lane = grant.map(|grant| grant.lane);
         shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
         shown.renewals = renewals;

@@ -29,7 +29,7 @@
 //! one space cannot be noticed: [`Status::register`] is shown, so that an operator can compare.
 //!
 //! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both can mint
-//! the same IDs for that time: at most the horizon. Then one of them loses the lane, or finds that the register does not have
+//! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back. Then one of them loses the lane, or finds that the register does not have
 //! what it wrote, and stops.
 //!
 //! **Ordered** as [`imid::Generator`] promises, also when the lane changes.
@@ -39,6 +39,10 @@
 //! | register | strong if | otherwise |
 //! | --- | --- | --- |
 //! | [`register::FileRegister`] | the disk keeps what it has synced | refused: network file systems, wrong checksums, files of another machine. [`Status::is_new_register`] shows a file that was created anew |
+//! | `PostgresRegister` (feature `postgres`), `MysqlRegister` (`mysql`: MySQL and MariaDB) | one primary with durable commits, or synchronous fail-over | weak; the adapters check the settings that they can see |
+//! | `EtcdRegister` (`etcd`) | always; after a restore use `--bump-revision` | |
+//! | `ZookeeperRegister` (`zookeeper`) | always | |
+//! | `RedisRegister` (`redis`: Redis and Valkey) | never | weak: a crash or a fail-over loses acknowledged writes, and nobody can notice it |
 //! | [`register::MemoryRegister`] | for tests | weak: it ends with its process |
 //!
 //! [`Status::promise`] says which it is. On a weak register IDs can come twice after it has lost a write: run
