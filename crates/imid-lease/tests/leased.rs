@@ -276,6 +276,6 @@ fn an_idle_lease_is_written_seldom() {
 fn a_run_that_is_too_long_is_the_generators_error() {
     let ids = LeasedGenerator::open(MemoryRegister::new(), options()).unwrap();
     let error = ids.batch(room(), 10_000_000).unwrap_err();
-    assert!(error.generate_error().is_some_and(|error| error.is_run_too_long()));
+    assert!(error.generate_error().is_some_and(imid::generator::GenerateError::is_run_too_long));
     assert_eq!(ids.batch(room(), 100).unwrap().len(), 100);
 }
