@@ -178,6 +178,7 @@ def texts_refused():
         ("2222-2222-2222-222a", "lower case"),
         ("2222-2222-2222-222z", "lower case"),
         ("eunc-q8qj-22gh-t3dd", "lower case"),
+        *((f"{'AAAA-AAAA-AAAA-AAAA'[:at]}a{'AAAA-AAAA-AAAA-AAAA'[at + 1:]}", "one letter in lower case") for at in range(19) if at % 5 < 4),
         *((f"2222-222{other}-2222-2222", "the neighbour of a digit in ASCII") for other in "/:@[`{\x7f\0"),
         (" 2222-2222-2222-2222", "white space before"),
         ("2222-2222-2222-2222 ", "white space after"),

@@ -3,8 +3,9 @@
 -- An ID is a BLOB of 10 bytes. docs/FORMAT.md defines the bits:
 --   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
--- As usual in DuckDB, NULL gives NULL and a text that is not an ID is an error. To get NULL instead, use TRY(...). Macros of
--- bytes do not check the length: a column has CHECK (imid_is_bytes(id)).
+-- As usual in DuckDB, NULL gives NULL and a text that is not an ID is an error. To get NULL instead:
+--   CASE WHEN imid_is_text(letters) THEN imid_bytes(letters) END
+-- Macros of bytes do not check the length: a column has CHECK (imid_is_bytes(id)).
 --
 -- DuckDB evaluates <<, >>, & and | from left to right with equal precedence, so each of them is in parentheses.
 

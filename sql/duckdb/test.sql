@@ -61,3 +61,5 @@ SELECT imid_first(4398046511104);
 SELECT imid_last(-1);
 -- refused: expected a time of 0 to 4398046511103 ms, found "4398105600000"
 SELECT imid_bucket_last(50904, 1);
+SELECT expect_none('CASE gives NULL for other texts', count(*)) FROM member('texts_refused')
+  WHERE CASE WHEN imid_is_text(r->>'input') THEN imid_bytes(r->>'input') END IS NOT NULL;

@@ -136,3 +136,25 @@ fn the_plot_is_an_svg_file() {
     let error = imid("stats --plot no/such/folder/x.svg", "").error(1);
     assert!(error.starts_with("cannot write \"no/such/folder/x.svg\": "), "{error}");
 }
+
+#[test]
+fn csv_gives_the_numbers_of_json_lines() {
+    let csv: String = sample()
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|row| format!("\"a, b\",{},{}\n", row["at"], row["id"].as_str().unwrap()))
+        .collect();
+    let run = imid("stats --in csv --json --time-field at", format!("text,at,id\n{csv}x,1,no\n"));
+    let mut lines: Value = serde_json::from_str(&imid("stats --json --time-field at", sample()).out).unwrap();
+    (lines["lines"], lines["blank"]) = (8.into(), 0.into());
+    assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap(), lines);
+    assert_eq!(
+        run.err,
+        "error: line 9: \"no\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'n' at 0\n"
+    );
+    let wrong =
+        imid("stats --in csv --json --time-field at", format!("at,id\nlate,{}\n", id(1, SessionType::GROUP, "a")));
+    assert!(wrong.err.starts_with("error: line 2: field \"at\": expected "), "{}", wrong.err);
+    let error = imid("stats --in csv --time-field at", "id\n").error(1);
+    assert_eq!(error, "line 1: field \"at\" is missing in the header");
+}

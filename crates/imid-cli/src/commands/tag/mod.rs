@@ -144,7 +144,7 @@ impl Args {
             if self.overwrite {
                 return Err(Stop::Usage("--overwrite works only with JSON lines".into()));
             }
-            let records = csv::Records::new(input, delimiter, columns, plan);
+            let records = csv::Table::new(input, delimiter, columns, plan);
             let rooms = records.addition().rooms.clone();
             // A record can have line feeds, so it cannot be found without reading those before it.
             (Pipeline::start(1, records, |_| Ok(()))?, rooms)
