@@ -80,8 +80,8 @@ impl Args {
             return Err(Stop::Error("expected at least one ID, found none".into()));
         }
         let is_increasing = items.is_sorted_by(|a, b| a.id.sort_key() < b.id.sort_key());
-        // The sort is stable, so equal IDs stay in the order of the input.
-        items.sort_by_key(|item| item.id.sort_key());
+        // Equal IDs stay in the order of the input. A stable sort would take more memory.
+        items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
         let sessions = number_sessions(&mut items);
         match self.format {
             _ if self.json => write_json(out, &items, &sessions, is_increasing),
@@ -108,6 +108,7 @@ impl Args {
                     return Ok(());
                 }
                 let item = line.and_then(|line| read(number, utf8(trim_line_end(line))?));
+                items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
                 items.push(item.map_err(|problem| Stop::Error(format!("line {number}: {problem}")))?);
                 Ok(())
             })?;

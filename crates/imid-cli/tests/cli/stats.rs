@@ -105,6 +105,13 @@ fn texts_and_snowflakes_have_stats_too() {
     let error = imid("stats --json --time-field at", texts).err;
     assert!(error.starts_with("error: line 1: expected a JSON object with the field \"at\"\n"), "{error}");
 
+    // An error shows a value as it is in the line.
+    for value in ["null", "\"null\"", "1.5"] {
+        let line = format!("{{\"id\":\"2222-2222-2222-2222\",\"at\":{value}}}\n");
+        let error = imid("stats --time-field at", line).err;
+        assert!(error.trim_end().ends_with(&format!(", found {value}")), "{error}");
+    }
+
     let ids = imid("new --dialect leaf --node 35 -n 5", "").ok();
     let found: Value = serde_json::from_str(&imid("stats --json --dialect leaf", ids).ok()).unwrap();
     assert_eq!((&found["busiest"], &found["types"]), (&json!([{ "node": 35, "ids": 5 }]), &json!([])));

@@ -20,7 +20,7 @@ use super::whole_number;
 use crate::Out;
 use crate::input::{Block, Input, Kind, too_long};
 use crate::json_line;
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, SchemeArg};
 use crate::time::parse_timestamp_ms;
 
@@ -130,11 +130,8 @@ impl Stats<'_> {
         let read = read_line(line, &self.args.id_field, self.args.scheme.scheme).and_then(|line| {
             let Some(name) = &self.args.time_field else { return Ok((line.id, None)) };
             let object = line.object.ok_or_else(|| format!("expected a JSON object with the field {}", quote(name)))?;
-            let value = object.value(name)?;
-            let text = json_line::text(value)
-                .ok_or_else(|| format!("field {}: expected a time, found {}", quote(name), quote_json(value)))?;
-            let time = parse_timestamp_ms(&text).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
-            Ok((line.id, Some(time)))
+            let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
+            Ok((line.id, Some(time.map_err(|problem| format!("field {}: {problem}", quote(name)))?)))
         });
         match read {
             Ok((id, time)) => self.add(id, time),
