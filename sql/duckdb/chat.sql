@@ -1,0 +1,32 @@
+-- A chat in DuckDB, after install.sql. ../chat.py runs this file and compares each answer with a recount.
+
+-- schema: There is no index by session: DuckDB uses indexes for equal values only.
+CREATE TABLE messages (
+  id BLOB PRIMARY KEY CHECK (imid_is_bytes(id)),
+  session INTEGER AS (imid_session(id)),
+  room VARCHAR NOT NULL,
+  seq BIGINT NOT NULL,
+  length INTEGER NOT NULL
+);
+
+-- load: From a CSV file with the texts of the IDs. An application sends the 10 bytes as a parameter.
+INSERT INTO messages (id, room, seq, length) SELECT imid_bytes(id), room, seq, length FROM read_csv(:file, header = true);
+
+-- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
+SELECT imid_text(id), seq FROM messages
+  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+
+-- minute: The messages of all rooms in a minute.
+SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- one: One message by its ID.
+SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);
+
+-- retention: By the first ID of a time.
+DELETE FROM messages WHERE id < imid_first(:keep);
+
+-- rest: What is left.
+SELECT imid_text(id) FROM messages ORDER BY id;
+
+-- drop: Removes the table.
+DROP TABLE IF EXISTS messages;

@@ -1,0 +1,36 @@
+-- A chat in MariaDB or MySQL, after install.sql. ../chat.py runs this file and compares each answer with a recount.
+
+-- schema: A generated column can have no stored function, so the expression of imid_session is written out.
+CREATE TABLE messages (
+  id BINARY(10) PRIMARY KEY,
+  session INT AS (CONV(HEX(RIGHT(id, 4)), 16, 10) & 67108863) STORED,
+  room VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL,
+  seq BIGINT NOT NULL,
+  length INT NOT NULL,
+  KEY session (session, id)
+);
+
+-- insert: An application sends the 10 bytes as a parameter.
+INSERT INTO messages (id, room, seq, length) VALUES (UNHEX(:hex), :room, :seq, :length);
+
+-- loaded: Statistics for the plans.
+ANALYZE TABLE messages;
+
+-- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
+SELECT imid_text(id), seq FROM messages
+  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+
+-- minute: The messages of all rooms in a minute.
+SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- one: One message by its ID.
+SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);
+
+-- retention: A scan of the primary key.
+DELETE FROM messages WHERE id < imid_first(:keep);
+
+-- rest: What is left.
+SELECT imid_text(id) FROM messages ORDER BY id;
+
+-- drop: Removes the table.
+DROP TABLE IF EXISTS messages;

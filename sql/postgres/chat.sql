@@ -1,0 +1,44 @@
+-- A chat in PostgreSQL, after install.sql. ../chat.py runs this file and compares each answer with a recount.
+
+-- schema: The table has a partition for each 30 days, so that retention drops a partition and deletes no rows.
+CREATE TABLE messages (
+  id bytea PRIMARY KEY CHECK (imid_is_bytes(id)),
+  session integer NOT NULL GENERATED ALWAYS AS (imid_session(id)) STORED,
+  room text NOT NULL,
+  seq bigint NOT NULL,
+  length integer NOT NULL
+) PARTITION BY RANGE (id);
+CREATE INDEX messages_by_session ON messages (session, id);
+-- The partitions of the buckets 570 to 690, 2016 to 2026. A job makes the next ones in time.
+DO $$ BEGIN
+  FOR bucket IN 570..690 LOOP
+    EXECUTE format('CREATE TABLE messages_%s PARTITION OF messages FOR VALUES FROM (%L) TO (%L)',
+      bucket, imid_bucket_first(bucket, 30), imid_bucket_first(bucket + 1, 30));
+  END LOOP; END $$;
+
+-- insert: An application sends the 10 bytes as a parameter.
+INSERT INTO messages (id, room, seq, length) VALUES (decode(:hex, 'hex'), :room, :seq, :length);
+
+-- loaded: Statistics for the plans.
+ANALYZE messages;
+
+-- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
+SELECT imid_text(id), seq FROM messages
+  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+
+-- minute: The messages of all rooms in a minute.
+SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- one: One message by its ID.
+SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);
+
+-- retention: Drops the partitions before a time that is the first of a bucket.
+DO $$ BEGIN
+  FOR bucket IN 570..imid_bucket(imid_first(:keep), 30) - 1 LOOP EXECUTE format('DROP TABLE messages_%s', bucket);
+  END LOOP; END $$;
+
+-- rest: What is left.
+SELECT imid_text(id) FROM messages ORDER BY id;
+
+-- drop: Removes the table and its partitions.
+DROP TABLE IF EXISTS messages;
