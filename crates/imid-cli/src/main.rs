@@ -1,6 +1,8 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags JSON lines with them.
 
 mod candidates;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod commands;
 mod descriptors;
 mod foreign;

@@ -53,7 +53,7 @@ fn start(head: &[u8]) -> Start {
 }
 
 /// Reads once. An interrupted call is repeated.
-fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

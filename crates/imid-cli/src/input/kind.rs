@@ -13,6 +13,10 @@ pub(crate) enum Kind {
     Csv,
     /// Tab-separated values with a header
     Tsv,
+    /// A Parquet file
+    Parquet,
+    /// An Arrow IPC file or stream
+    Arrow,
 }
 
 impl Kind {
@@ -30,7 +34,7 @@ impl Kind {
     /// Returns the byte between two fields, or `None` for lines.
     pub(crate) const fn delimiter(self) -> Option<u8> {
         match self {
-            Self::Lines => None,
+            Self::Lines | Self::Parquet | Self::Arrow => None,
             Self::Csv => Some(b','),
             Self::Tsv => Some(b'\t'),
         }

@@ -2,6 +2,7 @@
 
 mod compressed;
 mod kind;
+mod open;
 mod records;
 
 use std::fs::File;
@@ -15,6 +16,7 @@ use indicatif::ProgressBar;
 
 use self::compressed::{Source, decompressed};
 pub(crate) use self::kind::Kind;
+pub(crate) use self::open::{Opened, open};
 pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;
@@ -59,17 +61,8 @@ pub(crate) enum InBuffer {
 impl Input {
     /// Returns the lines of standard input.
     pub(crate) fn stdin() -> Result<Self, Stop> {
-        let name = "standard input";
-        descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
-        Self::new(Box::new(io::stdin()), name.into())
-    }
-
-    /// Returns the lines of a file, or of standard input if there is no path or the path is `-`.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Stop> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Self::stdin() };
-        let name = quote(&path.to_string_lossy());
-        let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
-        Self::new(Box::new(file), name)
+        let (source, name) = source(None)?;
+        Self::new(source, name)
     }
 
     fn new(source: Source, name: String) -> Result<Self, Stop> {
@@ -188,6 +181,18 @@ impl Input {
             }
         }
     }
+}
+
+/// Opens a file, or standard input if there is no path or the path is `-`. Returns its name for errors, too.
+fn source(path: Option<&Path>) -> Result<(Source, String), Stop> {
+    let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+        let name = "standard input";
+        descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+        return Ok((Box::new(io::stdin()), name.into()));
+    };
+    let name = quote(&path.to_string_lossy());
+    let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
+    Ok((Box::new(file), name))
 }
 
 /// Makes a buffer larger.

@@ -180,6 +180,25 @@ fn blank_lines_are_counted_so_that_the_sums_add_up() {
 }
 
 #[test]
+#[cfg(not(feature = "parquet"))]
+fn without_its_feature_a_parquet_or_arrow_table_is_an_error_that_names_it() {
+    for (args, start, format) in [
+        ("check", &b"PAR1\x15"[..], "Parquet"),
+        ("stats", b"ARROW1\0\0", "Arrow"),
+        ("tag --session-field room", b"\xff\xff\xff\xff\x10\0\0\0", "Arrow"),
+        ("check --in parquet", b"", "Parquet"),
+        ("stats --in arrow", b"x", "Arrow"),
+    ] {
+        let error = imid(args, start).error(1);
+        let expected =
+            format!("cannot read standard input as {format}: this tool was built without the feature `parquet`");
+        assert_eq!(error, expected, "{args}");
+    }
+    // An ID of RongCloud, which is not the start of a table.
+    assert_eq!(imid("check --dialect rongcloud", "PAR1-A62U-32C4-01I2\n").status, 0);
+}
+
+#[test]
 fn csv_and_tsv_are_checked_by_rows_and_problems_name_lines() {
     let csv = format!(
         "text,m\r\n\"two\nlines\",{}\r\n\r\nx,{}\r\ny,{}\nz,nothing\nonly one\nw,{}",

@@ -10,6 +10,8 @@ mod forms;
 mod inspect;
 mod lane;
 mod new;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod pipes;
 mod postgres;
 mod real;

@@ -15,9 +15,9 @@ use self::duplicates::{Duplicates, Lines, SortError};
 use self::memory::Memory;
 use self::summary::{Counts, Summary};
 use super::lines::{Problems, read_line};
-use super::rows::{Row, each_record};
+use super::rows::{Fields, Place, Row, each_row};
 use crate::Out;
-use crate::input::{Block, Input, Kind, too_long};
+use crate::input::{self, Block, Kind, too_long};
 use crate::json;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
@@ -49,7 +49,8 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
+    /// starts so; otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
     input: Option<Kind>,
     /// Field with the ID, for JSON objects and tables
@@ -70,28 +71,27 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let mut input = Input::open(self.file.as_deref())?;
-        let kind = Kind::of(self.input, self.file.as_deref());
+        let input = input::open(self.file.as_deref(), self.input)?;
         let mut check = Check {
             id_field: &self.id_field,
             scheme: self.scheme.scheme,
             duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
             problems: Problems::new(report),
             counts: Counts::default(),
+            noun: "line",
             previous: None,
             least: None,
             greatest: None,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        if let Some(delimiter) = kind.delimiter() {
-            each_record(input, delimiter, &self.id_field, None, |line, row| check.check_row(line, row))?;
-        } else {
+        let fields = Fields { id: &self.id_field, time: None };
+        if let Some(mut input) = each_row(input, &fields, |place, row| check.check_row(place, row))? {
             while let Some(block) = input.next()? {
                 match block {
                     Block::Lines(lines) => check.check_lines(lines)?,
                     Block::TooLong => {
                         check.counts.lines += 1;
-                        check.count_invalid(check.counts.lines, &too_long());
+                        check.count_invalid(check.line(), &too_long());
                     }
                 }
             }
@@ -110,6 +110,8 @@ struct Check<'a> {
     duplicates: Option<Duplicates>,
     problems: Problems<'a>,
     counts: Counts,
+    /// What the input has: "line", or "row" for a table without lines.
+    noun: &'static str,
     previous: Option<MessageId>,
     least: Option<MessageId>,
     greatest: Option<MessageId>,
@@ -152,7 +154,7 @@ impl Check<'_> {
         }
         for at in 0..count {
             self.counts.lines += 1;
-            self.count_valid(self.counts.lines, self.ids[at])?;
+            self.count_valid(self.line(), self.ids[at])?;
         }
         Ok(())
     }
@@ -167,37 +169,42 @@ impl Check<'_> {
         let scheme = self.scheme;
         let id = read_line(line, self.id_field, scheme).map(|line| line.id.sort_key());
         match id {
-            Ok(id) => self.count_valid(self.counts.lines, id),
+            Ok(id) => self.count_valid(self.line(), id),
             Err(problem) => {
-                self.count_invalid(self.counts.lines, &problem);
+                self.count_invalid(self.line(), &problem);
                 Ok(())
             }
         }
     }
 
     /// Checks a row of a table, or counts its problem.
-    fn check_row(&mut self, number: u64, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+    fn check_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
         self.counts.lines += 1;
+        self.noun = place.noun;
         match row.and_then(|row| row.id.read(self.scheme)) {
-            Ok(id) => self.count_valid(number, id.sort_key()),
+            Ok(id) => self.count_valid(place, id.sort_key()),
             Err(problem) => {
-                self.count_invalid(number, &problem);
+                self.count_invalid(place, &problem);
                 Ok(())
             }
         }
     }
 
-    /// Counts the ID of the line with this number.
-    fn count_valid(&mut self, number: u64, id: MessageId) -> Result<(), Stop> {
+    /// The place of the line that was counted last.
+    fn line(&self) -> Place {
+        Place { noun: self.noun, number: self.counts.lines }
+    }
+
+    fn count_valid(&mut self, place: Place, id: MessageId) -> Result<(), Stop> {
         self.counts.valid += 1;
         if let Some(previous) = self.previous.replace(id)
             && id <= previous
         {
-            self.count_out_of_order(number, id, previous);
+            self.count_out_of_order(place, id, previous);
         }
         self.widen(id, id);
         match &mut self.duplicates {
-            Some(duplicates) => duplicates.push(id, number).map_err(cannot_sort),
+            Some(duplicates) => duplicates.push(id, place.number).map_err(cannot_sort),
             None => Ok(()),
         }
     }
@@ -209,21 +216,21 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn count_out_of_order(&mut self, line: u64, id: MessageId, previous: MessageId) {
+    fn count_out_of_order(&mut self, place: Place, id: MessageId, previous: MessageId) {
         let (count, relation) =
             if id == previous { (&mut self.counts.equal, "equal to") } else { (&mut self.counts.lower, "lower than") };
         *count += 1;
         // With --unsorted, order does not matter and all duplicates are printed at the end.
         if self.duplicates.is_none() {
             let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
-            self.problems.add(|| format!("line {line}: {id} is {relation} the ID before it, {previous}"));
+            self.problems.add(|| format!("{place}: {id} is {relation} the ID before it, {previous}"));
         }
     }
 
     #[cold]
-    fn count_invalid(&mut self, line: u64, problem: &str) {
+    fn count_invalid(&mut self, place: Place, problem: &str) {
         self.counts.invalid += 1;
-        self.problems.add(|| format!("line {line}: {problem}"));
+        self.problems.add(|| format!("{place}: {problem}"));
     }
 
     fn finish(mut self) -> Result<Summary, Stop> {
@@ -234,7 +241,7 @@ impl Check<'_> {
                 duplicates
                     .for_each(|id, lines| {
                         surplus += lines.count - 1;
-                        self.problems.add(|| occurs(self.scheme.with_sort_key(id), lines));
+                        self.problems.add(|| occurs(self.scheme.with_sort_key(id), self.noun, lines));
                     })
                     .map_err(cannot_sort)?;
                 Some(surplus)
@@ -253,9 +260,9 @@ impl Check<'_> {
 }
 
 /// Returns the message for an ID that occurs more than once.
-fn occurs(id: Id, lines: &Lines) -> String {
+fn occurs(id: Id, noun: &str, lines: &Lines) -> String {
     let more = if lines.count > lines.first.len() as u64 { " and more" } else { "" };
-    format!("{id} occurs {} times, in lines {}{more}", lines.count, lines.first.iter().join(", "))
+    format!("{id} occurs {} times, in {noun}s {}{more}", lines.count, lines.first.iter().join(", "))
 }
 
 fn cannot_sort(error: SortError) -> Stop {

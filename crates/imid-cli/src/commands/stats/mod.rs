@@ -15,10 +15,10 @@ use self::rates::Rates;
 use self::sessions::Sessions;
 use self::summary::{Counts, Leads, Summary};
 use super::lines::{Problems, read_line};
-use super::rows::{Row, each_record};
+use super::rows::{Fields, Place, Row, each_row};
 use super::whole_number;
 use crate::Out;
-use crate::input::{Block, Input, Kind, too_long};
+use crate::input::{self, Block, Kind, too_long};
 use crate::json_line;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, SchemeArg};
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
+    /// starts so; otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
     input: Option<Kind>,
     /// Field with the ID, for JSON objects and tables
@@ -74,8 +75,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let mut input = Input::open(self.file.as_deref())?;
-        let kind = Kind::of(self.input, self.file.as_deref());
+        let input = input::open(self.file.as_deref(), self.input)?;
         let mut stats = Stats {
             args: self,
             problems: Problems::new(report),
@@ -85,18 +85,18 @@ impl Args {
             ahead: self.time_field.as_ref().map(|_| Leads::default()),
             range: None,
         };
-        if let Some(delimiter) = kind.delimiter() {
-            each_record(input, delimiter, &self.id_field, self.time_field.as_ref(), |line, row| {
-                stats.add_row(line, row);
-                Ok(())
-            })?;
-        } else {
+        let fields = Fields { id: &self.id_field, time: self.time_field.as_ref() };
+        let lines = each_row(input, &fields, |place, row| {
+            stats.add_row(place, row);
+            Ok(())
+        })?;
+        if let Some(mut input) = lines {
             while let Some(block) = input.next()? {
                 match block {
                     Block::Lines(lines) => lines.lines_with_terminator().for_each(|line| stats.add_line(line)),
                     Block::TooLong => {
                         stats.counts.lines += 1;
-                        stats.count_invalid(stats.counts.lines, &too_long());
+                        stats.count_invalid(stats.line(), &too_long());
                     }
                 }
             }
@@ -135,12 +135,17 @@ impl Stats<'_> {
         });
         match read {
             Ok((id, time)) => self.add(id, time),
-            Err(problem) => self.count_invalid(self.counts.lines, &problem),
+            Err(problem) => self.count_invalid(self.line(), &problem),
         }
     }
 
+    /// The place of the line that was counted last.
+    fn line(&self) -> Place {
+        Place { noun: "line", number: self.counts.lines }
+    }
+
     /// Adds a row of a table, or counts its problem.
-    fn add_row(&mut self, number: u64, row: Result<Row<'_>, String>) {
+    fn add_row(&mut self, place: Place, row: Result<Row<'_>, String>) {
         self.counts.lines += 1;
         let read = row.and_then(|row| {
             let id = row.id.read(self.args.scheme.scheme)?;
@@ -150,7 +155,7 @@ impl Stats<'_> {
         });
         match read {
             Ok((id, time)) => self.add(id, time),
-            Err(problem) => self.count_invalid(number, &problem),
+            Err(problem) => self.count_invalid(place, &problem),
         }
     }
 
@@ -166,9 +171,9 @@ impl Stats<'_> {
     }
 
     #[cold]
-    fn count_invalid(&mut self, line: u64, problem: &str) {
+    fn count_invalid(&mut self, place: Place, problem: &str) {
         self.counts.invalid += 1;
-        self.problems.add(|| format!("line {line}: {problem}"));
+        self.problems.add(|| format!("{place}: {problem}"));
     }
 
     fn finish(self) -> Summary {

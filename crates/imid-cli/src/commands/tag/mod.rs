@@ -8,6 +8,8 @@ mod pipeline;
 mod plan;
 mod progress;
 mod replay;
+#[cfg(feature = "parquet")]
+mod table;
 mod template;
 
 use std::io::Write;
@@ -16,7 +18,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use clap::builder::{EnumValueParser, TypedValueParser};
 use imid::{MessageId, SessionType};
 
 use self::batch::{Batch, Entry};
@@ -28,7 +29,7 @@ use self::template::Template;
 use super::whole_number;
 use crate::Out;
 use crate::form::Form;
-use crate::input::{InBuffer, Input, Kind};
+use crate::input::{self, InBuffer, Input, Kind, Opened};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
@@ -48,6 +49,9 @@ use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
 /// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
 /// shows how many IDs moved, and the longest move.
 ///
+/// A table of Parquet or Arrow (with the feature "parquet" of the tool) gets the ID as its last column, and stays in its
+/// format. A signal leaves it without its end, so it cannot be read.
+///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -61,7 +65,8 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
+    /// starts so; otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
     input: Option<Kind>,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
@@ -85,8 +90,8 @@ pub(crate) struct Args {
     /// Field for the ID
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Form of the ID in --id-field
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = form())]
+    /// Form of the ID in --id-field; int is a string of digits, because many JSON readers lose bits of large numbers
+    #[arg(long, value_name = "FORM", default_value = "text")]
     format: Form,
     /// Field for the ID as 20 hex digits, in addition to --id-field
     #[arg(long, value_name = "FIELD")]
@@ -122,14 +127,6 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
     threads.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_THREADS}, found {}", quote(text)))
 }
 
-/// Reads a form that JSON can hold. An integer is a string of digits, because many JSON readers lose bits of large numbers.
-fn form() -> impl TypedValueParser<Value = Form> {
-    EnumValueParser::<Form>::new().try_map(|form| match form {
-        Form::Bytes => Err("raw bytes are not text; use hex"),
-        form => Ok(form),
-    })
-}
-
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
@@ -137,24 +134,34 @@ impl Args {
         let plan = self.plan()?;
 
         let columns = self.columns()?;
+        let opened = input::open(self.file.as_deref(), self.input)?;
         let bar = progress::bar(self.file.as_deref());
         report.set_bar(bar.clone());
-        let input = Input::open(self.file.as_deref())?.with_bar(&bar);
-        let (pipeline, rooms) = if let Some(delimiter) = Kind::of(self.input, self.file.as_deref()).delimiter() {
-            if self.overwrite {
-                return Err(Stop::Usage("--overwrite works only with JSON lines".into()));
+        let (pipeline, rooms) = match opened {
+            #[cfg(feature = "parquet")]
+            Opened::Table(table) => return table::run(table, &plan, &columns, &mut minter, out, report),
+            _ if self.format == Form::Bytes => {
+                return Err(Stop::Usage(
+                    "--format bytes works only with Parquet and Arrow: raw bytes are not text; use hex".into(),
+                ));
             }
-            let records = csv::Table::new(input, delimiter, columns, plan);
-            let rooms = records.addition().rooms.clone();
-            // A record can have line feeds, so it cannot be found without reading those before it.
-            (Pipeline::start(1, records, |_| Ok(()))?, rooms)
-        } else {
-            let addition = Addition::json(&columns);
-            let rooms = addition.rooms.clone();
-            let work = move |block: &mut Block| {
-                block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
-            };
-            (Pipeline::start(self.threads(), Lines(input), work)?, rooms)
+            Opened::Records(..) if self.overwrite => {
+                return Err(Stop::Usage("--overwrite does not work with CSV and TSV".into()));
+            }
+            Opened::Records(input, delimiter) => {
+                let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan);
+                let rooms = records.addition().rooms.clone();
+                // A record can have line feeds, so it cannot be found without reading those before it.
+                (Pipeline::start(1, records, |_| Ok(()))?, rooms)
+            }
+            Opened::Lines(input) => {
+                let addition = Addition::json(&columns);
+                let rooms = addition.rooms.clone();
+                let work = move |block: &mut Block| {
+                    block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
+                };
+                (Pipeline::start(self.threads(), Lines(input.with_bar(&bar)), work)?, rooms)
+            }
         };
         let mut tagger = Tagger {
             minter: &mut minter,
@@ -173,7 +180,7 @@ impl Args {
         bar.finish_and_clear();
         minter.finish(report);
         ran.and(flushed)?;
-        minter.summary(count, report);
+        minter.summary(count, "line", report);
         Ok(())
     }
 

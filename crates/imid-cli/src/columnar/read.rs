@@ -1,0 +1,186 @@
+//! Reads tables in batches of rows, so that memory does not grow with the file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::SchemaRef;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use super::find;
+use crate::report::Stop;
+
+/// The format of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    Parquet,
+    ArrowFile,
+    ArrowStream,
+}
+
+/// A reader that another thread can use.
+type Source = Box<dyn Read + Send>;
+
+/// The batches of a table.
+pub(crate) struct Reader {
+    name: String,
+    schema: SchemaRef,
+    pub(super) table: Table,
+}
+
+#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
+pub(super) enum Table {
+    Parquet(Parquet),
+    File(FileReader<BufReader<File>>),
+    Stream(StreamReader<BufReader<Source>>),
+}
+
+pub(super) struct Parquet {
+    file: File,
+    pub(super) metadata: ArrowReaderMetadata,
+    projection: ProjectionMask,
+    /// The row groups before this one were read, or are read now.
+    next_group: usize,
+    group: Option<ParquetRecordBatchReader>,
+}
+
+/// Some rows of a table.
+pub(crate) enum Batch {
+    Rows(RecordBatch),
+    /// The end of a row group.
+    EndOfGroup,
+}
+
+/// The most rows of a batch from Parquet. Arrow files have their own batches.
+const ROWS: usize = 1 << 13;
+
+impl Reader {
+    /// Opens a table. The formats with an index at their end need a file; other sources are copied to a temporary file.
+    pub(crate) fn open(format: Format, source: Source, file: Option<File>, name: String) -> Result<Self, Stop> {
+        let seekable = |source| -> Result<File, Stop> {
+            let copied = match file {
+                Some(file) => Ok(file),
+                None => copy(source),
+            };
+            copied.map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))
+        };
+        let (schema, table) = match format {
+            Format::Parquet => {
+                let file = seekable(source)?;
+                let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
+                let metadata = metadata.map_err(|error| cannot_read(&name, format, error))?;
+                let schema = metadata.schema().clone();
+                let (projection, group) = (ProjectionMask::all(), None);
+                (schema, Table::Parquet(Parquet { file, metadata, projection, next_group: 0, group }))
+            }
+            Format::ArrowFile => {
+                let reader = FileReader::try_new_buffered(seekable(source)?, None);
+                let reader = reader.map_err(|error| cannot_read(&name, format, error))?;
+                (reader.schema(), Table::File(reader))
+            }
+            Format::ArrowStream => {
+                let reader = StreamReader::try_new_buffered(source, None);
+                let reader = reader.map_err(|error| cannot_read(&name, format, error))?;
+                (reader.schema(), Table::Stream(reader))
+            }
+        };
+        Ok(Self { name, schema, table })
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Reads only these columns, where the format allows that.
+    pub(crate) fn project<'a>(&mut self, names: impl Iterator<Item = &'a String>) -> Result<(), Stop> {
+        let columns = names.map(|name| Ok(find(&self.schema, name)?[0])).collect::<Result<Vec<_>, String>>();
+        let columns = columns.map_err(|problem| self.error(&problem))?;
+        if let Table::Parquet(table) = &mut self.table {
+            let schema = table.metadata.parquet_schema();
+            table.projection = ProjectionMask::roots(schema, columns.iter().copied());
+            let mut columns = columns;
+            columns.sort_unstable();
+            columns.dedup();
+            let projected = self.schema.project(&columns).map_err(|error| self.error(&error.to_string()))?;
+            self.schema = projected.into();
+        }
+        Ok(())
+    }
+
+    /// Returns an error about the table.
+    pub(crate) fn error(&self, problem: &str) -> Stop {
+        Stop::Error(format!("{}: {problem}", self.name))
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        match self.table {
+            Table::Parquet(_) => Format::Parquet,
+            Table::File(_) => Format::ArrowFile,
+            Table::Stream(_) => Format::ArrowStream,
+        }
+    }
+
+    /// Metadata of an Arrow file that is not part of its schema.
+    pub(super) fn file_metadata(&self) -> HashMap<String, String> {
+        match &self.table {
+            Table::File(reader) => reader.custom_metadata().clone(),
+            _ => HashMap::new(),
+        }
+    }
+
+    /// Returns the next rows, or `None` at the end of the table.
+    pub(crate) fn next(&mut self) -> Result<Option<Batch>, Stop> {
+        let format = self.format();
+        let batch = match &mut self.table {
+            Table::Parquet(table) => return table.next().map_err(|error| cannot_read(&self.name, format, error)),
+            Table::File(reader) => reader.next(),
+            Table::Stream(reader) => reader.next(),
+        };
+        batch.transpose().map(|batch| batch.map(Batch::Rows)).map_err(|error| cannot_read(&self.name, format, error))
+    }
+}
+
+impl Parquet {
+    fn next(&mut self) -> Result<Option<Batch>, Box<dyn std::error::Error>> {
+        if let Some(group) = &mut self.group {
+            return Ok(Some(match group.next().transpose()? {
+                Some(batch) => Batch::Rows(batch),
+                None => {
+                    self.group = None;
+                    Batch::EndOfGroup
+                }
+            }));
+        }
+        if self.next_group == self.metadata.metadata().num_row_groups() {
+            return Ok(None);
+        }
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.try_clone()?, self.metadata.clone())
+            .with_projection(self.projection.clone())
+            .with_row_groups(vec![self.next_group])
+            .with_batch_size(ROWS);
+        self.group = Some(builder.build()?);
+        self.next_group += 1;
+        self.next()
+    }
+}
+
+/// Copies a source to a temporary file, which the system deletes when the process ends.
+fn copy(mut source: Source) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut source, &mut file)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn cannot_read(name: &str, format: Format, error: impl std::fmt::Display) -> Stop {
+    let format = match format {
+        Format::Parquet => "Parquet",
+        Format::ArrowFile | Format::ArrowStream => "Arrow",
+    };
+    Stop::Error(format!("cannot read {name} as {format}: {error}"))
+}
