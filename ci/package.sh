@@ -32,7 +32,9 @@ for package in "$target"/package/*.crate; do
 done
 library=$(echo "$unpacked"/imid-[0-9]*)
 cargo check --manifest-path "$library/Cargo.toml" --target-dir "$target/package" --all-features
+lease=$(echo "$unpacked"/imid-lease-[0-9]*)
 for package in imid-cli imid-lease; do
-  cargo check --manifest-path "$unpacked/$package"-[0-9]*/Cargo.toml --target-dir "$target/package" \
-    --config "patch.crates-io.imid.path = '$library'"
+  patches=(--config "patch.crates-io.imid.path = '$library'")
+  [ $package != imid-cli ] || patches+=(--config "patch.crates-io.imid-lease.path = '$lease'")
+  cargo check --manifest-path "$unpacked/$package"-[0-9]*/Cargo.toml --target-dir "$target/package" "${patches[@]}"
 done

@@ -338,7 +338,7 @@ fn an_observed_id_and_a_tick_at_once_lead_to_the_later_of_both() {
 /// not one that was paused with the old bound.
 #[test]
 fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
-    model(2, || {
+    model(1, || {
         let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
         ids.generate(session(0)).unwrap();
         let other = Arc::clone(&ids);
@@ -361,7 +361,7 @@ fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
 /// The same, where the thread has looked at the old floor and is paused, and another stripe mints under the new ceiling.
 #[test]
 fn no_thread_mints_below_a_new_ceiling_with_an_old_floor() {
-    model(2, || {
+    model(1, || {
         let ids = Arc::new(narrow().stripes::<2>().ceiling(T + 1).clock(clock(T)).build().unwrap());
         // All stamps below the old ceiling.
         ids.batch(session(0), 2).unwrap().for_each(drop);

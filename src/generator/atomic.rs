@@ -48,7 +48,13 @@ pub(crate) struct Core<const STRIPES: usize> {
 
 impl<const STRIPES: usize> Core<STRIPES> {
     /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
-    pub(crate) const fn new(policy: Policy, has_lane: bool, fixed_seed: Option<u64>, floor: Option<u64>, ceiling: Option<u64>) -> Self {
+    pub(crate) const fn new(
+        policy: Policy,
+        has_lane: bool,
+        fixed_seed: Option<u64>,
+        floor: Option<u64>,
+        ceiling: Option<u64>,
+    ) -> Self {
         const { assert!(STRIPES > 0, "a generator has at least one stripe") };
         let floor = match floor {
             Some(tick) => tick + 1,

@@ -53,7 +53,8 @@ pub(crate) enum GenerateKind {
 
 impl GenerateError {
     /// How long to wait until the same call can succeed. Whole milliseconds, counted by the clock, which must run on
-    /// without a step; other calls in the meantime can make it longer.
+    /// without a step; other calls in the meantime can make it longer. If the wait is longer than a second, this can be a part of
+    /// it: the same call is then refused again, with the rest.
     ///
     /// `None` where waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or
     /// the parent's, time has run out, or the run can never fit.

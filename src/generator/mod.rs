@@ -22,10 +22,10 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
+use crate::clock::{Clock, SystemClock};
 #[cfg(all(loom, unix, feature = "std"))]
 #[doc(hidden)]
 pub use crate::fork::forget_the_process;
-use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 use crate::session::{Session, SessionHash, SessionType};
 #[cfg(feature = "std")]

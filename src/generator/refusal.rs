@@ -85,7 +85,7 @@ impl Timeline {
 mod tests {
     use super::*;
     use crate::generator::timeline::tests::{END, IDLE, SHAPE, T, policy};
-    use crate::stamp::Origin;
+    use crate::stamp::{Origin, mix};
 
     /// The clock shows 1970, and the time reached stands still for 30 years. A search of each reading would take minutes.
     #[test]
@@ -128,6 +128,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Almost the longest run, while the clock is far behind: it fits only into a millisecond that starts at 0. Such a millisecond
+    /// can come after many seconds, and a refusal does not look that far.
+    #[test]
+    fn of_a_long_wait_a_part_is_returned() {
+        let policy = Policy { origin: Origin::Below(4096), max_lead: 5, max_rollback: u64::MAX, ..policy() };
+        let (mut parts, mut wholes) = (0, 0);
+        for seed in (0..40).map(mix) {
+            let asked = Asked { free: SHAPE.first_of(T), run: 5 * 4096, unissued: T };
+            let (mut now, mut timeline) = (T / 2, Timeline { latest: T / 2, meet: T + T / 2, ..IDLE });
+            let mut found = 0;
+            loop {
+                let fits = |now| {
+                    let later = timeline.after(now, &policy, || T).unwrap();
+                    later.window(now, seed, END, &policy).fit(asked.free, asked.run, &policy).is_some()
+                };
+                let Refusal::Lead { wait, .. } = timeline.refuse(now, asked, seed, END, &policy) else {
+                    panic!("a wait")
+                };
+                assert!((now..now + wait).all(|now| !fits(now)), "longer than the wait is");
+                now += wait;
+                found += 1;
+                if fits(now) {
+                    break;
+                }
+                assert!(wait >= 1_000, "a part of {wait} ms");
+                timeline = timeline.after(now, &policy, || T).unwrap();
+            }
+            *if found > 1 { &mut parts } else { &mut wholes } += 1;
+        }
+        assert!(parts > 0 && wholes > 0, "{parts}, {wholes}");
     }
 
     #[test]

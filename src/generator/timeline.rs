@@ -65,8 +65,7 @@ pub(super) struct Window {
 
 impl Timeline {
     /// Before the first reading.
-    pub(super) const NEW: Self =
-        Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+    pub(super) const NEW: Self = Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
     /// The time that belongs to a reading.
     #[inline]
@@ -206,7 +205,8 @@ pub(super) mod tests {
     pub(in crate::generator) const T: u64 = 1_763_665_800_000;
     pub(in crate::generator) const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
     pub(in crate::generator) const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
-    pub(in crate::generator) const IDLE: Timeline = Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+    pub(in crate::generator) const IDLE: Timeline =
+        Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
     /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
     pub(in crate::generator) fn policy() -> Policy {

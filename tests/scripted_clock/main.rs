@@ -12,9 +12,9 @@ use core::cell::Cell;
 
 use proptest::prelude::*;
 
-use self::model::Settings;
+use self::model::{Beginning, Settings};
 use self::play::Play;
-use self::script::{Face, ScriptedClock, Step, script};
+use self::script::{Face, Return, Run, ScriptedClock, Step, script};
 
 fn play<const STRIPES: usize>(base: u64, settings: Settings, script: &[Step]) {
     let clock = ScriptedClock(Cell::new(Face::Time(base)));
@@ -47,4 +47,31 @@ proptest! {
     fn with_ids_from_elsewhere_three_stripes_do_what_the_rule_says((base, settings, script) in script(true)) {
         play::<3>(base, settings, &script);
     }
+}
+
+/// The clock cannot have moved a time that was reached before its first reading. So the floor of a lane counts as a jump from the
+/// first reading that is accepted, and not from the one that is too far behind it.
+#[test]
+fn a_step_back_after_a_floor_that_was_refused_at_first_is_slewed_from_the_first_reading() {
+    let settings = Settings {
+        start: Beginning::Seeded,
+        seed: 0,
+        lane: Some((0, 0)),
+        max_lead: Some(1_000),
+        max_rollback: Some(3),
+        max_skew: Some(0),
+        floor: Some(8),
+        ceiling: None,
+    };
+    let script = [
+        Step::Mint(4, Run::One, Return::OnTime),
+        Step::Forward(1),
+        Step::Mint(3, Run::One, Return::Never),
+        Step::Back(1),
+        Step::Mint(4, Run::One, Return::Never),
+        Step::Forward(3),
+        Step::Mint(0, Run::One, Return::Never),
+    ];
+    play::<3>(0, settings.clone(), &script);
+    play::<3>(0, Settings { lane: None, ..settings }, &script);
 }

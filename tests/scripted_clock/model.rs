@@ -10,8 +10,8 @@ pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 pub(super) struct Settings {
     pub(super) start: Beginning,
     pub(super) seed: u64,
-    pub(super) lane: u16,
-    pub(super) lane_bits: u32,
+    /// Its index and its bits. A lane of no bits has all stamps, but belongs to one process from the start.
+    pub(super) lane: Option<(u16, u32)>,
     pub(super) max_lead: Option<u64>,
     pub(super) max_rollback: Option<u64>,
     pub(super) max_skew: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) enum Beginning {
 impl Settings {
     /// Stamps in a millisecond.
     pub(super) fn capacity(&self) -> u64 {
-        4096 / 2_u64.pow(self.lane_bits)
+        4096 / 2_u64.pow(self.lane.map_or(0, |(_, bits)| bits))
     }
 
     fn lead(&self) -> u64 {
@@ -55,6 +55,7 @@ pub(super) enum Verdict {
     Closed,
     /// As said, and the wait in milliseconds.
     Rollback(u64),
+    /// The same. The generator may find only a part of a wait of more than a second.
     Overload(u64),
 }
 
@@ -168,7 +169,10 @@ impl Model {
     fn wait(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
         let (capacity, mut at) = (self.settings.capacity(), now);
         for tries in 0.. {
-            assert!(tries < 20_000, "{self:?}");
+            if tries == 20_000 {
+                // More than the generator tries.
+                return Verdict::Overload(at - now);
+            }
             let mut later = self.clone();
             later.read(at);
             let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::input::utf8;
-use crate::report::quote;
+use crate::report::{quote, quote_json};
 
 /// A line that is one JSON object.
 pub(crate) struct JsonLine<'a> {
@@ -82,18 +82,20 @@ impl<'a> JsonLine<'a> {
     /// the member `message`. A field that occurs twice is an error, because some JSON readers take the first value and
     /// some the last.
     pub(crate) fn value(&self, name: &str) -> Result<&'a str, String> {
-        self.nested_value(name, name)
-    }
-
-    /// Returns the value at a path. Errors show the whole path.
-    fn nested_value(&self, rest: &str, whole: &str) -> Result<&'a str, String> {
-        if let Some(value) = self.member(rest, whole)? {
-            return Ok(value);
+        let missing = || format!("field {} is missing", quote(name));
+        let mut rest = name;
+        let mut object: Option<Self> = None;
+        // Not a recursion: a path can be longer than the stack is deep.
+        loop {
+            let present = object.as_ref().unwrap_or(self);
+            if let Some(value) = present.member(rest, name)? {
+                return Ok(value);
+            }
+            let (outer, inner) = rest.split_once('.').ok_or_else(missing)?;
+            let nested = present.member(outer, name)?.filter(|value| value.starts_with('{')).ok_or_else(missing)?;
+            object = Some(Self::read(nested.as_bytes())?);
+            rest = inner;
         }
-        let missing = || format!("field {} is missing", quote(whole));
-        let (outer, rest) = rest.split_once('.').ok_or_else(missing)?;
-        let nested = self.member(outer, whole)?.filter(|value| value.starts_with('{')).ok_or_else(missing)?;
-        Self::read(nested.as_bytes())?.nested_value(rest, whole)
     }
 
     /// Returns the value of a member.
@@ -174,6 +176,15 @@ pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
         Some(_) => serde_json::from_str::<String>(value).ok().map(Cow::Owned),
         None => Some(value.into()),
     }
+}
+
+/// Parses the text of a value. The error shows the value as it is in the line: `null` is not `"null"`.
+pub(crate) fn parse<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
+    let text = text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))?;
+    parse(&text).map_err(|error| match error.strip_suffix(&quote(&text)) {
+        Some(expected) if !value.starts_with('"') => expected.to_owned() + &quote_json(value),
+        _ => error,
+    })
 }
 
 #[cfg(test)]

@@ -26,6 +26,17 @@ pub(crate) fn wait_out(last: Option<Id>, report: &Report) {
     }
 }
 
+/// Returns the error for an ID of `--after` that is too far ahead of the clock, or `None` if it is not ahead.
+pub(crate) fn ahead_of_clock(after: Id) -> Option<String> {
+    let lead = time_left(after);
+    (!lead.is_zero()).then(|| format!("--after: {after} is {:.1} s ahead of the clock", lead.as_secs_f64()))
+}
+
+/// Returns how long it takes until the clock has passed an ID.
+fn time_left(id: Id) -> Duration {
+    Duration::from_millis(id.end_ms().saturating_sub(SystemClock.now_ms().unwrap_or(0)))
+}
+
 /// Waits until new IDs come after this one without knowing it: until the clock is in a later millisecond or tick.
 ///
 /// # Errors
@@ -33,8 +44,7 @@ pub(crate) fn wait_out(last: Option<Id>, report: &Report) {
 pub(crate) fn wait_until_past(id: Id) -> Result<(), Duration> {
     let deadline = Instant::now() + MAX_WAIT;
     loop {
-        let now_ms = SystemClock.now_ms().unwrap_or(0);
-        let lead = Duration::from_millis(id.end_ms().saturating_sub(now_ms));
+        let lead = time_left(id);
         if lead.is_zero() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 use imid::MessageId;
 use jiff::civil::DateTime;
@@ -38,11 +39,17 @@ Times:
 /// Reads a time that a person types: RFC 3339, a date, unix milliseconds, unix seconds with an `s`, `now`, or a signed
 /// duration from now such as `-1h`.
 pub(crate) fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
-    parse_time_at(text, Timestamp::now())
+    /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
+    static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
+    match parse_time_at(text, *NOW)? {
+        // One more than the last time is the end of a range.
+        time if time.unix_ms > MessageId::MAX.timestamp_ms() + 1 => Err(past_the_end(text)),
+        time => Ok(time),
+    }
 }
 
 /// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
-const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
+pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
 
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -57,13 +57,12 @@ impl<T> Chain<T> {
     /// Adds a value. Only one thread adds values; a value that another one adds at the same time is dropped.
     pub(crate) fn push(&self, value: T) {
         let index = self.len();
-        let slot = match self.near.get(index) {
-            Some(slot) => Some(slot),
-            None => {
-                let (bucket, place) = place(index - NEAR);
-                let values = |size| (0..size).map(|_| OnceLock::new()).collect();
-                self.far.get(bucket).and_then(|far| far.get_or_init(|| values(1 << bucket)).get(place))
-            }
+        let slot = if index < NEAR {
+            self.near.get(index)
+        } else {
+            let (bucket, place) = place(index - NEAR);
+            let values = |size| (0..size).map(|_| OnceLock::new()).collect();
+            self.far.get(bucket).and_then(|far| far.get_or_init(|| values(1 << bucket)).get(place))
         };
         if slot.is_some_and(|slot| slot.set(value).is_ok()) {
             // ORDERING: releases the value.

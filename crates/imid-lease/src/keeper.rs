@@ -357,30 +357,32 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn publish(&mut self, lease: usize) {
         let Running { engine, is_new_register, .. } = &self.leases[lease];
         let mut states = self.shared.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = &mut states[lease];
+        let published = &mut states[lease];
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
-        let status = &mut state.status;
-        status.phase = match engine.phase() {
+        let shown = &mut published.status;
+        shown.phase = match engine.phase() {
             engine::Phase::Seeking => Phase::Seeking,
             engine::Phase::Holding => Phase::Holding,
             engine::Phase::Lost => Phase::Lost,
             engine::Phase::Stopped => Phase::Stopped,
         };
-        status.register = engine.register();
-        status.is_new_register = *is_new_register;
-        status.lane = grant.map(|grant| grant.lane);
-        status.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
-        status.renewals = renewals;
-        status.lost = lost;
-        status.last_error.clone_from(&self.last_error);
-        state.stopped = engine.stopped().cloned();
-        state.next_ms = engine.next_ms();
-        state.next_time_out_ms = engine.next_time_out_ms();
-        state.held_by_others = engine.held_by_others();
-        state.renewed_at_ms = engine.acknowledged_at_ms();
+        shown.register = engine.register();
+        shown.is_new_register = *is_new_register;
+        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
+        shown.promise = self.register.promise();
+        shown.lane = grant.map(|grant| grant.lane);
+        shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
+        shown.renewals = renewals;
+        shown.lost = lost;
+        shown.last_error.clone_from(&self.last_error);
+        published.stopped = engine.stopped().cloned();
+        published.next_ms = engine.next_ms();
+        published.next_time_out_ms = engine.next_time_out_ms();
+        published.held_by_others = engine.held_by_others();
+        published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
-        crate::metrics::record(engine.space_name(), &state.status_at(self.clock.believed_ms()));
+        crate::metrics::record(engine.space_name(), &published.status_at(self.clock.believed_ms()));
         drop(states);
         self.shared.changed.notify_all();
     }

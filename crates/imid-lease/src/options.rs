@@ -168,14 +168,13 @@ impl Settings {
         }
         let lanes = Space::lanes(self.lane_bits).map_err(OptionsKind::Space)?;
         let space = if self.space.is_empty() { lanes } else { lanes.named(&self.space).map_err(OptionsKind::Space)? };
-        let name = match &self.name {
-            Some(name) => Name::new(name).map_err(OptionsKind::Name)?,
-            None => {
-                let random = crate::random::bits().map_err(|_| OptionsKind::Random)?;
-                Name::new(&format!("{}-{:016x}", std::process::id(), random as u64)).map_err(OptionsKind::Name)?
-            }
+        let name = if let Some(name) = &self.name {
+            name.clone()
+        } else {
+            let random = crate::random::bits().map_err(|_| OptionsKind::Random)?;
+            format!("{}-{:016x}", std::process::id(), random as u64)
         };
-        Ok((space, name))
+        Ok((space, Name::new(&name).map_err(OptionsKind::Name)?))
     }
 }
 

@@ -133,8 +133,8 @@ impl fmt::Display for Token {
 impl fmt::Display for Uuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = format!("{:032x}", self.0);
-        let [a, b, c, d, e] = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
-        write!(f, "{a}-{b}-{c}-{d}-{e}")
+        write!(f, "{}-{}-", &digits[..8], &digits[8..12])?;
+        write!(f, "{}-{}-{}", &digits[12..16], &digits[16..20], &digits[20..])
     }
 }
 

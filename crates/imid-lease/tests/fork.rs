@@ -71,7 +71,7 @@ mod unix {
 
     fn child_mints_nothing(bits: u32) {
         let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new().lane_bits(bits)).unwrap();
-        let first = ids.generate(room()).unwrap();
+        ids.generate(room()).unwrap();
         thread::sleep(Duration::from_millis(50));
         in_child(|| {
             let start = Instant::now();

@@ -16,7 +16,7 @@ const ARTICLE: Preset = match Layout::builder()
     .tick_bits(38)
     .node_bits(15)
     .sequence_bits(10)
-    .epoch(Duration::from_secs(1_767_225_600))
+    .epoch(Duration::from_hours(490_896))
     .build()
 {
     Ok(layout) => Preset::new(layout).wait_when_behind(Duration::from_millis(15), 1),
@@ -109,7 +109,7 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
         while started.elapsed() < Duration::from_secs(3) {
             // Back by 20 to 52 ms and forward again, each 200 ms. Never ahead of the server's clock.
             let turn = (started.elapsed().as_millis() as u64 + process * 11) / 100;
-            let behind = if turn % 2 == 0 { 0 } else { 20 + turn % 5 * 8 };
+            let behind = if turn.is_multiple_of(2) { 0 } else { 20 + turn % 5 * 8 };
             clock.0.store(-behind.cast_signed(), Ordering::Relaxed);
             match ids.generate() {
                 Ok(id) => {

@@ -234,7 +234,7 @@ fn a_register_that_went_back_ends_all_worker_ids() {
     let known = renewals();
     eventually("each lease is renewed", || renewals() > known);
     register.restore(&before);
-    eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(|error| error.is_ceiling()));
+    eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(imid::snowflake::GenerateError::is_ceiling));
     eventually("all have stopped", || workers.status().iter().all(|status| status.phase == Phase::Stopped));
     assert!(workers.generator().unwrap_err().is_went_back());
     thread::sleep(ms(300));

@@ -16,7 +16,7 @@ const ARTICLE: Preset = match Layout::builder()
     .tick_bits(38)
     .node_bits(15)
     .sequence_bits(10)
-    .epoch(Duration::from_secs(1_767_225_600))
+    .epoch(Duration::from_hours(490_896))
     .build()
 {
     Ok(layout) => Preset::new(layout).wait_when_behind(Duration::from_millis(15), 1),

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use clap::builder::{EnumValueParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::Out;
 use crate::candidates::now_ms;
 use crate::input::{Input, trim_line_end, utf8};
 use crate::json;
+use crate::output::Format;
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
@@ -24,12 +26,16 @@ use crate::time::{difference, rfc3339};
 Examples:
   imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
   imid tag --session-field room < chat.jsonl | head | jq -r .id | imid compare
+  imid compare --format csv < ids.txt
   imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000")]
 pub(crate) struct Args {
     /// IDs; without IDs, standard input is read, one ID per line
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
-    /// Print one JSON object
+    /// Form of the output
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = format())]
+    format: Option<Format>,
+    /// Print one JSON object; the same as --format json
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -74,13 +80,15 @@ impl Args {
             return Err(Stop::Error("expected at least one ID, found none".into()));
         }
         let is_increasing = items.is_sorted_by(|a, b| a.id.sort_key() < b.id.sort_key());
-        // The sort is stable, so equal IDs stay in the order of the input.
-        items.sort_by_key(|item| item.id.sort_key());
+        // Equal IDs stay in the order of the input. A stable sort would take more memory.
+        items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
         let sessions = number_sessions(&mut items);
-        if self.json {
-            write_json(out, &items, &sessions, is_increasing)
-        } else {
-            write_table(out, &items, &sessions, is_increasing)
+        match self.format {
+            _ if self.json => write_json(out, &items, &sessions, is_increasing),
+            Some(Format::Csv) => write_rows(out, &items, &sessions, ","),
+            Some(Format::Tsv) => write_rows(out, &items, &sessions, "\t"),
+            Some(_) => write_json(out, &items, &sessions, is_increasing),
+            None => write_table(out, &items, &sessions, is_increasing),
         }
     }
 
@@ -100,12 +108,21 @@ impl Args {
                     return Ok(());
                 }
                 let item = line.and_then(|line| read(number, utf8(trim_line_end(line))?));
+                items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
                 items.push(item.map_err(|problem| Stop::Error(format!("line {number}: {problem}")))?);
                 Ok(())
             })?;
         }
         Ok(items)
     }
+}
+
+/// Reads a format that has columns.
+fn format() -> impl TypedValueParser<Value = Format> {
+    EnumValueParser::<Format>::new().try_map(|format| match format.form() {
+        Some(_) => Err("compare prints json, csv or tsv, or a table for people"),
+        None => Ok(format),
+    })
 }
 
 /// A session type and hash, with the name of the type.
@@ -138,8 +155,8 @@ fn span_ms(items: &[Item]) -> u64 {
     ends.map_or(0, |(first, last)| last.id.timestamp_ms() - first.id.timestamp_ms())
 }
 
-fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {
-    let ids = items.iter().enumerate().map(|(index, item)| {
+fn compared<'a>(items: &'a [Item], sessions: &'a [SessionFields]) -> impl Iterator<Item = Compared> {
+    items.iter().enumerate().map(|(index, item)| {
         let session = item.session.map(|session| &sessions[session]);
         Compared {
             number: item.number,
@@ -150,10 +167,38 @@ fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increas
             r#type: session.map(|session| session.0),
             hash: session.map(|session| session.1),
         }
-    });
+    })
+}
+
+/// Writes CSV or TSV. No value has a separator or a quote.
+fn write_rows(out: &mut Out, items: &[Item], sessions: &[SessionFields], separator: &str) -> Result<(), Stop> {
+    let names = ["number", "id", "unix_ms", "time", "since_previous_ms", "type", "hash"];
+    writeln!(out, "{}", names.join(separator))?;
+    for row in compared(items, sessions) {
+        let or_empty = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let values = [
+            row.number.to_string(),
+            row.id,
+            row.unix_ms.to_string(),
+            row.time,
+            or_empty(row.since_previous_ms),
+            or_empty(row.r#type.map(u64::from)),
+            or_empty(row.hash.map(u64::from)),
+        ];
+        writeln!(out, "{}", values.join(separator))?;
+    }
+    Ok(())
+}
+
+fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {
     let same_session = (!sessions.is_empty()).then_some(sessions.len() == 1);
-    let comparison =
-        Comparison { ids: ids.collect(), increasing, same_session, span_ms: span_ms(items), now_ms: now_ms() };
+    let comparison = Comparison {
+        ids: compared(items, sessions).collect(),
+        increasing,
+        same_session,
+        span_ms: span_ms(items),
+        now_ms: now_ms(),
+    };
     json::write_line(out, &comparison)
 }
 

@@ -45,7 +45,7 @@ enum Action {
 /// Where the lanes are.
 #[derive(clap::Args)]
 struct Place {
-    /// The store: file:PATH, postgres://, mysql://, redis://, etcd:// or zookeeper://
+    /// The store: `file:PATH`, or a URL of `postgres`, `mysql`, `redis`, `etcd` or `zookeeper`
     ///
     /// For all but files, the tool must be built with the feature of the store:
     /// cargo install imid-cli --features postgres
@@ -97,7 +97,7 @@ impl Place {
     }
 
     fn view(&self, register: &mut dyn Register) -> Result<View, Stop> {
-        admin::view(register, &self.space).map_err(stop)
+        admin::view(register, &self.space).map_err(|error| stop(&error))
     }
 
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
@@ -159,7 +159,7 @@ impl Watch {
                     }
                     is_silent = true;
                 }
-                Err(error) => return Err(stop(error)),
+                Err(error) => return Err(stop(&error)),
             }
             thread::sleep(Duration::from_millis(self.interval.into()));
         }
@@ -199,8 +199,8 @@ fn now_ms() -> u64 {
     jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
 }
 
-fn stop(error: admin::AdminError) -> Stop {
-    Stop::Error(chain(&error))
+fn stop(error: &admin::AdminError) -> Stop {
+    Stop::Error(chain(error))
 }
 
 /// Returns an error with its causes.

@@ -10,6 +10,7 @@ mod lines;
 mod man;
 mod new;
 mod range;
+mod rows;
 mod shard;
 mod stats;
 mod tag;

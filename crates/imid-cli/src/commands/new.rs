@@ -85,13 +85,17 @@ impl Args {
     ) -> Result<(), Stop> {
         let session = self.session.session(dialect)?;
         let mut builder = Generator::builder();
-        if let Some(after) = self.after()? {
+        let after = self.after()?;
+        if let Some(after) = after {
             // The built-in dialects that can mint have the standard layout.
             builder = builder.floor(after.sort_key());
         }
         let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
         for _ in 0..self.count {
-            let id = generator.generate_within(session, MAX_WAIT).map_err(|error| Stop::Error(error.to_string()))?;
+            let id = generator.generate_within(session, MAX_WAIT).map_err(|error| {
+                let ahead = after.filter(|_| error.is_rollback()).and_then(lead::ahead_of_clock);
+                Stop::Error(ahead.unwrap_or_else(|| error.to_string()))
+            })?;
             writer.write_id(out, last.insert(Id::Message { dialect, id: id.into() }))?;
         }
         Ok(())
@@ -109,9 +113,11 @@ impl Args {
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
         if let Some(after) = self.after()? {
-            lead::wait_until_past(after).map_err(|lead| {
-                Stop::Error(format!("--after: {after} is {:.1} s ahead of the clock", lead.as_secs_f64()))
-            })?;
+            if lead::wait_until_past(after).is_err()
+                && let Some(error) = lead::ahead_of_clock(after)
+            {
+                return Err(Stop::Error(error));
+            }
         }
         for _ in 0..self.count {
             let id = loop {

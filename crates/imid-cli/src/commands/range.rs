@@ -11,7 +11,7 @@ use crate::output::{Format, FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::row::Column;
 use crate::scheme::{Id, STANDARD};
-use crate::time::{LAST_MS, TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
+use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
@@ -62,7 +62,7 @@ impl Args {
             ));
         }
         let (from_ms, to_ms) = (self.from.unix_ms, self.to.unix_ms);
-        if from_ms >= to_ms && from_ms <= LAST_MS {
+        if from_ms >= to_ms {
             let (from, to) = (rfc3339(from_ms), rfc3339(to_ms));
             return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
         }

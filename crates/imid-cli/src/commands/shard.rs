@@ -13,7 +13,8 @@ use crate::session::SessionArgs;
 /// Print the shard that owns a session, from its name or from any of its IDs
 ///
 /// Prints a number from 0 to N - 1 for each ID, one per line. The shard is the jump consistent hash of the session type
-/// and the session hash, so a name needs its type (--type, or --peer for a private conversation). When N grows to N + 1, about one session in N + 1 moves, and it moves to the new shard.
+/// and the session hash, so a name needs its type (--type, or --peer for a private conversation). When N grows to N + 1,
+/// about one session in N + 1 moves, and it moves to the new shard.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

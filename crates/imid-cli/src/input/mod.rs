@@ -2,6 +2,7 @@
 
 mod compressed;
 mod kind;
+mod records;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,6 +15,7 @@ use indicatif::ProgressBar;
 
 use self::compressed::{Source, decompressed};
 pub(crate) use self::kind::Kind;
+pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;
 use crate::report::{Stop, quote};

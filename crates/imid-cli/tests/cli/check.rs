@@ -178,3 +178,41 @@ fn blank_lines_are_counted_so_that_the_sums_add_up() {
     let counts = ["lines", "valid", "invalid", "blank"].map(|name| summary(&run)[name].as_u64().unwrap());
     assert_eq!(counts, [6, 2, 1, 3]);
 }
+
+#[test]
+fn csv_and_tsv_are_checked_by_rows_and_problems_name_lines() {
+    let csv = format!(
+        "text,m\r\n\"two\nlines\",{}\r\n\r\nx,{}\r\ny,{}\nz,nothing\nonly one\nw,{}",
+        id(1),
+        id(3),
+        id(3),
+        id(2)
+    );
+    let run = imid("check --in csv --id-field m --json", csv.as_str());
+    let expected = [
+        format!("error: line 6: {} is equal to the ID before it, {}", id(3), id(3)),
+        "error: line 7: \"nothing\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'n' at 0"
+            .to_owned(),
+        "error: line 8: expected 2 fields as in the header, found 1".to_owned(),
+        format!("error: line 9: {} is lower than the ID before it, {}", id(2), id(3)),
+    ];
+    assert_eq!(run.err.lines().collect::<Vec<_>>(), expected);
+    let counts = summary(&run);
+    assert_eq!(
+        (&counts["lines"], &counts["valid"], &counts["invalid"], &counts["equal"]),
+        (&6.into(), &4.into(), &2.into(), &1.into())
+    );
+
+    let tsv = csv.replace(',', "\t");
+    let unsorted = imid("check --in tsv --id-field m --unsorted", tsv);
+    assert!(unsorted.err.contains(&format!("{} occurs 2 times, in lines 5, 6\n", id(3))), "{}", unsorted.err);
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ids.csv");
+    std::fs::write(&path, format!("id\n{}\n", id(1))).unwrap();
+    let output = command().arg("check").arg(&path).output().unwrap();
+    assert!(output.status.success() && output.stdout.starts_with(b"lines       1\nvalid       1\n"));
+
+    let error = imid("check --in csv", "m\n").error(1);
+    assert_eq!(error, "line 1: field \"id\" is missing in the header");
+}

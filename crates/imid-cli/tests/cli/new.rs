@@ -104,7 +104,8 @@ fn after_makes_all_ids_greater() {
     let error = imid("new --after x", "").error(2);
     assert!(error.starts_with("--after: \"x\" is not an ID: "), "{error}");
     let far = MessageId::MAX;
-    assert!(imid(&format!("new --after {far}"), "").error(1).contains("clock is "));
+    let error = imid(&format!("new --after {far}"), "").error(1);
+    assert!(error.starts_with(&format!("--after: {far} is ")) && error.ends_with(" s ahead of the clock"), "{error}");
 }
 
 #[test]

@@ -96,7 +96,15 @@ fn a_closed_descriptor_is_an_error_for_every_command() {
         // This is not closed.
         assert_eq!(shell(&format!("{command} <>/dev/null >&0")).status.code(), Some(0), "{command}");
     }
-    for command in ["imid tag --session-field s", "imid check", "imid inspect"] {
+    for command in [
+        "imid tag --session-field s",
+        "imid check",
+        "imid inspect",
+        "imid inspect --in bytes --format hex",
+        "imid identify",
+        "imid compare",
+        "imid stats",
+    ] {
         let ran = shell(&format!("{command} <&-"));
         assert_eq!(ran.status.code(), Some(1), "{command}");
         assert!(ran.stderr.starts_with(b"error: cannot read standard input: "), "{command}");
@@ -158,11 +166,22 @@ fn memory_does_not_grow_with_the_input() {
 #[cfg(target_os = "linux")]
 fn too_little_memory_is_one_line_and_status_1() {
     // A line of 50 MB does not fit into 60 MB together with the tool, because its buffer has a power of two bytes.
-    let line = vec![b' '; 50_000_000];
-    for args in ["tag --session-field s --threads 1", "check", "stats", "inspect"] {
+    let long_line = vec![b' '; 50_000_000];
+    let ids = b"2222-2222-2222-2222\n".repeat(1_000_000);
+    // Each line grows by the name of the field.
+    let growing = format!("tag --session-field s --threads 1 --id-field {}", "x".repeat(100_000));
+    for (args, input) in [
+        ("tag --session-field s --threads 1", &long_line),
+        ("check", &long_line),
+        ("stats", &long_line),
+        ("inspect", &long_line),
+        ("compare", &ids),
+        (&growing, &b"{\"s\":1}\n".repeat(10_000)),
+    ] {
         let limited = format!("ulimit -v 60000; exec {} {args}", env!("CARGO_BIN_EXE_imid"));
-        let ran = assert_cmd::Command::new("sh").args(["-c", &limited]).write_stdin(line.as_slice()).output().unwrap();
+        // The tool may end before it has read all of its input.
+        let ran = assert_cmd::Command::new("sh").args(["-c", &limited]).write_stdin(input.as_slice()).output().unwrap();
         let err = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args}");
+        assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args:.40}");
     }
 }

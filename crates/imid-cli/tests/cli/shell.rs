@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::{imid, imid_args, skip};
 
-const COMMANDS: [&str; 11] =
-    ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"];
+const COMMANDS: [&str; 12] =
+    ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "lane", "completions", "man"];
 
 #[test]
 fn completions_know_each_command_in_each_shell() {

@@ -105,6 +105,13 @@ fn texts_and_snowflakes_have_stats_too() {
     let error = imid("stats --json --time-field at", texts).err;
     assert!(error.starts_with("error: line 1: expected a JSON object with the field \"at\"\n"), "{error}");
 
+    // An error shows a value as it is in the line.
+    for value in ["null", "\"null\"", "1.5"] {
+        let line = format!("{{\"id\":\"2222-2222-2222-2222\",\"at\":{value}}}\n");
+        let error = imid("stats --time-field at", line).err;
+        assert!(error.trim_end().ends_with(&format!(", found {value}")), "{error}");
+    }
+
     let ids = imid("new --dialect leaf --node 35 -n 5", "").ok();
     let found: Value = serde_json::from_str(&imid("stats --json --dialect leaf", ids).ok()).unwrap();
     assert_eq!((&found["busiest"], &found["types"]), (&json!([{ "node": 35, "ids": 5 }]), &json!([])));
@@ -128,4 +135,26 @@ fn the_plot_is_an_svg_file() {
 
     let error = imid("stats --plot no/such/folder/x.svg", "").error(1);
     assert!(error.starts_with("cannot write \"no/such/folder/x.svg\": "), "{error}");
+}
+
+#[test]
+fn csv_gives_the_numbers_of_json_lines() {
+    let csv: String = sample()
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|row| format!("\"a, b\",{},{}\n", row["at"], row["id"].as_str().unwrap()))
+        .collect();
+    let run = imid("stats --in csv --json --time-field at", format!("text,at,id\n{csv}x,1,no\n"));
+    let mut lines: Value = serde_json::from_str(&imid("stats --json --time-field at", sample()).out).unwrap();
+    (lines["lines"], lines["blank"]) = (8.into(), 0.into());
+    assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap(), lines);
+    assert_eq!(
+        run.err,
+        "error: line 9: \"no\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'n' at 0\n"
+    );
+    let wrong =
+        imid("stats --in csv --json --time-field at", format!("at,id\nlate,{}\n", id(1, SessionType::GROUP, "a")));
+    assert!(wrong.err.starts_with("error: line 2: field \"at\": expected "), "{}", wrong.err);
+    let error = imid("stats --in csv --time-field at", "id\n").error(1);
+    assert_eq!(error, "line 1: field \"at\" is missing in the header");
 }

@@ -419,6 +419,45 @@ fn blank_lines_beside_lines_that_are_left_out_are_kept() {
 }
 
 #[test]
+fn a_number_of_threads_that_no_machine_has_is_an_error() {
+    for wrong in ["0", "-1", "257", "1000000", "18446744073709551615", "x"] {
+        let error = imid(&format!("tag --session-field s --threads {wrong}"), "").error(2);
+        assert!(error.ends_with(&format!("expected a number of threads from 1 to 256, found {wrong:?}")), "{error}");
+    }
+    assert_eq!(imid("tag --session-field s --threads 256", "{\"s\":1}\n").status, 0);
+}
+
+#[test]
+fn a_path_can_be_longer_than_the_stack_is_deep() {
+    let depth = 3_000;
+    let line = format!("{}{{\"r\":1}}{}\n", "{\"d\":".repeat(depth), "}".repeat(depth));
+    let tagged = imid_args(&["tag", "--session-field", &format!("{}r", "d.".repeat(depth))], line);
+    assert_eq!((tagged.status, tagged.err.as_str()), (0, ""));
+    assert_eq!(tagged_ids(&tagged.out).len(), 1);
+}
+
+#[test]
+fn times_that_look_like_seconds_get_one_note() {
+    let line = |time: &str| format!("{{\"s\":1,\"t\":{time}}}\n");
+    let run = |times: &[&str]| {
+        let run = imid("tag --session-field s --time-field t", times.iter().copied().map(line).collect::<String>());
+        assert_eq!(run.status, 0, "{}", run.err);
+        run.err
+    };
+    let note =
+        "note: line 2 has the time 1970-01-21T09:54:00.000Z; if the times are unix seconds, multiply them by 1000\n";
+    assert_eq!(run(&["5", "1763640000", "1763640001"]), format!("{note}tagged 3 lines; no ID moved forward\n"));
+    assert_eq!(run(&["1763640000000", "5"]).lines().count(), 1);
+}
+
+#[test]
+fn an_id_after_which_nothing_can_be_minted_yet_is_named() {
+    let error = imid("tag --session-field s --after ZZZZ-ZZZZ-ZZZZ-ZZZZ", "{\"s\":1}\n").error(1);
+    assert!(error.starts_with("line 1: --after: ZZZZ-ZZZZ-ZZZZ-ZZZZ is "), "{error}");
+    assert!(error.ends_with(" s ahead of the clock"), "{error}");
+}
+
+#[test]
 fn the_id_is_written_in_each_form() {
     let line = "{\"room\":\"a\",\"at\":1763640000000}\n";
     let run = |more: &str| imid(&format!("{TAG_SAMPLE} {more}"), line.repeat(3)).out;

@@ -156,7 +156,7 @@ impl Soak {
                 worker.child.kill()?;
                 worker.child.wait()?;
                 // Half of the new processes have the name of the old one.
-                let name = (draw % 2 == 0).then(|| worker.name.clone());
+                let name = (draw.is_multiple_of(2)).then(|| worker.name.clone());
                 self.workers[index] = self.start_worker(name)?;
             }
             Fault::Pause => {
@@ -167,7 +167,7 @@ impl Soak {
                 worker.paused_until = Some(now + 3 * TIME_OUT);
             }
             Fault::Clock => {
-                tell(worker, if draw % 2 == 0 { "clock 3600000" } else { "clock -3600000" });
+                tell(worker, if draw.is_multiple_of(2) { "clock 3600000" } else { "clock -3600000" });
                 worker.wrong_until = Some(now + Duration::from_millis(500 + 10 * draw));
             }
             Fault::Quit => tell(worker, "quit"),
@@ -231,17 +231,20 @@ impl Soak {
     fn tear_file(&mut self) -> io::Result<bool> {
         let path = self.register_path();
         self.freeze();
-        let Ok(whole) = fs::read(&path) else { return self.thaw().map(|()| false) };
+        let Ok(whole) = fs::read(&path) else {
+            self.thaw();
+            return Ok(false);
+        };
         let half = &whole[..whole.len() / 2];
         replace(&path, half)?;
-        self.thaw()?;
+        self.thaw();
         self.wait(1000)?;
         self.freeze();
         // A process that was in the middle of a write has replaced the torn file by a whole one. That one has its write.
         if fs::read(&path)? == half {
             replace(&path, &whole)?;
         }
-        self.thaw()?;
+        self.thaw();
         Ok(true)
     }
 
@@ -268,11 +271,10 @@ impl Soak {
     }
 
     /// Lets all processes go on, except those that are paused.
-    fn thaw(&self) -> io::Result<()> {
+    fn thaw(&self) {
         for worker in self.workers.iter().filter(|worker| worker.paused_until.is_none()) {
             signal(worker, Signal::SIGCONT);
         }
-        Ok(())
     }
 
     fn stop_workers(&mut self) {

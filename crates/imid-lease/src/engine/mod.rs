@@ -42,6 +42,7 @@ pub(crate) struct Config {
 
 /// When something happens, and what the generator has used by then.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
 pub(crate) struct Moment {
     /// The process's monotonic clock.
     pub(crate) mono_ms: u64,

@@ -7,6 +7,7 @@ pub(crate) const END_OF_TIME_MS: u64 = 1 << 42;
 
 /// What a new ceiling depends on, in milliseconds.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
 pub(crate) struct Raise {
     /// The time of the clock, as far as it is believed; `None` where there is none.
     pub(crate) now_ms: Option<u64>,

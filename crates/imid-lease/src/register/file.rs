@@ -135,12 +135,11 @@ impl FileRegister {
 
     /// Runs a call while no other process is in one.
     fn locked<T>(&self, call: impl FnOnce() -> Result<T, RegisterError>) -> Result<T, RegisterError> {
-        let _held = match self.lock {
-            Some(_) => None,
-            None => {
-                let lock = Lock::acquire(&self.lock_path(), self.time_limit);
-                Some(lock.map_err(|error| self.failed("cannot lock", error))?)
-            }
+        let _held = if self.lock.is_none() {
+            let lock = Lock::acquire(&self.lock_path(), self.time_limit);
+            Some(lock.map_err(|error| self.failed("cannot lock", error))?)
+        } else {
+            None
         };
         call()
     }
@@ -185,7 +184,8 @@ impl FileRegister {
         for (key, value) in records {
             text.extend([key, " ", value, "\n"]);
         }
-        text.push_str(&format!("sum={:016x}\n", checksum(&text)));
+        let sum = format!("sum={:016x}\n", checksum(&text));
+        text.push_str(&sum);
         let new = with_suffix(&self.path, ".new");
         let write = || -> io::Result<()> {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&new)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Opts, OptsBuilder};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
 
 use super::remote::{Failure, Remote, Server, promise, remote_register};
 use super::{Promise, RegisterError};
@@ -64,11 +64,8 @@ const SETUP: [&str; 3] = [
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS imid_register (name varbinary(128) PRIMARY KEY, \
     value varbinary(1024) NOT NULL) ENGINE = InnoDB";
 
-/// The engine of the table, and the types of its two columns.
-const TABLE: &str = "SELECT t.engine, c.data_type FROM information_schema.tables t \
-    JOIN information_schema.columns c USING (table_schema, table_name) \
-    WHERE t.table_schema = DATABASE() AND t.table_name = 'imid_register' AND c.column_name IN ('name', 'value')";
-
+/// No table has this name.
+const NO_TABLE: u16 = 1146;
 /// A unique key has this value already.
 const DUPLICATE_KEY: u16 = 1062;
 /// The statement lost against another one and wrote nothing: a deadlock, or (from MariaDB 11.6 on) a row that changed.
@@ -83,18 +80,12 @@ impl Server for Mysql {
         if read_only != Some(false) {
             return Err("expected a server that takes writes, found one with read_only".into());
         }
-        let mut columns: Vec<(String, String)> = conn.query(TABLE).await?;
-        if columns.is_empty() {
-            conn.query_drop(CREATE).await?;
-            columns = conn.query(TABLE).await?;
-        }
-        for (engine, data_type) in &columns {
-            if !engine.eq_ignore_ascii_case("InnoDB") || data_type != "varbinary" {
-                let problem = format!(
-                    "expected InnoDB and varbinary for the table imid_register, found {engine} and {data_type}"
-                );
-                return Err(problem.into());
+        match check_table(&mut conn).await {
+            Err(failure) if is_no_table(&failure) => {
+                conn.query_drop(CREATE).await?;
+                check_table(&mut conn).await?;
             }
+            checked => checked?,
         }
         let promise = settings(&mut conn).await?;
         Ok((conn, promise))
@@ -127,6 +118,30 @@ impl Server for Mysql {
     async fn now_ms(conn: &mut Conn) -> Result<Option<u64>, Failure> {
         Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
     }
+}
+
+/// Refuses a table that does not compare bytes, or that can lose writes. Queries of the information schema would be shorter,
+/// but they can open all tables of a server.
+async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
+    let wrong = |expected: &str, found: String| -> Result<(), Failure> {
+        Err(format!("expected {expected} in the table imid_register, found {found}").into())
+    };
+    for column in conn.query::<Row, _>("SHOW COLUMNS FROM imid_register").await? {
+        let text = |name| column.get_opt::<String, _>(name).and_then(Result::ok).unwrap_or_default();
+        let (name, data_type) = (text("Field"), text("Type"));
+        if ["name", "value"].contains(&name.as_str()) && !data_type.starts_with("varbinary") {
+            return wrong("varbinary", data_type);
+        }
+    }
+    let status: Option<Row> = conn.query_first(r"SHOW TABLE STATUS LIKE 'imid\_register'").await?;
+    match status.and_then(|status| status.get_opt::<String, _>("Engine")?.ok()) {
+        Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => Ok(()),
+        engine => wrong("the engine InnoDB", engine.unwrap_or_else(|| "none".into())),
+    }
+}
+
+fn is_no_table(failure: &Failure) -> bool {
+    matches!(failure.downcast_ref(), Some(Error::Server(error)) if error.code == NO_TABLE)
 }
 
 /// Reads the settings that make commits durable.

@@ -94,7 +94,7 @@ impl Generator {
 
     /// The first millisecond after the last stamp; 0 before the first.
     pub(super) fn used_until_ms(&self, rules: Rules) -> u64 {
-        if self.end & 15 == 0 || !rules.keep(Rule::RoundEndUp) {
+        if self.end.trailing_zeros() >= COUNTER || !rules.keep(Rule::RoundEndUp) {
             self.end >> COUNTER
         } else {
             (self.end >> COUNTER) + 1

@@ -3,6 +3,7 @@
 //!
 //! The model is part of the library's own tests, because the engine is private.
 
+mod exhaustive;
 mod generator;
 mod holder;
 mod named;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, World};
+use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World};
 use crate::admin::{self, FreeIf, Recovery};
 use crate::engine::rules::Rules;
 use crate::engine::{Action, Phase, Stopped};
@@ -292,7 +292,7 @@ pub(super) fn an_acknowledgement_of_another_lane_is_late(rules: Rules) -> Option
     world.run(other);
     // Its clock goes back in steps that are believed, so that the new ceiling is lower.
     for _ in 0..3 {
-        world.step(first, -(SKEW_MS as i64));
+        world.step(first, -STEP_MS);
     }
     world.wait(HORIZON_MS / 4);
     world.run(first);
@@ -301,7 +301,7 @@ pub(super) fn an_acknowledgement_of_another_lane_is_late(rules: Rules) -> Option
     world.settle();
     world.work(first);
     for _ in 0..3 {
-        world.step(first, SKEW_MS as i64);
+        world.step(first, STEP_MS);
     }
     // The last millisecond below the late ceiling. It mints there if it thinks that it may, and is gone.
     world.now_ms = START_MS + HORIZON_MS / 4 + HORIZON_MS - 1;
@@ -374,10 +374,10 @@ pub(super) fn the_only_lane_is_ahead_of_the_clock(rules: Rules) -> Option<Fault>
 pub(super) fn a_small_step_back_does_not_lower_the_ceiling(rules: Rules) -> Option<Fault> {
     let mut world = World::new(23, rules);
     let first = world.start("first", 0);
-    world.step(first, -(SKEW_MS as i64));
+    world.step(first, -STEP_MS);
     world.wait(HORIZON_MS / 4);
     world.run(first);
-    world.step(first, SKEW_MS as i64);
+    world.step(first, STEP_MS);
     world.now_ms = START_MS + HORIZON_MS - 1;
     assert!(world.mint_one(first));
     world.crash(first);
@@ -586,13 +586,17 @@ pub(super) fn the_number_of_lanes_changes(rules: Rules) -> Option<Fault> {
     let old: Vec<_> = (0..3).map(|n| world.start(&format!("old-{n}"), 4)).collect();
     for _ in 0..10 {
         world.calm_for(70);
-        old.iter().for_each(|index| drop(world.mint(*index, 190)));
+        for index in &old {
+            world.mint(*index, 190);
+        }
     }
     admin::resize(&mut world.store, "lanes", 5).unwrap();
     let new: Vec<_> = (0..32).map(|n| world.start(&format!("new-{n}"), 5)).collect();
     for _ in 0..30 {
         world.calm_for(70);
-        old.iter().chain(&new).for_each(|index| drop(world.mint(*index, 190)));
+        for index in old.iter().chain(&new) {
+            world.mint(*index, 190);
+        }
     }
     for index in old {
         let is_stopped = matches!(world.holders[index].engine.stopped(), Some(Stopped::Mismatch { bits: 5, .. }));

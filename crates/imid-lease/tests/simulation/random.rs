@@ -144,17 +144,13 @@ fn happen(world: &mut World, index: usize, weather: Weather) {
         _ if is_fair => {}
         7 | 8 => world.holders[index].paused_until_ms = world.now_ms + world.random.below(3 * HORIZON_MS),
         9 | 10 => world.holders[index].is_alive = false,
-        11..=14 => {
-            if !world.holders[index].is_alive || world.holders[index].is_done {
-                world.holders[index].restart();
-            }
-        }
+        11..=14 if !world.holders[index].is_alive || world.holders[index].is_done => world.holders[index].restart(),
         15 | 16 => world.holders[index].engine.close(),
         17 if world.holders.len() < 4 && weather == Weather::Cloned => {
             world.clone_machine(index);
         }
         18 | 19 if weather == Weather::Jumps => {
-            let hours = world.random.below(3) as i64 - 1;
+            let hours = [-1, 0, 1][world.random.below(3) as usize];
             world.holders[index].wall_offset_ms = hours * HOUR_MS;
         }
         _ => {}
@@ -207,7 +203,13 @@ fn end(world: &mut World) {
         if rounds % 10 == 0 {
             for index in 0..world.holders.len() {
                 world.mint(index, 0);
-                if world.holders[index].engine.stopped() == Some(&Stopped::Closed) && world.holders[index].is_done {
+                // If one copy of a machine gives the lane back, the other finds a ceiling below its own, and stops.
+                let may_stop = match world.holders[index].engine.stopped() {
+                    Some(Stopped::Closed) => true,
+                    Some(Stopped::WentBack { .. }) => world.shared_until_ms > 0,
+                    _ => false,
+                };
+                if may_stop && world.holders[index].is_done {
                     world.holders[index].restart();
                 }
             }
@@ -230,7 +232,7 @@ fn has_recovered(world: &World) -> bool {
 /// How many schedules of each kind: a few by default, more with `IMID_LEASE_SCHEDULES`.
 fn count() -> u64 {
     let count = std::env::var("IMID_LEASE_SCHEDULES").ok();
-    count.map_or(4_000, |count| count.parse().expect("a number of schedules"))
+    count.map_or(1_000, |count| count.parse().expect("a number of schedules"))
 }
 
 #[test]

@@ -14,6 +14,8 @@ use crate::space::Space;
 pub(super) const START_MS: u64 = 1_795_204_812_345;
 pub(super) const HORIZON_MS: u64 = 1_000;
 pub(super) const SKEW_MS: u64 = 300;
+/// The same, to step a clock by.
+pub(super) const STEP_MS: i64 = 300;
 pub(super) const LEAD_MS: u64 = 200;
 /// How long a process waits for a reply.
 pub(super) const PATIENCE_MS: u64 = 150;
@@ -78,7 +80,7 @@ pub(super) struct World {
     /// Which generator minted in a millisecond of a lane.
     owners: HashMap<(u16, u64), u64>,
     /// A cloned machine shares leases up to here.
-    shared_until_ms: u64,
+    pub(super) shared_until_ms: u64,
     instances: u64,
     pub(super) minted: u64,
     /// No ceiling may be further ahead of true time.
@@ -407,7 +409,7 @@ impl World {
         }
         self.minted += last_ms - first_ms + 1;
         let fewer = self.width.saturating_sub(self.holders[index].config.space.bits());
-        for part in lane << fewer..lane + 1 << fewer {
+        for part in (lane << fewer)..((lane + 1) << fewer) {
             for ms in first_ms..=last_ms {
                 let owner = *self.owners.entry((part, ms)).or_insert(instance);
                 if owner != instance && ms >= self.shared_until_ms {

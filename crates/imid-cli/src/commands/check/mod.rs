@@ -15,8 +15,9 @@ use self::duplicates::{Duplicates, Lines, SortError};
 use self::memory::Memory;
 use self::summary::{Counts, Summary};
 use super::lines::{Problems, read_line};
+use super::rows::{Row, each_record};
 use crate::Out;
-use crate::input::{Block, Input, too_long};
+use crate::input::{Block, Input, Kind, too_long};
 use crate::json;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
@@ -24,7 +25,9 @@ use crate::time::rfc3339;
 
 /// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed.
+/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. In a
+/// table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
+///
 /// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
 ///
@@ -46,7 +49,10 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Field with the ID, for lines that are JSON objects
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    input: Option<Kind>,
+    /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
     /// Find duplicates in input of any order
@@ -65,6 +71,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = Input::open(self.file.as_deref())?;
+        let kind = Kind::of(self.input, self.file.as_deref());
         let mut check = Check {
             id_field: &self.id_field,
             scheme: self.scheme.scheme,
@@ -76,12 +83,16 @@ impl Args {
             greatest: None,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        while let Some(block) = input.next()? {
-            match block {
-                Block::Lines(lines) => check.check_lines(lines)?,
-                Block::TooLong => {
-                    check.counts.lines += 1;
-                    check.count_invalid(&too_long());
+        if let Some(delimiter) = kind.delimiter() {
+            each_record(input, delimiter, &self.id_field, None, |line, row| check.check_row(line, row))?;
+        } else {
+            while let Some(block) = input.next()? {
+                match block {
+                    Block::Lines(lines) => check.check_lines(lines)?,
+                    Block::TooLong => {
+                        check.counts.lines += 1;
+                        check.count_invalid(check.counts.lines, &too_long());
+                    }
                 }
             }
         }
@@ -141,7 +152,7 @@ impl Check<'_> {
         }
         for at in 0..count {
             self.counts.lines += 1;
-            self.count_valid(self.ids[at])?;
+            self.count_valid(self.counts.lines, self.ids[at])?;
         }
         Ok(())
     }
@@ -156,24 +167,37 @@ impl Check<'_> {
         let scheme = self.scheme;
         let id = read_line(line, self.id_field, scheme).map(|line| line.id.sort_key());
         match id {
-            Ok(id) => self.count_valid(id),
+            Ok(id) => self.count_valid(self.counts.lines, id),
             Err(problem) => {
-                self.count_invalid(&problem);
+                self.count_invalid(self.counts.lines, &problem);
                 Ok(())
             }
         }
     }
 
-    fn count_valid(&mut self, id: MessageId) -> Result<(), Stop> {
+    /// Checks a row of a table, or counts its problem.
+    fn check_row(&mut self, number: u64, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+        self.counts.lines += 1;
+        match row.and_then(|row| row.id.read(self.scheme)) {
+            Ok(id) => self.count_valid(number, id.sort_key()),
+            Err(problem) => {
+                self.count_invalid(number, &problem);
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts the ID of the line with this number.
+    fn count_valid(&mut self, number: u64, id: MessageId) -> Result<(), Stop> {
         self.counts.valid += 1;
         if let Some(previous) = self.previous.replace(id)
             && id <= previous
         {
-            self.count_out_of_order(id, previous);
+            self.count_out_of_order(number, id, previous);
         }
         self.widen(id, id);
         match &mut self.duplicates {
-            Some(duplicates) => duplicates.push(id, self.counts.lines).map_err(cannot_sort),
+            Some(duplicates) => duplicates.push(id, number).map_err(cannot_sort),
             None => Ok(()),
         }
     }
@@ -185,22 +209,21 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn count_out_of_order(&mut self, id: MessageId, previous: MessageId) {
+    fn count_out_of_order(&mut self, line: u64, id: MessageId, previous: MessageId) {
         let (count, relation) =
             if id == previous { (&mut self.counts.equal, "equal to") } else { (&mut self.counts.lower, "lower than") };
         *count += 1;
         // With --unsorted, order does not matter and all duplicates are printed at the end.
         if self.duplicates.is_none() {
-            let line = self.counts.lines;
             let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
             self.problems.add(|| format!("line {line}: {id} is {relation} the ID before it, {previous}"));
         }
     }
 
     #[cold]
-    fn count_invalid(&mut self, problem: &str) {
+    fn count_invalid(&mut self, line: u64, problem: &str) {
         self.counts.invalid += 1;
-        self.problems.add(|| format!("line {}: {problem}", self.counts.lines));
+        self.problems.add(|| format!("line {line}: {problem}"));
     }
 
     fn finish(mut self) -> Result<Summary, Stop> {

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use crate::Out;
+use crate::descriptors;
 use crate::report::Stop;
 use crate::scheme::{Id, Scheme};
 
@@ -17,6 +18,8 @@ pub(super) fn each_id(
     scheme: Scheme,
     mut each: impl FnMut(&mut Out, Id) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
+    let cannot_read = |error| Stop::Error(format!("cannot read standard input: {error}"));
+    descriptors::check_stdin().map_err(cannot_read)?;
     let size = scheme.bytes();
     let mut buffer = vec![0; AT_ONCE * size];
     let (mut filled, mut read_before) = (0, 0_u64);
@@ -26,7 +29,7 @@ pub(super) fn each_id(
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Stop::Error(format!("cannot read standard input: {error}"))),
+            Err(error) => return Err(cannot_read(error)),
         }
         let whole = filled - filled % size;
         for bytes in buffer[..whole].chunks_exact(size) {

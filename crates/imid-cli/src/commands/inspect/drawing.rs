@@ -10,8 +10,8 @@ use crate::scheme::Id;
 /// A field of the drawing, with one column per bit.
 struct Field {
     name: &'static str,
-    /// The name in the list of fields, which is narrower.
-    short_name: &'static str,
+    /// The name in the list of fields, which is narrower. `None` if the page has a line for the field anyway.
+    short_name: Option<&'static str>,
     value: u64,
     width: usize,
     style: Style,
@@ -29,18 +29,30 @@ fn fields(id: &Id) -> Vec<Field> {
         Id::Message { id, .. } => {
             let layout = id.layout();
             vec![
-                field("timestamp, unix ms", "unix ms", id.timestamp_ms(), layout.timestamp_bits(), AnsiColor::Cyan),
-                field("spin", "spin", id.spin().unwrap_or_default().into(), layout.spin_bits(), AnsiColor::Yellow),
-                field("type", "type", id.type_code().into(), layout.type_bits(), AnsiColor::Magenta),
-                field("session hash", "hash", id.hash().into(), layout.hash_bits(), AnsiColor::Green),
+                field(
+                    "timestamp, unix ms",
+                    Some("unix ms"),
+                    id.timestamp_ms(),
+                    layout.timestamp_bits(),
+                    AnsiColor::Cyan,
+                ),
+                field(
+                    "spin",
+                    Some("spin"),
+                    id.spin().unwrap_or_default().into(),
+                    layout.spin_bits(),
+                    AnsiColor::Yellow,
+                ),
+                field("type", None, id.type_code().into(), layout.type_bits(), AnsiColor::Magenta),
+                field("session hash", None, id.hash().into(), layout.hash_bits(), AnsiColor::Green),
             ]
         }
         Id::Snowflake(id) => {
             let (node, sequence) = (id.layout().node_bits(), id.layout().sequence_bits());
             vec![
-                field("tick", "tick", id.tick(), u64::BITS - node - sequence, AnsiColor::Cyan),
-                field("node", "node", id.node().into(), node, AnsiColor::Magenta),
-                field("sequence", "sequence", id.sequence().into(), sequence, AnsiColor::Yellow),
+                field("tick", Some("tick"), id.tick(), u64::BITS - node - sequence, AnsiColor::Cyan),
+                field("node", None, id.node().into(), node, AnsiColor::Magenta),
+                field("sequence", None, id.sequence().into(), sequence, AnsiColor::Yellow),
             ]
         }
     };
@@ -48,11 +60,13 @@ fn fields(id: &Id) -> Vec<Field> {
     fields
 }
 
-/// Draws the bits in four rows, each field in its own color. On a terminal that is too narrow, lists the fields.
+/// Draws the bits in four rows, each field in its own color. On a terminal that is too narrow, lists the fields
+/// that the page does not show elsewhere.
 pub(super) fn draw(page: &mut Page, id: &Id) {
     let fields = fields(id);
     if !page.terminal.fits(fields.iter().map(|field| field.width).sum()) {
         for Field { short_name, value, width, style, .. } in fields {
+            let Some(short_name) = short_name else { continue };
             page.paint(style, |text| text.extend(format!("{short_name:9}{value}").as_bytes()));
             page.paint(PLAIN, |text| text.extend(format!(", {width} bits\n").as_bytes()));
         }

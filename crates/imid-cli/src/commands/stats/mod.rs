@@ -15,18 +15,19 @@ use self::rates::Rates;
 use self::sessions::Sessions;
 use self::summary::{Counts, Leads, Summary};
 use super::lines::{Problems, read_line};
+use super::rows::{Row, each_record};
 use super::whole_number;
 use crate::Out;
-use crate::input::{Block, Input, too_long};
+use crate::input::{Block, Input, Kind, too_long};
 use crate::json_line;
-use crate::report::{Report, Stop, quote, quote_json};
+use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, SchemeArg};
 use crate::time::parse_timestamp_ms;
 
 /// Show how many IDs a file has by session type, session and time
 ///
 /// Each line is an ID in its strict form, or a JSON object with the ID in a field. The lines can be in any order. Blank
-/// lines are skipped. Input that is compressed with gzip or zstd is decompressed.
+/// lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line. Input that is compressed with gzip or zstd is decompressed.
 ///
 /// The memory does not grow with the input. So the counts of the busiest sessions are exact for up to 49,152 sessions.
 /// With more sessions, a count can be too high; the output says by how much at most. The times are counted in intervals
@@ -49,7 +50,10 @@ pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Field with the ID, for lines that are JSON objects
+    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    input: Option<Kind>,
+    /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
     /// Field with the time of the message: count the IDs whose time is ahead of it
@@ -71,6 +75,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = Input::open(self.file.as_deref())?;
+        let kind = Kind::of(self.input, self.file.as_deref());
         let mut stats = Stats {
             args: self,
             problems: Problems::new(report),
@@ -80,12 +85,19 @@ impl Args {
             ahead: self.time_field.as_ref().map(|_| Leads::default()),
             range: None,
         };
-        while let Some(block) = input.next()? {
-            match block {
-                Block::Lines(lines) => lines.lines_with_terminator().for_each(|line| stats.add_line(line)),
-                Block::TooLong => {
-                    stats.counts.lines += 1;
-                    stats.count_invalid(&too_long());
+        if let Some(delimiter) = kind.delimiter() {
+            each_record(input, delimiter, &self.id_field, self.time_field.as_ref(), |line, row| {
+                stats.add_row(line, row);
+                Ok(())
+            })?;
+        } else {
+            while let Some(block) = input.next()? {
+                match block {
+                    Block::Lines(lines) => lines.lines_with_terminator().for_each(|line| stats.add_line(line)),
+                    Block::TooLong => {
+                        stats.counts.lines += 1;
+                        stats.count_invalid(stats.counts.lines, &too_long());
+                    }
                 }
             }
         }
@@ -118,15 +130,27 @@ impl Stats<'_> {
         let read = read_line(line, &self.args.id_field, self.args.scheme.scheme).and_then(|line| {
             let Some(name) = &self.args.time_field else { return Ok((line.id, None)) };
             let object = line.object.ok_or_else(|| format!("expected a JSON object with the field {}", quote(name)))?;
-            let value = object.value(name)?;
-            let text = json_line::text(value)
-                .ok_or_else(|| format!("field {}: expected a time, found {}", quote(name), quote_json(value)))?;
-            let time = parse_timestamp_ms(&text).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
-            Ok((line.id, Some(time)))
+            let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
+            Ok((line.id, Some(time.map_err(|problem| format!("field {}: {problem}", quote(name)))?)))
         });
         match read {
             Ok((id, time)) => self.add(id, time),
-            Err(problem) => self.count_invalid(&problem),
+            Err(problem) => self.count_invalid(self.counts.lines, &problem),
+        }
+    }
+
+    /// Adds a row of a table, or counts its problem.
+    fn add_row(&mut self, number: u64, row: Result<Row<'_>, String>) {
+        self.counts.lines += 1;
+        let read = row.and_then(|row| {
+            let id = row.id.read(self.args.scheme.scheme)?;
+            let Some((name, time)) = self.args.time_field.as_ref().zip(row.time) else { return Ok((id, None)) };
+            let time = parse_timestamp_ms(time).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
+            Ok((id, Some(time)))
+        });
+        match read {
+            Ok((id, time)) => self.add(id, time),
+            Err(problem) => self.count_invalid(number, &problem),
         }
     }
 
@@ -142,9 +166,8 @@ impl Stats<'_> {
     }
 
     #[cold]
-    fn count_invalid(&mut self, problem: &str) {
+    fn count_invalid(&mut self, line: u64, problem: &str) {
         self.counts.invalid += 1;
-        let line = self.counts.lines;
         self.problems.add(|| format!("line {line}: {problem}"));
     }
 

@@ -49,6 +49,9 @@ impl Batch {
         // Most lines grow by less than a half.
         self.text.try_reserve(lines.len() + lines.len() / 2).map_err(|_| Stop::out_of_memory())?;
         for line in lines.lines_with_terminator() {
+            // The addition comes after a comma.
+            self.text.try_reserve(line.len() + 1 + addition.text.len()).map_err(|_| Stop::out_of_memory())?;
+            self.entries.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             let start = self.text.len();
             if line.trim_ascii().is_empty() {
                 self.text.extend_from_slice(line);

@@ -21,7 +21,7 @@ pub(super) struct Minter {
 #[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
 enum Times {
     Messages(Replay),
-    Clock(Generator),
+    Clock { generator: Generator, after: Option<Id> },
 }
 
 impl Minter {
@@ -40,7 +40,8 @@ impl Minter {
             if let Some(after) = args.after {
                 builder = builder.floor(after);
             }
-            Times::Clock(builder.build().map_err(|error| Stop::Error(error.to_string()))?)
+            let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
+            Times::Clock { generator, after: args.after.map(standard) }
         };
         Ok(Self { times, last: None })
     }
@@ -49,8 +50,11 @@ impl Minter {
     pub(super) fn mint(&mut self, facts: Facts, line: u64) -> Result<MessageId, String> {
         let id = match &mut self.times {
             Times::Messages(replay) => replay.mint(facts.session, facts.unix_ms, line)?,
-            Times::Clock(generator) => {
-                generator.generate_within(facts.session, MAX_WAIT).map_err(|error| error.to_string())?
+            Times::Clock { generator, after } => {
+                generator.generate_within(facts.session, MAX_WAIT).map_err(|error| {
+                    let ahead = after.filter(|_| error.is_rollback()).and_then(lead::ahead_of_clock);
+                    ahead.unwrap_or_else(|| error.to_string())
+                })?
             }
         };
         self.last = Some(id);
@@ -59,8 +63,8 @@ impl Minter {
 
     /// Waits until a run that starts now cannot repeat an ID of this one. Call it after the IDs are written.
     pub(super) fn finish(&self, report: &Report) {
-        if let (Times::Clock(_), Some(id)) = (&self.times, self.last) {
-            lead::wait_out(Some(Id::Message { dialect: &Dialect::STANDARD, id: id.into() }), report);
+        if let (Times::Clock { .. }, Some(id)) = (&self.times, self.last) {
+            lead::wait_out(Some(standard(id)), report);
         }
     }
 
@@ -73,6 +77,10 @@ impl Minter {
             n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),
         });
     }
+}
+
+fn standard(id: MessageId) -> Id {
+    Id::Message { dialect: &Dialect::STANDARD, id: id.into() }
 }
 
 fn counted(n: u64, noun: &str) -> String {

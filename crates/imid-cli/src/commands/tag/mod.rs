@@ -19,7 +19,7 @@ use std::thread;
 use clap::builder::{EnumValueParser, TypedValueParser};
 use imid::{MessageId, SessionType};
 
-use self::batch::Batch;
+use self::batch::{Batch, Entry};
 use self::columns::{Addition, Column, Room};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
@@ -29,10 +29,11 @@ use super::whole_number;
 use crate::Out;
 use crate::form::Form;
 use crate::input::{InBuffer, Input, Kind};
-use crate::report::{KeepGoing, Report, Stop};
+use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::stdout::Tagged;
+use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
 
 /// Add an ID to each JSON line of a file or of standard input, as its last member
 ///
@@ -105,12 +106,20 @@ pub(crate) struct Args {
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Number of threads that read lines [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    /// Number of threads that read lines, up to 256 [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]
     keep_going: KeepGoing,
+}
+
+/// The most threads. Each one has buffers of a megabyte, and one thread writes what all of them read.
+const MAX_THREADS: usize = 256;
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= MAX_THREADS);
+    threads.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_THREADS}, found {}", quote(text)))
 }
 
 /// Reads a form that JSON can hold. An integer is a string of digits, because many JSON readers lose bits of large numbers.
@@ -135,7 +144,7 @@ impl Args {
             if self.overwrite {
                 return Err(Stop::Usage("--overwrite works only with JSON lines".into()));
             }
-            let records = csv::Records::new(input, delimiter, columns, plan);
+            let records = csv::Table::new(input, delimiter, columns, plan);
             let rooms = records.addition().rooms.clone();
             // A record can have line feeds, so it cannot be found without reading those before it.
             (Pipeline::start(1, records, |_| Ok(()))?, rooms)
@@ -147,7 +156,16 @@ impl Args {
             };
             (Pipeline::start(self.threads(), Lines(input), work)?, rooms)
         };
-        let mut tagger = Tagger { minter: &mut minter, rooms: &rooms, out, report, lines: 0, tagged: 0, last: None };
+        let mut tagger = Tagger {
+            minter: &mut minter,
+            rooms: &rooms,
+            out,
+            report,
+            lines: 0,
+            tagged: 0,
+            last: None,
+            has_noted_seconds: false,
+        };
         let ran = tagger.run(pipeline);
         let count = tagger.tagged;
         // Also after an error, because the lines before it were written.
@@ -193,7 +211,7 @@ impl Args {
 
     fn threads(&self) -> usize {
         let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.threads.map_or_else(cores, NonZeroUsize::get)
+        self.threads.map_or_else(cores, NonZeroUsize::get).min(MAX_THREADS)
     }
 }
 
@@ -222,6 +240,7 @@ struct Tagger<'a> {
     lines: u64,
     tagged: u64,
     last: Option<Tagged>,
+    has_noted_seconds: bool,
 }
 
 impl Tagger<'_> {
@@ -245,6 +264,18 @@ impl Tagger<'_> {
         }
     }
 
+    /// Prints a note for the first message with a time of 1970 that would be a usual time in unix seconds.
+    fn note_seconds(&mut self, entry: &Entry, line: u64) {
+        let unix_ms = entry.result.as_ref().map_or(0, |ready| ready.facts.unix_ms);
+        if !self.has_noted_seconds && SECONDS_OF_OUR_TIME.contains(&unix_ms) {
+            self.has_noted_seconds = true;
+            self.report.note(format_args!(
+                "note: line {line} has the time {}; if the times are unix seconds, multiply them by 1000",
+                rfc3339(unix_ms)
+            ));
+        }
+    }
+
     /// Writes a block, with the IDs of its messages.
     fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
         let text = &mut batch.text;
@@ -258,6 +289,7 @@ impl Tagger<'_> {
             };
             match minted {
                 Ok((id, addition)) => {
+                    self.note_seconds(entry, line);
                     for room in self.rooms {
                         let (start, end) = (addition + room.start, addition + room.start + room.len());
                         let len = room.fill(id, &mut text[start..end]);

@@ -126,13 +126,11 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Parses the text. An error shows a JSON value as it is in the line: `null` is not `"null"`.
     fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
-        let text = self.text()?;
-        parse(&text).map_err(|error| match (self, error.strip_suffix(&quote(&text))) {
-            (Self::Json(value), Some(expected)) if !value.starts_with('"') => expected.to_owned() + &quote_json(value),
-            _ => error,
-        })
+        match self {
+            Self::Text(text) => parse(text),
+            Self::Json(value) => json_line::parse(value, parse),
+        }
     }
 
     /// Returns the name of a session: a string, or the decimal text of an integer of any size.

@@ -52,7 +52,7 @@ impl Lock {
         if !try_lock(&file)? {
             return Err(busy("another process"));
         }
-        held.insert(identity.clone());
+        held.insert(Identity::clone(&identity));
         Ok(Self { file: Some(file), identity })
     }
 }
