@@ -89,7 +89,7 @@ impl Texts {
         }
         downcast_integer_array!(
             array => {
-                for value in array.iter() {
+                for value in array {
                     push(value.as_ref().map(|value| value as _));
                 }
             }

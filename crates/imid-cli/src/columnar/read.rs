@@ -33,7 +33,6 @@ pub(crate) struct Reader {
     pub(super) table: Table,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
 pub(super) enum Table {
     Parquet(Parquet),
     File(FileReader<BufReader<File>>),
@@ -148,13 +147,11 @@ impl Reader {
 impl Parquet {
     fn next(&mut self) -> Result<Option<Batch>, Box<dyn std::error::Error>> {
         if let Some(group) = &mut self.group {
-            return Ok(Some(match group.next().transpose()? {
-                Some(batch) => Batch::Rows(batch),
-                None => {
-                    self.group = None;
-                    Batch::EndOfGroup
-                }
-            }));
+            if let Some(batch) = group.next().transpose()? {
+                return Ok(Some(Batch::Rows(batch)));
+            }
+            self.group = None;
+            return Ok(Some(Batch::EndOfGroup));
         }
         if self.next_group == self.metadata.metadata().num_row_groups() {
             return Ok(None);

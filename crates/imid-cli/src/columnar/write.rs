@@ -15,7 +15,6 @@ use crate::Out;
 use crate::report::Stop;
 
 /// Writes a table.
-#[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
 pub(crate) enum Writer<'a> {
     Parquet(ArrowWriter<&'a mut Out>),
     File(FileWriter<&'a mut Out>),

@@ -24,7 +24,8 @@ const NOON: i64 = 1_763_640_000_000;
 
 /// Rows with a session, a time and other columns. Row 3 has no text.
 fn batch(rows: i64) -> RecordBatch {
-    let rooms: DictionaryArray<Int32Type> = (0..rows).map(|row| ["kitchen", "hall"][row as usize % 2]).collect();
+    let rooms: DictionaryArray<Int32Type> =
+        (0..rows).map(|row| ["kitchen", "hall"][usize::from(row % 2 == 1)]).collect();
     let times = TimestampMillisecondArray::from_iter_values((0..rows).map(|row| NOON + row / 2)).with_timezone("UTC");
     let texts: StringArray = (0..rows).map(|row| (row != 3).then(|| format!("text {row}"))).collect();
     RecordBatch::try_from_iter([
@@ -86,9 +87,9 @@ const TAG: &str = "tag --type group --session-field room --time-field at --seed 
 
 /// The IDs of the same rows as JSON lines.
 fn expected_ids(rows: i64) -> Vec<String> {
-    let lines: String = (0..rows)
-        .map(|row| format!("{{\"room\":\"{}\",\"at\":{}}}\n", ["kitchen", "hall"][row as usize % 2], NOON + row / 2))
-        .collect();
+    let line =
+        |row| format!("{{\"room\":\"{}\",\"at\":{}}}", ["kitchen", "hall"][usize::from(row % 2 == 1)], NOON + row / 2);
+    let lines = (0..rows).map(line).collect::<Vec<_>>().join("\n");
     let (_, out, _) = run(TAG, lines.as_bytes());
     let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
     String::from_utf8(out).unwrap().lines().map(id).collect()
@@ -101,7 +102,8 @@ fn parquet_keeps_its_columns_row_groups_compression_and_metadata() {
     assert_eq!((status, err.as_str()), (0, "tagged 1000 rows; no ID moved forward\n"));
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(out.clone())).unwrap();
     let metadata = builder.metadata();
-    let groups: Vec<_> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
+    let groups: Vec<_> =
+        metadata.row_groups().iter().map(::parquet::file::metadata::RowGroupMetaData::num_rows).collect();
     assert_eq!(groups, [300, 300, 300, 100]);
     assert!(metadata.row_groups()[0].columns().iter().all(|column| column.compression() == Compression::SNAPPY));
     let pairs = metadata.file_metadata().key_value_metadata().unwrap();
@@ -159,10 +161,10 @@ fn each_unit_of_time_and_each_form_of_the_id_is_the_same_id() {
 
     let (_, out, _) = run(&format!("{TAG} --format bytes --hex-field h --uuid-field u"), &parquet_bytes(&batch(4), 9));
     let batches = read_parquet(out);
-    let bytes = batches[0].column_by_name("id").unwrap().as_fixed_size_binary().clone();
+    let raw = batches[0].column_by_name("id").unwrap().as_fixed_size_binary().clone();
     for (row, id) in expected.iter().enumerate() {
         let id: MessageId = id.parse().unwrap();
-        assert_eq!(bytes.value(row), id.to_bytes());
+        assert_eq!(raw.value(row), id.to_bytes());
         assert_eq!(texts(&batches, "h")[row], id.to_hex().to_string());
         assert_eq!(texts(&batches, "u")[row], id.to_uuid().to_string());
     }
@@ -193,14 +195,14 @@ fn check_and_stats_read_texts_and_bytes() {
 fn a_bad_row_ends_a_table_that_can_be_read_or_is_left_out() {
     let rooms = StringArray::from(vec![Some("a"), None, Some("b")]);
     let table = RecordBatch::try_from_iter([("room", Arc::new(rooms) as ArrayRef)]).unwrap();
-    let bytes = parquet_bytes(&table, 9);
-    let (status, out, err) = run("tag --session-field room", &bytes);
+    let input = parquet_bytes(&table, 9);
+    let (status, out, err) = run("tag --session-field room", &input);
     assert_eq!(
         (status, err.as_str()),
         (1, "error: row 2: field \"room\": expected a string or an integer, found null\n")
     );
     assert_eq!(texts(&read_parquet(out), "room"), ["a"]);
-    let (status, out, _) = run("tag --session-field room --keep-going", &bytes);
+    let (status, out, _) = run("tag --session-field room --keep-going", &input);
     assert_eq!(status, 1);
     assert_eq!(texts(&read_parquet(out), "room"), ["a", "b"]);
 }

@@ -139,12 +139,11 @@ fn the_plot_is_an_svg_file() {
 
 #[test]
 fn csv_gives_the_numbers_of_json_lines() {
-    let csv: String = sample()
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .map(|row| format!("\"a, b\",{},{}\n", row["at"], row["id"].as_str().unwrap()))
-        .collect();
-    let run = imid("stats --in csv --json --time-field at", format!("text,at,id\n{csv}x,1,no\n"));
+    let rows = sample();
+    let rows = rows.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let rows = rows.map(|row| format!("\"a, b\",{},{}", row["at"], row["id"].as_str().unwrap()));
+    let csv = rows.chain(["x,1,no\n".to_owned()]).collect::<Vec<_>>().join("\n");
+    let run = imid("stats --in csv --json --time-field at", format!("text,at,id\n{csv}"));
     let mut lines: Value = serde_json::from_str(&imid("stats --json --time-field at", sample()).out).unwrap();
     (lines["lines"], lines["blank"]) = (8.into(), 0.into());
     assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap(), lines);

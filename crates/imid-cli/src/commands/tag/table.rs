@@ -33,7 +33,7 @@ pub(super) fn run(
     let (kept, schema) = output_schema(&table, plan, columns)?;
     let added: Vec<_> = columns.iter().map(|column| &*column.name).collect();
     let mut writer = Writer::new(&table, &schema, &added, out)?;
-    let (mut tagger, mut ran) = (Tagger { plan, minter, report, rows: 0, tagged: 0 }, Ok(()));
+    let (mut rows, mut ran) = (Tagger { plan, minter, report, rows: 0, tagged: 0 }, Ok(()));
     while let Some(batch) = table.next()? {
         let Batch::Rows(batch) = batch else {
             writer.end_group()?;
@@ -41,7 +41,7 @@ pub(super) fn run(
         };
         let cells = fields.read(&batch).map_err(|problem| table.error(&problem))?;
         let (tagged, ids);
-        (tagged, ids, ran) = tagger.tag(&batch, &cells)?;
+        (tagged, ids, ran) = rows.tag(&batch, &cells)?;
         let rest = tagged.columns();
         let all =
             kept.iter().map(|index| rest[*index].clone()).chain(columns.iter().map(|column| array(column.form, &ids)));
@@ -55,10 +55,10 @@ pub(super) fn run(
     // Also after an error, because a table without its end cannot be read.
     writer.finish()?;
     out.flush()?;
-    let tagged = tagger.tagged;
+    let count = rows.tagged;
     minter.finish(report);
     ran?;
-    minter.summary(tagged, "row", report);
+    minter.summary(count, "row", report);
     Ok(())
 }
 
@@ -163,6 +163,11 @@ fn output_schema(table: &Reader, plan: &Plan, columns: &[Column]) -> Result<(Vec
     Ok((kept, Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))))
 }
 
+/// The bytes of an ID, in Arrow's type.
+const BYTES: i32 = 10;
+
+const _: () = assert!(BYTES as usize == MessageId::BYTES, "the column holds an ID");
+
 /// The digits of 2^80.
 const INT_DIGITS: u8 = 25;
 
@@ -170,7 +175,7 @@ fn data_type(form: Form) -> DataType {
     match form {
         Form::Text | Form::Hex | Form::Uuid => DataType::Utf8,
         Form::Int => DataType::Decimal128(INT_DIGITS, 0),
-        Form::Bytes => DataType::FixedSizeBinary(MessageId::BYTES as i32),
+        Form::Bytes => DataType::FixedSizeBinary(BYTES),
     }
 }
 
@@ -178,7 +183,7 @@ fn data_type(form: Form) -> DataType {
 fn array(form: Form, ids: &[MessageId]) -> ArrayRef {
     match form {
         Form::Bytes => {
-            let mut array = FixedSizeBinaryBuilder::with_capacity(ids.len(), MessageId::BYTES as i32);
+            let mut array = FixedSizeBinaryBuilder::with_capacity(ids.len(), BYTES);
             for id in ids {
                 // PANIC: each ID has as many bytes as the column.
                 array.append_value(id.to_bytes()).expect("an ID has 10 bytes");
@@ -189,7 +194,9 @@ fn array(form: Form, ids: &[MessageId]) -> ArrayRef {
             // PANIC: 80 bits have at most 25 digits, and 38 are possible.
             let array = Decimal128Builder::with_capacity(ids.len()).with_precision_and_scale(INT_DIGITS, 0);
             let mut array = array.expect("the precision is valid");
-            ids.iter().for_each(|id| array.append_value(id.to_u128().cast_signed()));
+            for id in ids {
+                array.append_value(id.to_u128().cast_signed());
+            }
             Arc::new(array.finish())
         }
         Form::Text | Form::Hex | Form::Uuid => {
