@@ -201,7 +201,7 @@ start() {
   # In a container whose first process collects no children, a killed PostgreSQL stays a zombie, which a new one takes for a
   # server that runs.
   pid_of "$store" >/dev/null || rm -f data/postmaster.pid
-  for attempt in 1 2 3; do
+  for attempt in $(seq 10); do
     [ -e port ] || free_port >port
     [ "$store" != etcd ] || [ -e peer_port ] || free_port >peer_port
     port=$(cat port)
@@ -214,9 +214,9 @@ start() {
       sleep 0.05
     done
     stop "$store" kill
-    # A server that ran before keeps its port. A new one may have lost it to another process.
-    [ ! -e started ] || break
-    rm -f port peer_port
+    # A new server may have lost its port to another process. One that ran before keeps it, and is tried again, because the
+    # killed processes of a PostgreSQL hold its shared memory for a moment.
+    if [ -e started ]; then sleep 0.3; else rm -f port peer_port; fi
   done
   return 1
 }

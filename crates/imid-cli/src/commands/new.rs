@@ -112,12 +112,11 @@ impl Args {
         let preset = preset.copied().unwrap_or(Preset::new(layout));
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
-        if let Some(after) = self.after()? {
-            if lead::wait_until_past(after).is_err()
-                && let Some(error) = lead::ahead_of_clock(after)
-            {
-                return Err(Stop::Error(error));
-            }
+        if let Some(after) = self.after()?
+            && lead::wait_until_past(after).is_err()
+            && let Some(error) = lead::ahead_of_clock(after)
+        {
+            return Err(Stop::Error(error));
         }
         for _ in 0..self.count {
             let id = loop {
