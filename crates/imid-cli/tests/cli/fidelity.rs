@@ -161,7 +161,7 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     let run = imid("tag --in csv --session-field room --time-field at --keep-going", csv);
     let expected = "error: line 4: expected 2 fields as in the header, found 3\nerror: line 7: field \"at\": expected ";
     assert!(run.err.starts_with(expected), "{}", run.err);
-    assert_eq!((run.status, run.out.lines().count()), (1, 4));
+    assert_eq!((run.status, run.out.lines().count()), (1, 6));
 
     // A record that is left out takes its own line end with it, and not that of the record before.
     let run = imid("tag --in csv --session-field room --keep-going", "room,at\r\na,1\r\nx\r\nb,2\r\n");
@@ -189,4 +189,13 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     let out = imid("tag --in csv --session-template {room}:{at}", "room,at\na,1\n").ok();
     let id: MessageId = out.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
     assert!(id.is_in(imid::Session::new(imid::SessionType::default(), "a:1")));
+}
+
+#[test]
+fn blank_lines_before_a_bad_record_are_copied() {
+    let csv = "\n\nroom,at\n\r\nkitchen,1763640000000\n\n\nbad\n\nhall,1763640000001\n\n";
+    let run = imid("tag --in csv --session-field room --time-field at --seed 1 --keep-going", csv);
+    assert_eq!(run.status, 1);
+    let blanks_and_rooms: Vec<_> = run.out.lines().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(blanks_and_rooms, ["", "", "room", "", "kitchen", "", "", "", "hall", ""]);
 }

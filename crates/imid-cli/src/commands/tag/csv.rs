@@ -51,13 +51,16 @@ impl Source for Table {
         let lines_before = records.lines();
         let batch = &mut block.batch;
         let rest = records.feed(&block.buffer[piece], |record| {
+            // Blank lines are copied, also those before a bad record.
+            let (blank, text) = record.text.split_at(record.text.find_not_byteset(b"\r\n").unwrap_or(0));
+            batch.text.extend_from_slice(blank);
             let start = batch.text.len();
             if let Some(header) = record.as_header() {
                 header.require(plan.fields())?;
                 if let Some(column) = columns.iter().find(|column| header.has(&column.name)) {
                     return Err(header.error(&format!("field {} already exists", quote(&column.name))));
                 }
-                batch.text.extend_from_slice(record.text);
+                batch.text.extend_from_slice(text);
                 for column in &*columns {
                     batch.text.push(self.delimiter);
                     batch.text.extend_from_slice(quoted(&column.name, self.delimiter).as_bytes());
@@ -66,7 +69,7 @@ impl Source for Table {
                 return Ok(());
             }
             let result = record.check().and_then(|()| plan.read(&record)).map(|facts| {
-                batch.text.extend_from_slice(record.text);
+                batch.text.extend_from_slice(text);
                 let start = batch.text.len();
                 batch.text.extend_from_slice(&addition.text);
                 batch.text.extend_from_slice(record.line_end);
