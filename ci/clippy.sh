@@ -8,6 +8,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
+# As users build them.
+cargo clippy --package imid-cli --package imid-lease -- -D warnings
 RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path tests/stores/Cargo.toml --locked --all-targets -- -D warnings

@@ -1,6 +1,5 @@
 //! Opens input whose format its name or its first bytes show.
 
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
@@ -43,16 +42,16 @@ pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, S
         let (head, whole) = peek(source).map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
         source = whole;
         match head {
-            Start::ArrowFile => return open_table(head, source, path, name),
+            Start::ArrowFile => return open_table(head, source, path, &name),
             // A stream of an old writer has no sign at its start.
-            _ if given.is_some() => return open_table(Start::ArrowStream, source, path, name),
-            Start::Parquet | Start::ArrowStream => return open_table(head, source, path, name),
+            _ if given.is_some() => return open_table(Start::ArrowStream, source, path, &name),
+            Start::Parquet | Start::ArrowStream => return open_table(head, source, path, &name),
             Start::Text | Start::TooShort => {}
         }
     }
     let kind = Kind::of(given, path);
     if kind == Kind::Parquet {
-        return open_table(Start::Parquet, source, path, name);
+        return open_table(Start::Parquet, source, path, &name);
     }
     let input = Input::new(source, name)?;
     Ok(match kind.delimiter() {
@@ -62,7 +61,7 @@ pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, S
 }
 
 #[cfg(feature = "parquet")]
-fn open_table(start: Start, source: Source, path: Option<&Path>, name: String) -> Result<Opened, Stop> {
+fn open_table(start: Start, source: Source, path: Option<&Path>, name: &str) -> Result<Opened, Stop> {
     use crate::columnar::{Format, Reader};
 
     let format = match start {
@@ -71,12 +70,12 @@ fn open_table(start: Start, source: Source, path: Option<&Path>, name: String) -
         _ => Format::ArrowStream,
     };
     // A file that is not a pipe can be read from its end.
-    let file = path.filter(|path| path.is_file()).and_then(|path| File::open(path).ok());
-    Reader::open(format, source, file, name).map(Opened::Table)
+    let file = path.filter(|path| path.is_file()).and_then(|path| std::fs::File::open(path).ok());
+    Reader::open(format, source, file, name.to_owned()).map(Opened::Table)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_table(start: Start, _: Source, _: Option<&Path>, name: String) -> Result<Opened, Stop> {
+fn open_table(start: Start, _: Source, _: Option<&Path>, name: &str) -> Result<Opened, Stop> {
     let format = if start == Start::Parquet { "Parquet" } else { "Arrow" };
     Err(Stop::Error(format!("cannot read {name} as {format}: this tool was built without the feature `parquet`")))
 }
