@@ -86,10 +86,10 @@ pub(crate) fn an_acknowledged_write_survives_a_killed_server(store: &Store) {
     assert!(store.open().compare_and_set(&key, None, "0").unwrap());
     for round in 0..3 {
         let (acknowledged, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+        let mut register = store.open();
+        let mut seen = after_restart(&mut *register, &key).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
-                let mut register = store.open();
-                let mut seen = register.read(&key).unwrap().unwrap();
                 while !stop.load(Ordering::SeqCst) {
                     let next = seen.parse::<u32>().unwrap() + 1;
                     match register.compare_and_set(&key, Some(&seen), &next.to_string()) {
@@ -100,7 +100,11 @@ pub(crate) fn an_acknowledged_write_survives_a_killed_server(store: &Store) {
                     seen = next.to_string();
                 }
             });
-            thread::sleep(Duration::from_millis(300 + 100 * round));
+            let start = Instant::now();
+            while acknowledged.load(Ordering::SeqCst) == 0 && start.elapsed() < Duration::from_secs(10) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(Duration::from_millis(100 + 100 * round));
             store.server("kill");
             stop.store(true, Ordering::SeqCst);
         });
