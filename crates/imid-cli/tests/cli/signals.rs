@@ -11,8 +11,10 @@ use imid::MessageId;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+/// The tool with the signals' default actions. A shell starts background jobs with SIGINT ignored, and this test may be one.
 fn tool(args: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_imid"));
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_imid")]);
     command.args(args.split(' ')).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
