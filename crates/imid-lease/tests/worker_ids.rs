@@ -135,8 +135,9 @@ fn minting_goes_on_until_the_ceiling_while_the_register_is_down_and_again_after_
     let error = error.unwrap();
     assert!(error.is_ceiling(), "{error}");
     assert!(started.elapsed() > ms(600), "{:?}", started.elapsed());
-    let ceilings: Vec<_> = workers.status().iter().filter_map(|status| status.ceiling_ms).collect();
-    assert!(ceilings.iter().all(|ceiling| last < *ceiling), "{last} {ceilings:?}");
+    // At the ceiling of a worker ID the generator takes the other one, so the last ID is below the later ceiling.
+    let ceiling = workers.status().iter().filter_map(|status| status.ceiling_ms).max();
+    assert!(Some(last) < ceiling, "{last} {ceiling:?}");
     register.set_down(false);
     eventually("minting goes on", || ids.generate().is_ok());
 }
