@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Each example runs to its end.
+# Each example and each recipe runs to its end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The recipes are a workspace of their own, and use the same target folder.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 cargo build --package imid --all-features --examples
 shopt -s nullglob
@@ -10,3 +12,11 @@ for example in examples/*.rs; do
   echo "--- $name"
   cargo run --quiet --package imid --all-features --example "$name" </dev/null
 done
+
+cargo build --manifest-path examples/recipes/Cargo.toml --locked --bins
+for recipe in examples/recipes/*.rs; do
+  name=$(basename "$recipe" .rs)
+  echo "--- recipes/$name"
+  cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --bin "$name" </dev/null
+done
+cargo test --manifest-path examples/recipes/Cargo.toml --locked
