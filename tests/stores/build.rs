@@ -10,7 +10,7 @@ const BLOCKS: [&str; 2] = ["first_program.rs", "page.rs"];
 fn main() {
     println!("cargo::rerun-if-changed={DOCUMENT}");
     let document = fs::read_to_string(DOCUMENT).expect("the document can be read");
-    let blocks: Vec<&str> = document.split("\n```rust\n").skip(1).map(|rest| until_end(rest)).collect();
+    let blocks: Vec<&str> = document.split("\n```rust\n").skip(1).map(until_end).collect();
     assert_eq!(blocks.len(), BLOCKS.len(), "{DOCUMENT} has other Rust code than {BLOCKS:?}");
     assert_eq!(document.matches("```rust").count(), BLOCKS.len(), "{DOCUMENT} has Rust code that is not compiled");
     let folder = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
