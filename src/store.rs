@@ -11,7 +11,8 @@
 //! | [`Session`](crate::Session) | its 26 bits | `integer`, `INT`, `int` |
 //! | [`SessionType`](crate::SessionType) | its code | `smallint`, `SMALLINT` |
 //!
-//! STORES.md compares the forms, lists the features for each database, and has examples.
+//! STORES.md compares the forms, lists the features for each database, and has examples. The folder `examples/recipes` of
+//! the repository has programs for crates that need no feature, such as sea-orm and clickhouse.
 
 use core::num::NonZeroU16;
 use core::ops::RangeInclusive;

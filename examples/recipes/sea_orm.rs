@@ -1,4 +1,4 @@
-//! sea-orm: IDs in columns of 10 bytes, of UUIDs and of text, in SQLite in memory. PostgreSQL and MySQL take the same code.
+//! sea-orm: IDs in columns of 10 bytes, of UUIDs and of text. The database is SQLite in memory.
 //!
 //! sea-orm's traits are for a type of this program: `Id` for bytes and `Text` for text. A UUID needs no such type.
 
