@@ -46,11 +46,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let minute = doc! { "_id": { "$gte": binary(*range.start()), "$lte": binary(*range.end()) } };
     let page = doc! { "session": session, "_id": { "$lt": binary(id) } };
     println!("{minute}\n{page}");
-    // The values of filters have the form of the stored ones, and the same order.
+    // The values in filters have the form of the stored ones, so they can be compared.
     let low = minute.get_document("_id")?.get_binary_generic("$gte")?;
     let high = minute.get_document("_id")?.get_binary_generic("$lte")?;
     assert!(low[..] <= *stored.bytes && *stored.bytes <= high[..]);
-    assert!(*stored.bytes > page.get_document("_id")?.get_binary_generic("$lt")?[..9]);
+    let before = page.get_document("_id")?.get_binary_generic("$lt")?;
+    assert!(question.to_bytes()[..] < before[..] && before[..] == *stored.bytes);
 
     // `serialize_to_document` and `serialize_to_bson` are for people: they write the text, which is another value for
     // MongoDB. Do not use them for filters.
