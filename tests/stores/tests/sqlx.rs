@@ -20,7 +20,7 @@ struct Stored {
 
 /// Writes the tests of one database.
 macro_rules! database {
-    ($module:ident, $database:ident, $connection:ident, $open:expr, $create:literal, $wrong_type:literal) => {
+    ($module:ident, $database:ident, $connection:ident, $open:expr, $create:literal, $wrong_type:literal, $text:literal) => {
         mod $module {
             use super::*;
             use sqlx::{$connection, $database};
@@ -125,6 +125,8 @@ macro_rules! database {
                 let sentence = |column: &str, rest: &str| format!("error occurred while decoding column {column:?}: {rest}");
                 let wrong_type = refused!(MessageId, "session");
                 assert!(wrong_type.contains($wrong_type), "{wrong_type}");
+                let text = refused!(MessageId, "letters");
+                assert!(text.contains($text), "{text}");
                 let null = sentence("absent", "unexpected null; try decoding as an `Option`");
                 assert_eq!(refused!(MessageId, "absent"), null);
                 // SQLite has no type for such a column, so the value could be of any type.
@@ -159,7 +161,8 @@ database! {
     postgres, Postgres, PgConnection,
     |test| url("IMID_POSTGRES_URL", &format!("sqlx::postgres::{test}")),
     r#"bytes bytea PRIMARY KEY, letters text COLLATE "C", view uuid, session integer, kind smallint, reply_to bytea"#,
-    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `INT4`"
+    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `INT4`",
+    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `TEXT`"
 }
 
 database! {
@@ -167,14 +170,16 @@ database! {
     |test| url("IMID_MYSQL_URL", &format!("sqlx::mysql::{test}")),
     "bytes BINARY(10) PRIMARY KEY, letters CHAR(19) CHARACTER SET ascii COLLATE ascii_bin, view BINARY(16), session INT,
     kind SMALLINT, reply_to BINARY(10)",
-    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INT`"
+    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INT`",
+    "expected 10 bytes, found 19"
 }
 
 database! {
     sqlite, Sqlite, SqliteConnection,
     |_| Some("sqlite::memory:".to_owned()),
     "bytes BLOB PRIMARY KEY, letters TEXT, view BLOB, session INTEGER, kind INTEGER, reply_to BLOB",
-    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INTEGER`"
+    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INTEGER`",
+    "expected 10 bytes, found 19"
 }
 
 #[tokio::test]
