@@ -14,7 +14,6 @@ mod template;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -29,7 +28,7 @@ use self::template::Template;
 use super::whole_number;
 use crate::Out;
 use crate::form::Form;
-use crate::input::{self, InBuffer, Input, Kind, Opened};
+use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
@@ -62,13 +61,8 @@ Examples:
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
   imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
 pub(crate) struct Args {
-    /// File to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
-    /// starts so; otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    input: Option<Kind>,
+    #[command(flatten)]
+    input: InputArgs,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
     session_field: Option<String>,
@@ -134,8 +128,8 @@ impl Args {
         let plan = self.plan()?;
 
         let columns = self.columns()?;
-        let opened = input::open(self.file.as_deref(), self.input)?;
-        let bar = progress::bar(self.file.as_deref());
+        let opened = self.input.open()?;
+        let bar = progress::bar(self.input.file());
         report.set_bar(bar.clone());
         let (pipeline, rooms) = match opened {
             #[cfg(feature = "parquet")]
