@@ -65,6 +65,12 @@ impl Input {
         Self::new(source, name)
     }
 
+    /// Returns the lines of a file.
+    pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
+        let (source, name) = source(Some(path))?;
+        Self::new(source, name)
+    }
+
     fn new(source: Source, name: String) -> Result<Self, Stop> {
         let mut buffer = Vec::new();
         grow(&mut buffer, BLOCK)?;

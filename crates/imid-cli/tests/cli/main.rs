@@ -15,6 +15,7 @@ mod parquet;
 mod pipes;
 mod postgres;
 mod real;
+mod resume;
 mod shell;
 #[cfg(unix)]
 mod signals;
@@ -68,6 +69,11 @@ impl Ran {
     fn ok(self) -> String {
         assert_eq!((self.status, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
+    }
+
+    /// Returns the first line of standard error.
+    fn error_line(&self) -> &str {
+        self.err.lines().next().unwrap_or_default()
     }
 
     /// Returns the error of a run without output.
