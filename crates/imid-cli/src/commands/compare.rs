@@ -27,7 +27,7 @@ use crate::time::{difference, rfc3339};
 #[command(after_help = "\
 Examples:
   imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
-  imid tag --session-field room < chat.jsonl | head -3 | jq -r .id | imid compare
+  imid new -n 3 | imid compare
   imid compare --format csv < ids.txt
   imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000")]
 pub(crate) struct Args {

@@ -7,6 +7,7 @@ mod dialect;
 mod documents;
 mod fidelity;
 mod forms;
+mod help;
 mod inspect;
 mod lane;
 mod new;
@@ -91,20 +92,6 @@ fn skip(test: &str, reason: impl Display) {
 
 fn ids(text: &str) -> Vec<MessageId> {
     text.lines().map(|line| line.parse().expect("a line is an ID")).collect()
-}
-
-#[test]
-fn each_command_has_help_with_examples() {
-    for command in
-        ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"]
-    {
-        let help = imid(&format!("{command} --help"), "").ok();
-        assert!(help.contains("Examples:\n  imid "), "{help}");
-    }
-    let help = imid("--help", "").ok();
-    assert!(help.contains("Exit status:"));
-    assert_eq!(imid("", "").status, 2);
-    assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]

@@ -308,7 +308,7 @@ fn file(name: &str, content: &[u8]) -> (tempfile::TempDir, String) {
     (folder, path.to_str().unwrap().to_owned())
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()

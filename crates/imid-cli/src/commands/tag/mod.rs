@@ -55,6 +55,9 @@ use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
 /// format. A signal leaves it without its end, so it cannot be read.
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
+///
+/// --resume continues a run that ended early. With the same --seed, both runs together write what one run would have
+/// written. If OUTPUT ends with an incomplete line, as after a power cut, the tool says how many lines to keep.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +65,7 @@ Examples:
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
   imid tag --session-template '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
-  imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
+  imid tag --session-field room --resume out.jsonl chat.jsonl >> out.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -105,8 +108,8 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
-    /// Continue a run that ended early and wrote OUTPUT: skip the lines that OUTPUT has, and make all IDs greater than its
-    /// last one
+    /// Continue a run that ended early: skip the lines of the input that are in its OUTPUT, and make all IDs greater than
+    /// the last ID of OUTPUT
     #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["after", "keep_going"])]
     resume: Option<PathBuf>,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
