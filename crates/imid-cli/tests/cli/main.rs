@@ -3,9 +3,12 @@
 mod bounds;
 mod check;
 mod compare;
+#[cfg(feature = "parquet")]
+mod damaged;
 mod dialect;
 mod documents;
 mod fidelity;
+mod fields;
 mod forms;
 mod help;
 mod inspect;
