@@ -13,8 +13,8 @@ pub(crate) struct InputArgs {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
-    /// starts so; otherwise lines]
+    /// Format of the input [default: parquet or arrow if the first bytes show it, csv or tsv if the name of FILE shows
+    /// it, such as chat.csv.gz, otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
     kind: Option<Kind>,
 }

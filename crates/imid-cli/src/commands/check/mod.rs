@@ -21,8 +21,8 @@ use crate::time::rfc3339;
 
 /// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. In a
-/// table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
+/// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. CRLF and blank lines are allowed.
+/// In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
 ///
 /// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.

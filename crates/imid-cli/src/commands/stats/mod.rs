@@ -23,11 +23,11 @@ use crate::scheme::{Id, Scheme};
 
 /// Show how many IDs a file has by session type, session and time
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. The lines can be in any order. Blank
-/// lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line. Input
-/// that is compressed with gzip or zstd is decompressed.
+/// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
+/// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
+/// Input that is compressed with gzip or zstd is decompressed.
 ///
-/// The memory does not grow with the input. So the counts of the busiest sessions are exact for up to 49,152 sessions.
+/// The memory does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions.
 /// With more sessions, a count can be too high; the output says by how much at most. The times are counted in intervals
 /// of 1 s, which get longer if the IDs have more than 8,192 different seconds.
 ///
