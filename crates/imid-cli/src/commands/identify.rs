@@ -117,8 +117,10 @@ impl List {
             return Ok(Ok(()));
         }
         for (index, candidate) in candidates.iter().enumerate() {
-            let blank = if index == 0 { "" } else { "\n" };
-            write!(out, "{blank}{}", candidate.fields())?;
+            if index > 0 {
+                writeln!(out)?;
+            }
+            candidate.write_fields(out)?;
         }
         Ok(Ok(()))
     }
@@ -166,13 +168,13 @@ impl Candidate {
         format!("{:<18}{}  {fields}{overflowed}{form}{doubt}", self.scheme, self.time)
     }
 
-    /// Returns the candidate with a line for each field, for a narrow terminal.
-    fn fields(&self) -> String {
+    /// Writes the candidate with a line for each field, for a narrow terminal.
+    fn write_fields(&self, out: &mut Out) -> Result<(), Stop> {
         let mut lines = vec![("scheme", self.scheme), ("time", &self.time)];
         lines.extend(self.fields.iter().map(|(name, value)| (*name, value.as_str())));
         lines.extend(self.is_overflowed.then_some(("sign", "the time overflows")));
         lines.extend(self.form.map(|form| ("from", form)));
         lines.extend((!self.is_plausible).then_some(("note", "implausible time")));
-        lines.iter().map(|(name, value)| format!("{name:<9}{value}\n")).collect()
+        Ok(lines.iter().try_for_each(|(name, value)| writeln!(out, "{name:<9}{value}"))?)
     }
 }

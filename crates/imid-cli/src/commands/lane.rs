@@ -46,7 +46,7 @@ enum Action {
 /// Where the lanes are.
 #[derive(clap::Args)]
 struct Place {
-    /// The store: file:PATH, or a URL of postgres, mysql, redis, etcd or zookeeper
+    /// The store: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
     /// For all stores except files, the tool must be built with the feature of the store, such as --features postgres.
     #[arg(long, value_name = "URL")]

@@ -86,7 +86,7 @@ fn a_signal_during_a_run_leaves_whole_lines_in_the_file() {
             b"s,text\n1,\"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\"\n",
         );
         // Each line of the text is short, so a line end is seldom the end of a record.
-        assert!(written.ends_with("\n") && !written.ends_with("j\"\n"));
+        assert!(written.ends_with('\n') && !written.ends_with("j\"\n"));
         let mut records = csv::Reader::from_reader(written.as_bytes());
         assert!(records.records().all(|record| record.is_ok_and(|record| record.len() == 3)), "{err}");
 

@@ -126,12 +126,11 @@ impl Summary {
             return Ok(());
         }
         let noun = if matches!(self.scheme, Scheme::Dialect(_)) { "sessions" } else { "nodes" };
-        match number {
-            Some(number) => writeln!(out, "\nBusiest {noun}, of {number}")?,
-            None => {
-                let space = if is_wide { " " } else { "\n" };
-                writeln!(out, "\nBusiest {noun};{space}a count can be too high by at most {max_error}")?;
-            }
+        if let Some(number) = number {
+            writeln!(out, "\nBusiest {noun}, of {number}")?;
+        } else {
+            let space = if is_wide { " " } else { "\n" };
+            writeln!(out, "\nBusiest {noun};{space}a count can be too high by at most {max_error}")?;
         }
         for (owner, count) in owners {
             let owner = match owner {
