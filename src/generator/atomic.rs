@@ -22,6 +22,7 @@ use super::timeline::{Timeline, Window, fresh};
 use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
+use crate::stamp::Origin;
 use crate::sync::{AtomicU64, Ordering};
 
 /// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not wrap.
@@ -232,10 +233,23 @@ impl<const STRIPES: usize> Core<STRIPES> {
         words.seed.store(seed, Ordering::Relaxed);
         // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
         let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
+        if forked {
+            self.leave_the_parents_counters(inherited, seed);
+        }
         self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
         // ORDERING: releases the seed and the floor to threads that find the mark.
         words.process.store(process, Ordering::Release);
         Ok(())
+    }
+
+    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would meet in every
+    /// stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last stamp.
+    fn leave_the_parents_counters(&self, tick: u64, seed: u64) {
+        let Policy { shape, origin: Origin::Rolling, .. } = self.words.policy else { return };
+        let start = Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
+        for stripe in &self.stripes {
+            raise(&stripe.free, shape.first_of(tick) | start);
+        }
     }
 
     /// Makes every later stamp have at least this tick.

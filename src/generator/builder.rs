@@ -19,7 +19,8 @@ pub enum Start {
     /// shards by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
     #[default]
     Seeded,
-    /// One past the last spin, masked: the free-running counter of RongCloud's article.
+    /// One past the last spin, masked: the free-running counter of RongCloud's article. It begins at 0, in a forked child at a
+    /// seeded spin. Two hosts whose counters are equal collide in each millisecond that they share.
     Rolling,
     /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
     /// that they share.
