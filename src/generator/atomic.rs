@@ -351,6 +351,21 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }
 
+    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads go on in the meantime. A
+    /// read-modify-write sees the word as it is, and a load could see it as it was.
+    #[cfg(loom)]
+    pub(crate) fn copy(&self) -> Self {
+        let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
+        Self {
+            words: self.words.copy(),
+            stripes: self.stripes.each_ref().map(|stripe| Stripe {
+                free: copy(&stripe.free),
+                refused: copy(&stripe.refused),
+            }),
+            ..*self
+        }
+    }
+
     /// Makes every word in the thread that builds: see the note in src/sync.rs.
     #[cfg(loom)]
     pub(crate) fn touch(&self) {
