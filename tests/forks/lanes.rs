@@ -38,7 +38,9 @@ fn a_laned_generator_refuses_in_every_child() {
             let before = ids.generate(hot()).unwrap();
             let child = way.copy(|| {
                 let error = ids.generate(hot()).expect_err("the lane is the parent's");
-                assert_eq!(error.retry_after(), None, "{error}");
+                let words = "lane of the generator belongs to the parent process: build a generator after the fork";
+                assert_eq!((error.to_string().as_str(), error.retry_after()), (words, None));
+                assert!(error.is_forked());
                 let refused = ids.batch(hot(), 3).is_err()
                     && ids.fill(hot(), &mut [MessageId::MIN; 2]).is_err()
                     && ids.generate_within(hot(), Duration::from_millis(10)).is_err();
