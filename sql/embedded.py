@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs the SQL files of a database that is a Python package (duckdb, chdb, apsw): install.sql, test.sql, rows.sql and uninstall.sql.
 
-    python embedded.py duckdb|clickhouse|sqlite [ROWS]
+    python embedded.py duckdb|clickhouse|sqlite|system-sqlite [ROWS]
+
+system-sqlite is the SQLite of Python's own module, which is an older version on many machines.
 
 ROWS is the file of tests/stores/src/bin/rows.rs. Without it rows.sql is not run. A statement after a line
 `-- refused: MESSAGE` must fail with this message.
@@ -44,11 +46,21 @@ def clickhouse_runner(rows):
     return run("SELECT version()")[0], run
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def sqlite_runner(rows):
     import apsw
 
     connection = apsw.Connection(":memory:")
-    connection.create_scalar_function("readfile", lambda path: open(path, "rb").read(), 1)
+    connection.create_scalar_function("readfile", read, 1)
+    return apsw.sqlite_lib_version(), sqlite_tables(connection, rows)
+
+
+def sqlite_tables(connection, rows):
+    """Makes the tables that the files of sqlite/ use, and returns a function that runs a statement."""
     connection.execute("CREATE TABLE messages (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10)) WITHOUT ROWID")
     names = "n INTEGER, hex, letters, view, ms INTEGER, spin INTEGER, type INTEGER, hash INTEGER, session INTEGER, bucket INTEGER"
     connection.execute(f"CREATE TEMP TABLE written ({names})")
@@ -56,15 +68,26 @@ def sqlite_runner(rows):
         with open(rows, encoding="ascii") as file, connection:
             lines = (line.rstrip("\n").split(",") for line in file)
             connection.executemany("INSERT INTO written VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
-    return apsw.sqlite_lib_version(), lambda sql: [row[0] for row in connection.execute(sql)]
+    return lambda sql: [row[0] for row in connection.execute(sql)]
 
 
-RUNNERS = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner, "sqlite": sqlite_runner}
+def system_sqlite_runner(rows):
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.create_function("readfile", 1, read)
+    # The tests use functions of newer versions. The columns of install.sql cannot: they have no functions of Python.
+    connection.create_function("unhex", 1, lambda text: None if text is None else bytes.fromhex(text))
+    connection.create_function("octet_length", 1, lambda text: None if text is None else len(text.encode()))
+    return sqlite3.sqlite_version, sqlite_tables(connection, rows)
+
+
+RUNNERS = {"duckdb": duckdb_runner, "clickhouse": clickhouse_runner, "sqlite": sqlite_runner, "system-sqlite": system_sqlite_runner}
 
 
 def main():
     database, rows = sys.argv[1], os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), database))
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), database.removeprefix("system-")))
     version, run = RUNNERS[database](rows)
     print(f"{database} {version}")
     for path in ["install.sql", "test.sql", *(["rows.sql"] if rows else []), "uninstall.sql"]:

@@ -44,6 +44,8 @@ SELECT expect_none('buckets', count(*)) FROM ids, (VALUES (1), (7), (30), (50904
   WHERE id NOT BETWEEN imid_bucket_first(imid_bucket(id, days), days) AND imid_bucket_last(imid_bucket(id, days), days)
   OR imid_bucket(imid_bucket_first(imid_bucket(id, days), days), days) <> imid_bucket(id, days)
   OR imid_bucket(imid_bucket_last(imid_bucket(id, days), days), days) <> imid_bucket(id, days);
+-- The reason for the parentheses in install.sql. Other languages have 10.
+SELECT expect_none('bit operators have equal precedence', (1 << 3 | 1 << 1) - 18);
 SELECT expect_none('NULL gives NULL', (coalesce(imid_ms(NULL)::VARCHAR, imid_timestamp(NULL)::VARCHAR, imid_type_name(NULL),
   imid_bucket(NULL, 1)::VARCHAR, imid_text(NULL), imid_bytes(NULL)::VARCHAR, imid_from_rongcloud(NULL)::VARCHAR,
   imid_uuid(NULL)::VARCHAR, imid_from_uuid(NULL)::VARCHAR, imid_first(NULL)::VARCHAR, imid_last_at(NULL)::VARCHAR,
