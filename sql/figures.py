@@ -14,8 +14,10 @@ is done with the statements below it:
     once      the time of all of them together, in µs a row
     scan      the median time of five runs, in ms
     row       the median time of three runs less that of the `row` with the label "nothing", in µs a row
-    function  the same with 1,000,000 rows at most
+    function  the same with 200,000 rows at most
+    values    the time of 1,000 rows in one statement; :id and :hex are those of a row, in µs a row
     value     the first column of the result
+    install   install.sql runs here, if it needs the tables
 """
 
 import os
@@ -36,7 +38,8 @@ class Client:
     """A client program that stays open, so that a short query is not measured with the start of a program."""
 
     def __init__(self, command, marker):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
+                                        errors="replace")
         self.marker = marker
 
     def __call__(self, sql):
@@ -53,7 +56,7 @@ class Client:
 def postgres(folder):
     command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", os.environ["IMID_POSTGRES_URL"]]
     run = Client(command, f"\\echo {DONE}")
-    run(f"CREATE SCHEMA imid_figures; SET search_path = imid_figures; SET client_min_messages = warning\n;\\i {FOLDER}/postgres/install.sql\n")
+    run(f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS imid_figures CASCADE; CREATE SCHEMA imid_figures; SET search_path = imid_figures;\n;\\i {FOLDER}/postgres/install.sql\n")
     return run, run("SELECT version()")[0], lambda: run("DROP SCHEMA imid_figures CASCADE")
 
 
@@ -61,15 +64,23 @@ def mysql(folder):
     user, password, host, port, name = re.fullmatch(r"mysql://(.+?):(.*)@(.+):(\d+)/(.+)", os.environ["IMID_MYSQL_URL"]).groups()
     run = Client(["mariadb", "--no-defaults", "--unbuffered", "-N", "-B", "-u", user, f"-p{password}", "-h", host, "-P", port, name],
                  f"SELECT '{DONE}';")
-    run("CREATE DATABASE imid_figures; USE imid_figures")
+    run("DROP DATABASE IF EXISTS imid_figures; CREATE DATABASE imid_figures; USE imid_figures")
     run(f"SELECT 1;\nsource {FOLDER}/mysql/install.sql\n")
     return run, run("SELECT version()")[0], lambda: run("DROP DATABASE imid_figures")
+
+
+def text(id):
+    """Returns the text of an ID of 10 bytes."""
+    value = int.from_bytes(id, "big")
+    digits = "".join("23456789ABCDEFGHJKLMNPQRSTUVWXYZ"[value >> shift & 31] for shift in range(75, -1, -5))
+    return "-".join(digits[at:at + 4] for at in range(0, 16, 4))
 
 
 def sqlite(folder):
     import apsw
 
     connection = apsw.Connection(f"{folder}/ids.sqlite")
+    connection.create_scalar_function("text_of", text, 1, deterministic=True)
     return lambda sql: [row[0] for row in connection.execute(sql)], apsw.sqlite_lib_version(), connection.close
 
 
@@ -101,7 +112,7 @@ def sections(path):
     """Returns the kind, the label and the statements below each line `-- KIND: LABEL`."""
     found, lines = [], []
     for line in open(path, encoding="utf-8"):
-        header = re.match(r"-- (make|once|scan|row|function|value): (.*)", line)
+        header = re.match(r"-- (make|once|scan|row|function|values|value|install): (.*)", line)
         if header:
             found.append((header[1], header[2], []))
         elif not line.startswith("--") and line.strip():
@@ -125,10 +136,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         run, version, close = {"postgres": postgres, "mysql": mysql, "sqlite": sqlite, "duckdb": duckdb, "clickhouse": clickhouse}[database](folder)
         print(f"{database} {version}, {rows} rows", flush=True)
-        some, nothing = min(rows, 1_000_000), 0
+        some, nothing = min(rows, 200_000), 0
         for kind, label, of_section in sections(f"{FOLDER}/{database}/figures.sql"):
             of_section = [statement.replace(":rows", str(rows)).replace(":some", str(some)) for statement in of_section]
-            if kind == "make":
+            if kind == "install":
+                seconds(run, [sql for sql, _ in statements(f"{FOLDER}/{database}/install.sql")])
+            elif kind == "make":
                 seconds(run, of_section)
             elif kind == "once":
                 print(f"{label}\t{seconds(run, of_section) / rows * 1e6:.2f} µs a row", flush=True)
@@ -141,6 +154,11 @@ def main():
                     nothing = found
                     continue
                 print(f"{label}\t{(found - nothing) / (rows if kind == 'row' else some) * 1e6:.2f} µs a row", flush=True)
+            elif kind == "values":
+                head, row = of_section[0].split("VALUES ")
+                ids = [(1_763_665_000_000 + at << 38) + at * 0x12_3456 for at in range(1000)]
+                sql = head + "VALUES " + ", ".join(row.replace(":id", text(id.to_bytes(10))).replace(":hex", f"{id:020x}") for id in ids)
+                print(f"{label}\t{seconds(run, [sql]) / len(ids) * 1e6:.1f} µs a row", flush=True)
             else:
                 print(f"{label}\t{run(of_section[0])[0]}", flush=True)
         close()
