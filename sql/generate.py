@@ -32,6 +32,13 @@ TRANSACTIONS = """DO $$ BEGIN
 CLOCK = """CREATE OR REPLACE FUNCTION imid_clock_ms() RETURNS bigint LANGUAGE sql AS $$
   SELECT CASE now % 400 / 100 WHEN 0 THEN now WHEN 1 THEN now / 100 * 100 WHEN 2 THEN now - 20000 ELSE now - now % 100 * 2 END - {behind}
   FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint OFFSET 0) AS clock(now) $$"""
+# Now and then the step from one state of the lane to the next takes long, so that another connection gets in if nothing prevents it.
+SLOW = """CREATE FUNCTION setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+  IF random() < 0.02 THEN PERFORM pg_sleep(0.001); END IF;
+  RETURN pg_catalog.setval($1, $2);
+END $$"""
+# The first schema has the tables, the clock and the slow step of this test, the second one the functions of install.sql.
+PATH = "SELECT set_config('search_path', 'imid_generated, ' || current_schema || ', pg_catalog', false)"
 
 
 def check(what, wrong):
@@ -42,21 +49,19 @@ def check(what, wrong):
 
 def connect():
     run = Client(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", os.environ["IMID_POSTGRES_URL"]], f"\\echo {DONE}")
-    # The first schema has the tables and the clock of this test, the second one the functions of install.sql.
-    run("SELECT set_config('search_path', 'imid_generated, ' || current_schema, false)")
+    run(PATH)
     return run
 
 
 def mint(count, first=0):
     """Mints with all connections at once. They have numbers from `first`."""
     values = {"lane": LANE, "bits": BITS, "session": SESSION, "count": -(-count // CONNECTIONS)}
-    path = "SELECT set_config('search_path', 'imid_generated, ' || current_schema, false);\n"
     clients = []
     for connection in range(first, first + CONNECTIONS):
         sql = (TRANSACTIONS if connection % 2 else ONE_STATEMENT).format(connection=connection, **values)
         command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, os.environ["IMID_POSTGRES_URL"]]
         clients.append(subprocess.Popen(command, stdin=subprocess.PIPE, text=True))
-        clients[-1].stdin.write(f"{path}{sql};\n")
+        clients[-1].stdin.write(f"{PATH};\n{sql};\n")
         clients[-1].stdin.close()
     check(f"{CONNECTIONS} connections mint at once, and a primary key finds no duplicate", [client.wait() for client in clients if client.wait()])
 
@@ -65,8 +70,7 @@ def main():
     count, tool = int(sys.argv[1]), sys.argv[2]
     run = postgres()
     run("SET client_min_messages = warning", "DROP SCHEMA IF EXISTS imid_generated CASCADE", "CREATE SCHEMA imid_generated",
-        "SELECT set_config('search_path', 'imid_generated, ' || current_schema, false)",
-        f"SELECT imid_open_lane({LANE}, {BITS})", CLOCK.format(behind=0),
+        PATH, f"SELECT imid_open_lane({LANE}, {BITS})", CLOCK.format(behind=0), SLOW,
         "CREATE TABLE generated (place bigint GENERATED ALWAYS AS IDENTITY, connection integer, id bytea PRIMARY KEY)")
     mint(count)
 

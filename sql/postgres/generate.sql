@@ -83,6 +83,11 @@ ROLLBACK TO before;
 INSERT INTO found (step, id) SELECT 4, id FROM minted(7, 4, 1);
 COMMIT;
 SELECT expect_none('an ID that was rolled back is not used again', count(*)) FROM found WHERE step = 4 AND (id <= :'lost' OR id <= :'lost_too');
+-- The lock is released before the commit.
+BEGIN;
+INSERT INTO found (step, id) SELECT 4, id FROM minted(7, 4, 1);
+SELECT expect_none('an open transaction holds no lock', count(*)) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1768778084;
+COMMIT;
 -- A foreign ID of the lane, 50 minutes ahead.
 SELECT imid_raise_lane(7, 4, imid_last(1763669000000)) AS ignored \gset
 INSERT INTO found (step, id) SELECT 5, id FROM minted(7, 4, 1000);
