@@ -6,7 +6,7 @@
 system-sqlite is the SQLite of Python's own module, which is an older version on many machines.
 
 ROWS is the file of tests/stores/src/bin/rows.rs. Without it rows.sql is not run. A statement after a line
-`-- refused: MESSAGE` must fail with this message.
+`-- refused: MESSAGE` must fail with this message. What a statement after a line `-- plan: REGEX` returns must match it.
 """
 
 import os
@@ -15,16 +15,17 @@ import sys
 
 
 def statements(path):
-    """Returns the statements of a file, each with the message that it must fail with, or None."""
-    refused, lines = None, []
+    """Returns the statements of a file, each with what it must do: ("refused", MESSAGE), ("plan", REGEX) or None."""
+    duty, lines = None, []
     for line in open(path, encoding="utf-8"):
-        if line.startswith("-- refused: "):
-            refused = line.removeprefix("-- refused: ").strip()
+        header = re.match(r"-- (refused|plan): (.*)", line)
+        if header:
+            duty = (header[1], header[2].strip())
         elif not line.startswith("--"):
             lines.append(re.sub(r"\s-- .*", "", line.rstrip()))
             if lines[-1].endswith(";"):
-                yield "\n".join(lines).strip().removesuffix(";"), refused
-                refused, lines = None, []
+                yield "\n".join(lines).strip().removesuffix(";"), duty
+                duty, lines = None, []
     assert not "".join(lines).strip(), f"{path} ends inside a statement"
 
 
@@ -32,7 +33,7 @@ def duckdb_runner(rows):
     import duckdb
 
     connection = duckdb.connect()
-    return duckdb.__version__, lambda sql: [row[0] for row in connection.execute(sql).fetchall()]
+    return duckdb.__version__, lambda sql: [row[-1] for row in connection.execute(sql).fetchall()]
 
 
 def clickhouse_runner(rows):
@@ -91,18 +92,23 @@ def main():
     version, run = RUNNERS[database](rows)
     print(f"{database} {version}")
     for path in ["install.sql", "test.sql", *(["rows.sql"] if rows else []), "uninstall.sql"]:
-        for sql, refused in statements(path):
+        for sql, duty in statements(path):
+            what, wanted = duty or (None, None)
             sql = sql.replace("$ROWS", rows or "").replace("$VECTORS", os.path.abspath("../../docs/vectors.json"))
             try:
                 found = run(sql)
             except Exception as error:
-                if refused is None or refused not in str(error):
+                if what != "refused" or wanted not in str(error):
                     sys.exit(f"{database}/{path}: {error}\n{sql}")
-                print(f"ok: refused: {refused}")
+                print(f"ok: refused: {wanted}")
                 continue
-            if refused is not None:
+            if what == "refused":
                 sys.exit(f"{database}/{path}: a statement was not refused: {sql}")
-            if sql.startswith("SELECT"):
+            if what == "plan":
+                if not re.search(wanted, "\n".join(found)):
+                    sys.exit(f"{database}/{path}: the plan has no {wanted}:\n" + "\n".join(found))
+                print(f"ok: the plan has {wanted}: {sql}")
+            elif sql.startswith("SELECT"):
                 print(*found, sep="\n")
 
 
