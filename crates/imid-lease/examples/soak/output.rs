@@ -1,4 +1,4 @@
-//! Files of IDs: ten bytes each, in the order in which one generator minted them.
+//! What workers write: files of IDs, ten bytes each, in the order in which one generator minted them; and counts.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -24,6 +24,35 @@ impl Output {
 
     pub(crate) fn write(&mut self, id: MessageId) -> io::Result<()> {
         self.0.write_all(&id.to_bytes())
+    }
+}
+
+/// What workers count, because only they see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A child that was forked has tried to mint.
+    Forked,
+    /// No lane was free.
+    NoLane,
+    /// The store did not answer, or its answer was not usable.
+    NoAnswer,
+    /// A lease ended for good although nobody closed it.
+    Ended,
+}
+
+impl Event {
+    /// Adds one. Each event is a byte in a file to which all workers append, so that a killed process loses no count.
+    pub(crate) fn count(self, folder: &Path) -> io::Result<()> {
+        File::options().create(true).append(true).open(self.path(folder))?.write_all(b".")
+    }
+
+    /// Returns how often all workers counted it.
+    pub(crate) fn counted(self, folder: &Path) -> u64 {
+        fs::metadata(self.path(folder)).map_or(0, |file| file.len())
+    }
+
+    fn path(self, folder: &Path) -> PathBuf {
+        folder.join(format!("{self:?}.count"))
     }
 }
 
