@@ -367,7 +367,9 @@ impl Soak {
             Fault::Fork => Event::Forked.counted(&ids),
             _ => self.counts.get(&fault).copied().unwrap_or_default(),
         };
-        let all = Fault::all(self.is_file());
+        let mut all = Fault::all(self.is_file());
+        // A rival's child would mint what its parent mints. Its duplicates are to come from its lease.
+        all.retain(|&fault| fault != Fault::Fork || self.scheme == "lease");
         let kinds: Vec<_> = all.iter().map(|&fault| format!("{} {fault}", count(fault))).collect();
         let faults: u64 = all.iter().map(|&fault| count(fault)).sum();
         let exhausted = Event::NoLane.counted(&ids);
