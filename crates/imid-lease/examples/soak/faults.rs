@@ -54,8 +54,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const PROCESSES: [Self; 6] =
-        [Self::Kill, Self::Pause, Self::ClockAhead, Self::ClockBehind, Self::Quit, Self::Fork];
+    const PROCESSES: [Self; 6] = [Self::Kill, Self::Pause, Self::ClockAhead, Self::ClockBehind, Self::Quit, Self::Fork];
     const SERVER: [Self; 4] = [Self::Cut, Self::LostReplies, Self::StoreStopped, Self::StoreKilled];
     const FILE: [Self; 4] = [Self::TornFile, Self::CopiedFile, Self::FullDisk, Self::LockedFile];
 

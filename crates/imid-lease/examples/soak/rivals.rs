@@ -93,10 +93,8 @@ pub(crate) fn expiring_key(url: &str, name: &str, clock: TestClock) -> Result<Bo
     let mut connection = client.get_connection_with_timeout(TIME_OUT)?;
     for index in 0..1 << LANE_BITS {
         let key = format!("expiring-key:{index}");
-        let taken: Option<String> = redis::cmd("SET")
-            .arg(&[&key, name, "NX", "PX", &millis(TIME_OUT).to_string()])
-            .query(&mut connection)
-            ?;
+        let taken: Option<String> =
+            redis::cmd("SET").arg(&[&key, name, "NX", "PX", &millis(TIME_OUT).to_string()]).query(&mut connection)?;
         if taken.is_some() {
             let name = name.to_owned();
             return Rival::start(index, clock, move || {
