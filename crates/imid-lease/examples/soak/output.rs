@@ -9,8 +9,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use imid::MessageId;
 
-/// Where one generator's IDs go. Each ID is written by itself, so that a killed process has written all that it minted.
-pub(crate) struct Output(File);
+/// How many IDs are written at once.
+const GROUP: usize = 16;
+
+/// Where one generator's IDs go. They are written in small groups, so a killed process has kept a few IDs to itself.
+pub(crate) struct Output {
+    file: File,
+    group: Vec<u8>,
+}
 
 impl Output {
     /// Creates a file of its own. `kind` is part of its name.
@@ -19,11 +25,19 @@ impl Output {
         // A PID can come again after a while.
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let name = format!("{kind}-{}-{time}-{}.ids", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Ok(Self(File::create_new(folder.join(name))?))
+        Ok(Self { file: File::create_new(folder.join(name))?, group: Vec::new() })
     }
 
     pub(crate) fn write(&mut self, id: MessageId) -> io::Result<()> {
-        self.0.write_all(&id.to_bytes())
+        self.group.extend(id.to_bytes());
+        if self.group.len() < GROUP * MessageId::BYTES { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.group)?;
+        self.group.clear();
+        Ok(())
     }
 }
 

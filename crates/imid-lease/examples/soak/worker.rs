@@ -134,6 +134,8 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
         .open_within(2 * TIME_OUT)
+        // Half of the processes wait all the time. They would be most of the load.
+        .poll(Duration::from_millis(250))
         .clock(clock);
     let register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
     match LeasedGenerator::open(register, options) {
@@ -156,12 +158,14 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
             match minter.mint(session) {
                 Ok(id) => output.write(id)?,
                 Err(Some(wait)) => {
+                    output.flush()?;
                     thread::sleep(wait.clamp(Duration::from_millis(1), Duration::from_millis(100)));
                     break;
                 }
-                Err(None) => return Ok(()),
+                Err(None) => return output.flush(),
             }
         }
+        output.flush()?;
         thread::sleep(PAUSE);
     }
     Ok(())
@@ -183,6 +187,7 @@ fn mint_in_child(minter: &dyn Minter, sessions: &[Session], folder: &Path) -> io
                     let _ = output.write(id);
                 }
             }
+            let _ = output.flush();
             // Nothing is dropped, so nothing of the parent's is closed.
             let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
         }
