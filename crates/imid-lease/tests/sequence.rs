@@ -12,7 +12,7 @@ use imid::{Session, SessionType};
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{RegisterBlocks, Segment, leaf};
 use imid_lease::sequence::{Conversation, Jumps, LastStored, NextError, Number, SequenceOptions};
-use imid_lease::{Register, Sequence};
+use imid_lease::{Promise, Register, RegisterError, Sequence};
 use strong::Strong;
 
 fn options() -> SequenceOptions {
@@ -383,6 +383,43 @@ fn what_is_in_the_register_can_be_read_by_people() {
     let _sequence = Sequence::open(register.clone(), options().owner("chat-3")).unwrap();
     let record = register.read("seq/chat/section/00000").unwrap().unwrap();
     assert!(record.contains(" epoch=1 from=1 start=1 bound=101 ") && record.ends_with(" name=chat-3 held"), "{record}");
+}
+
+/// A register that writes nothing and says so.
+#[derive(Debug)]
+struct Full(Strong);
+
+impl Register for Full {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+        Ok(false)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.0.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        self.0.promise()
+    }
+}
+
+#[test]
+fn a_register_that_answers_and_writes_nothing_is_an_error() {
+    let error = Sequence::open(Full(Strong::default()), options()).unwrap_err().to_string();
+    let expected = "the register does not answer: seq/chat/meta cannot be created, and there is no such record";
+    assert_eq!(error, expected);
+    let register = MemoryRegister::new();
+    register.lose_replies(1);
+    let error = register.clone().compare_and_set("a", None, "1").unwrap_err().to_string();
+    assert_eq!(error, "the register in memory was told to lose this reply");
 }
 
 #[test]

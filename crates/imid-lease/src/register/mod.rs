@@ -33,7 +33,7 @@ pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdRegister;
 pub use file::FileRegister;
-pub use memory::MemoryRegister;
+pub use memory::{MemoryRegister, MemorySnapshot};
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]

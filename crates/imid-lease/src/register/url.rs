@@ -64,3 +64,14 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
 fn missing(scheme: &str, feature: &str) -> RegisterError {
     RegisterError::new(format!("{scheme}:// needs the feature `{feature}` of imid-lease, which was not compiled in"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_feature_is_named() {
+        let words = "etcd:// needs the feature `etcd` of imid-lease, which was not compiled in";
+        assert_eq!(missing("etcd", "etcd").to_string(), words);
+    }
+}
