@@ -4,6 +4,7 @@ use imid::store::{AsText, AsUuid};
 use imid::{MessageId, Session, SessionType};
 use imid_store_tests::{EXAMPLE, assert_same, ids, sorted, url};
 use sqlx::{Connection, QueryBuilder, Row};
+use uuid::fmt::Hyphenated;
 
 /// One row, as a user of sqlx would write it.
 #[derive(sqlx::FromRow)]
@@ -208,4 +209,36 @@ async fn postgresql_takes_arrays() {
     assert_eq!(row.get::<Vec<Session>, _>(3), sessions);
     assert_eq!(row.get::<Vec<SessionType>, _>(4), kinds);
     assert!(row.get::<bool, _>(5));
+}
+
+/// sqlx binds a `Uuid` as 16 bytes for MySQL. MariaDB's type `UUID` takes the text of a UUID.
+#[tokio::test]
+async fn mariadb_has_views_in_its_own_type() {
+    let Some(url) = url("IMID_MYSQL_URL", "sqlx::mariadb_has_views_in_its_own_type") else { return };
+    let mut connection = sqlx::MySqlConnection::connect(&url).await.expect("the server answers");
+    let version: String = sqlx::query_scalar("SELECT version()").fetch_one(&mut connection).await.expect("a row");
+    if !version.contains("MariaDB") {
+        eprintln!("skipped: sqlx::mariadb_has_views_in_its_own_type: the server is not MariaDB");
+        return;
+    }
+    let create = "CREATE TEMPORARY TABLE views (view UUID PRIMARY KEY)";
+    sqlx::raw_sql(create).execute(&mut connection).await.expect("a table");
+    let mut ids = ids();
+    ids.truncate(20_000);
+    for some in ids.chunks(1_000) {
+        let mut insert = QueryBuilder::<sqlx::MySql>::new("INSERT INTO views ");
+        insert.push_values(some, |mut row, id| {
+            row.push_bind(id.to_uuid().hyphenated());
+        });
+        insert.build().execute(&mut connection).await.expect("new rows");
+    }
+    let sorted = sorted(&ids);
+    let select = "SELECT view FROM views WHERE view >= ? ORDER BY view";
+    let from: Vec<Hyphenated> = sqlx::query_scalar(select)
+        .bind(sorted[100].to_uuid().hyphenated())
+        .fetch_all(&mut connection)
+        .await
+        .expect("rows");
+    let found: Vec<MessageId> = from.into_iter().map(|view| view.into_uuid().try_into().expect("a view")).collect();
+    assert_same(&found, &sorted[100..], "UUID");
 }
