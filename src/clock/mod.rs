@@ -39,6 +39,16 @@ pub trait Clock {
     fn refresh(&self) -> Result<u64, ClockError> {
         self.now_ms()
     }
+
+    /// Returns whether a reading of [`now_ms`](Self::now_ms) is the time. If not, [`refresh`](Self::refresh) tells it.
+    ///
+    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a call
+    /// that mints does not pay for it. `imid-lease` uses it.
+    #[doc(hidden)]
+    fn is_time(&self, reading_ms: u64) -> bool {
+        let _ = reading_ms;
+        true
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for &C {
@@ -48,6 +58,10 @@ impl<C: Clock + ?Sized> Clock for &C {
 
     fn refresh(&self) -> Result<u64, ClockError> {
         (**self).refresh()
+    }
+
+    fn is_time(&self, reading_ms: u64) -> bool {
+        (**self).is_time(reading_ms)
     }
 }
 
@@ -59,6 +73,10 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 
     fn refresh(&self) -> Result<u64, ClockError> {
         (**self).refresh()
+    }
+
+    fn is_time(&self, reading_ms: u64) -> bool {
+        (**self).is_time(reading_ms)
     }
 }
 
