@@ -140,8 +140,10 @@ run_server() {
         --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve
       ;;
     redis)
+      # By default Redis syncs once a second, and while it does, it also holds back writes. A killed server then loses what it
+      # has acknowledged.
       exec "$(program redis-server)" --port "$port" --bind 127.0.0.1 --dir "$here/data" --requirepass $password \
-        --appendonly yes --save ''
+        --appendonly yes --appendfsync always --save ''
       ;;
     etcd)
       ETCD_UNSUPPORTED_ARCH=$(uname -m | sed 's/aarch64/arm64/') exec "$(program etcd)" --data-dir "$here/data" \

@@ -5,6 +5,7 @@ mod strong;
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use imid::{Session, SessionType};
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{RegisterBlocks, Segment, leaf};
 use imid_lease::sequence::{Conversation, Jumps, LastStored, NextError, Number, SequenceOptions};
-use imid_lease::{Register, Sequence};
+use imid_lease::{Promise, Register, RegisterError, Sequence};
 use strong::Strong;
 
 fn options() -> SequenceOptions {
@@ -78,6 +79,62 @@ fn threads_share_a_conversation() {
     });
     let seen = seen.into_inner().unwrap();
     assert_eq!(seen, (1..=8_000).collect());
+}
+
+/// Asks again for those that are refused.
+fn next_many(sequence: &Sequence, conversations: &[Conversation]) -> Vec<Number> {
+    let numbers = sequence.next_many(conversations);
+    assert_eq!(numbers.len(), conversations.len());
+    let or_again =
+        |(number, conversation): (Result<Number, _>, _)| number.unwrap_or_else(|_| next(sequence, conversation));
+    numbers.into_iter().zip(conversations.iter().copied()).map(or_again).collect()
+}
+
+#[test]
+fn many_numbers_at_once_are_those_of_one_call_for_each_conversation() {
+    let options = options().sections(NonZeroU32::new(200).unwrap()).step(10_000);
+    let sequence = Sequence::open(Strong::default(), options).unwrap();
+    let rooms: Vec<_> = (0..150).map(|name: i32| room(&sequence, &name.to_string())).collect();
+    assert_eq!(sequence.next_many(&[]), []);
+    let mut minted = vec![0; rooms.len()];
+    for size in (1..=rooms.len()).chain([3, 17, 64]) {
+        // Some conversations come several times, next to each other and far apart.
+        let places: Vec<_> = (0..size).map(|at| at * 7 % rooms.len() / (1 + size % 3)).collect();
+        let asked: Vec<_> = places.iter().map(|place| rooms[*place]).collect();
+        for (place, number) in places.iter().zip(sequence.next_many(&asked)) {
+            minted[*place] += 1;
+            assert_eq!(number.unwrap().value(), minted[*place], "{size} at once");
+        }
+    }
+    assert_eq!(sequence.status().sessions, rooms.len());
+}
+
+#[test]
+fn threads_that_ask_for_many_numbers_share_the_conversations() {
+    let sequence = Sequence::open(Strong::default(), options().step(1_000_000)).unwrap();
+    let rooms: Vec<_> = (0..40).map(|name: i32| room(&sequence, &name.to_string())).collect();
+    let run = |thread: usize| {
+        let mut seen = vec![Vec::new(); rooms.len()];
+        for turn in 0..500 {
+            if (thread + turn).is_multiple_of(3) {
+                rooms.iter().zip(&mut seen).for_each(|(room, seen)| seen.push(next(&sequence, *room).value()));
+            } else {
+                let numbers = next_many(&sequence, &rooms);
+                numbers.iter().zip(&mut seen).for_each(|(number, seen)| seen.push(number.value()));
+            }
+        }
+        seen
+    };
+    let run = &run;
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || run(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for room in 0..rooms.len() {
+        assert!(all.iter().all(|seen| seen[room].is_sorted()));
+        let seen: HashSet<_> = all.iter().flat_map(|seen| &seen[room]).copied().collect();
+        assert_eq!(seen, (1..=2_000).collect());
+    }
 }
 
 #[test]
@@ -163,11 +220,84 @@ fn the_call_that_mints_does_not_wait_for_a_slow_register() {
 #[test]
 fn another_count_of_sections_is_refused() {
     let register = Strong::default();
-    drop(Sequence::open(register.clone(), options()).unwrap());
-    let other = options().sections(NonZeroU32::new(5).expect("five is not zero"));
-    let error = Sequence::open(register, other).unwrap_err();
-    assert!(error.is_sections());
-    assert_eq!(error.to_string(), "the sequence has 4 sections in the register, and 5 were asked for");
+    let owner = Sequence::open(register.clone(), options()).unwrap();
+    let conversation = room(&owner, "a");
+    let before = next(&owner, conversation).value();
+    // Another count would give the conversation another section, with a bound of its own.
+    let other = || options().sections(NonZeroU32::new(5).expect("five is not zero"));
+    for _ in 0..2 {
+        let error = Sequence::open(register.clone(), other()).unwrap_err();
+        assert!(error.is_sections());
+        assert_eq!(error.to_string(), "the sequence has 4 sections in the register, and 5 were asked for");
+    }
+    assert_eq!(next(&owner, conversation).value(), before + 1, "the owner goes on");
+    assert_eq!(owner.status().lost, 0);
+    drop(owner);
+    assert!(Sequence::open(register, other()).unwrap_err().is_sections(), "also when nobody owns a section");
+}
+
+/// A register that one process cannot reach while it is cut off, or paused.
+struct Reachable<'a>(Strong, &'a AtomicBool);
+
+impl Reachable<'_> {
+    fn check(&self) -> Result<(), RegisterError> {
+        if self.1.load(Ordering::Relaxed) { Ok(()) } else { Err(RegisterError::new("not reachable")) }
+    }
+}
+
+impl Register for Reachable<'_> {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.check()?;
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.check()?;
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.check()?;
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.check()?;
+        self.0.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn a_paused_owner_that_wakes_repeats_nothing_and_its_epoch_is_refused() {
+    static IS_REACHABLE: AtomicBool = AtomicBool::new(true);
+    let register = Strong::default();
+    let reachable = Reachable(register.clone(), &IS_REACHABLE);
+    let first = Sequence::open(reachable, options().owner("one")).unwrap();
+    let conversation = room(&first, "a");
+    let mut numbers: Vec<_> = (0..5).map(|_| next(&first, conversation)).collect();
+    IS_REACHABLE.store(false, Ordering::Relaxed);
+    let second = Sequence::open(register, options().owner("two")).unwrap();
+    let taken = next(&second, room(&second, "a"));
+    assert_eq!((taken.value(), taken.epoch()), (101, 2), "from the bound of the first owner on");
+    // The first owner wakes, and does not know it.
+    let late: Vec<_> = (0..200).map_while(|_| first.next(conversation).ok()).collect();
+    assert_eq!(late.len(), 95, "up to its bound");
+    assert!(late.iter().all(|number| number.epoch() < taken.epoch()), "a store that checks epochs refuses them");
+    IS_REACHABLE.store(true, Ordering::Relaxed);
+    let start = Instant::now();
+    while !first.next(conversation).unwrap_err().is_not_held() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it does not notice");
+        sleep(Duration::from_millis(5));
+    }
+    numbers.extend(late);
+    numbers.push(taken);
+    numbers.extend((0..300).map(|_| next(&second, room(&second, "a"))));
+    let distinct: HashSet<_> = numbers.iter().map(|number| number.value()).collect();
+    assert_eq!(distinct.len(), numbers.len());
 }
 
 #[test]
@@ -315,6 +445,10 @@ fn a_conversation_of_another_sequence_is_refused() {
     let error = small.next(conversation).unwrap_err();
     let section = conversation.section();
     assert_eq!(error.to_string(), format!("the conversation is of section {section}, and the sequence has 1 sections"));
+    let known = room(&small, "a");
+    let numbers = small.next_many(&[known, conversation, known]);
+    assert_eq!(numbers[1], Err(error));
+    assert_eq!([numbers[0], numbers[2]].map(|number| number.unwrap().value()), [1, 2]);
 }
 
 #[test]
@@ -323,6 +457,43 @@ fn what_is_in_the_register_can_be_read_by_people() {
     let _sequence = Sequence::open(register.clone(), options().owner("chat-3")).unwrap();
     let record = register.read("seq/chat/section/00000").unwrap().unwrap();
     assert!(record.contains(" epoch=1 from=1 start=1 bound=101 ") && record.ends_with(" name=chat-3 held"), "{record}");
+}
+
+/// A register that writes nothing and says so.
+#[derive(Debug)]
+struct Full(Strong);
+
+impl Register for Full {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+        Ok(false)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.0.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        self.0.promise()
+    }
+}
+
+#[test]
+fn a_register_that_answers_and_writes_nothing_is_an_error() {
+    let error = Sequence::open(Full(Strong::default()), options()).unwrap_err().to_string();
+    let expected = "the register does not answer: seq/chat/meta cannot be created, and there is no such record";
+    assert_eq!(error, expected);
+    let register = MemoryRegister::new();
+    register.lose_replies(1);
+    let error = register.clone().compare_and_set("a", None, "1").unwrap_err().to_string();
+    assert_eq!(error, "the register in memory was told to lose this reply");
 }
 
 #[test]
