@@ -116,7 +116,7 @@ GRANT ALL PRIVILEGES ON *.* TO 'imid'@'%';
 DROP USER IF EXISTS ''@'localhost', ''@'$(hostname 2>/dev/null || echo localhost)';
 SQL
       chmod 644 init.sql
-      (as_user mysql "$(program mariadb-install-db)" --no-defaults --datadir="$PWD/data" --skip-test-db \
+      (as_user mysql "$(program mariadb-install-db)" --no-defaults --datadir="$PWD/data" --tmpdir="$PWD" --skip-test-db \
         --auth-root-authentication-method=normal --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0)
       ;;
     redis) mkdir -p data ;;
