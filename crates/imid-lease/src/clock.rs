@@ -56,10 +56,13 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Sets the offset of the store's time.
-    pub(crate) fn set_store(&self, offset: Option<i64>) {
+    pub(crate) fn set_store(&self, offset: i64) {
         // A forked child never comes here, so the lock is free soon.
         if let Ok(mut known) = self.belief.known.lock() {
-            known.store = offset;
+            known.hear(offset, self.belief.max_skew_ms);
+            // ORDERING: as in `judge`. The next reading is judged.
+            self.belief.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
+            self.belief.near_from_ms.store(u64::MAX, Ordering::Relaxed);
         }
     }
 

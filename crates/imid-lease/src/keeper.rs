@@ -96,6 +96,7 @@ impl Keeper {
                 })
                 .collect(),
             ask_time_at_ms: Some(0),
+            knows_store_time: false,
             last_error: None,
         };
         let thread = thread::Builder::new().name("imid-lease".into()).spawn(move || work.run())?;
@@ -222,6 +223,7 @@ struct Work<R, C> {
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
+    knows_store_time: bool,
     last_error: Option<String>,
 }
 
@@ -347,9 +349,12 @@ impl<R: Register, C: Clock> Work<R, C> {
         match self.told(Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
-                self.clock.set_store(Some(engine::believe::offset(store_ms, middle_ms)));
+                self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
+                self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,
+            // Before the first answer, a clock that is wrong from the start is believed. So it is asked before each action.
+            Err(Silence) if !self.knows_store_time => self.ask_time_at_ms = Some(before_ms),
             Err(Silence) => {}
         }
     }

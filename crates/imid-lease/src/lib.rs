@@ -29,8 +29,8 @@
 //! one space cannot be noticed: [`Status::register`] is shown, so that an operator can compare.
 //!
 //! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both can mint
-//! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back. Then one of them loses the lane, or finds that the register does not have
-//! what it wrote, and stops.
+//! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back.
+//! Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
 //!
 //! **Ordered** as [`imid::Generator`] promises, also when the lane changes.
 //!

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid::clock::ManualClock;
+use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
 use imid::{Parts, Session, SessionType};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
@@ -106,6 +106,41 @@ fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
     register.set_down(false);
     ids.generate_within(room(), Duration::from_secs(5)).unwrap();
     assert_eq!((ids.status().phase, ids.status().lost), (Phase::Holding, 0));
+}
+
+/// The system's clock, an hour ahead or behind.
+#[derive(Clone, Debug)]
+struct Wrong(i64);
+
+impl Clock for Wrong {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        Ok(SystemClock.now_ms()?.saturating_add_signed(self.0))
+    }
+}
+
+#[test]
+fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time() {
+    for wrong_ms in [-3_600_000, 3_600_000] {
+        for is_down_at_first in [false, true] {
+            let register = MemoryRegister::new();
+            let now = || SystemClock.now_ms().unwrap();
+            register.set_now_ms(Some(now()));
+            register.set_down(is_down_at_first);
+            let ids = thread::scope(|scope| {
+                let opened = scope.spawn(|| LeasedGenerator::open(register.clone(), options().clock(Wrong(wrong_ms))));
+                thread::sleep(300 * MS);
+                register.set_down(false);
+                opened.join().unwrap().unwrap()
+            });
+            for _ in 0..5 {
+                let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
+                assert!(minted.abs_diff(now()) < 60_000, "{minted}, {} {wrong_ms} {is_down_at_first}", now());
+                thread::sleep(10 * MS);
+            }
+            let ceiling_ms = ids.status().ceiling_ms.unwrap();
+            assert!(ceiling_ms.abs_diff(now()) < 60_000, "{ceiling_ms}");
+        }
+    }
 }
 
 #[test]

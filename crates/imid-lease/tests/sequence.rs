@@ -5,6 +5,7 @@ mod strong;
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -219,11 +220,84 @@ fn the_call_that_mints_does_not_wait_for_a_slow_register() {
 #[test]
 fn another_count_of_sections_is_refused() {
     let register = Strong::default();
-    drop(Sequence::open(register.clone(), options()).unwrap());
-    let other = options().sections(NonZeroU32::new(5).expect("five is not zero"));
-    let error = Sequence::open(register, other).unwrap_err();
-    assert!(error.is_sections());
-    assert_eq!(error.to_string(), "the sequence has 4 sections in the register, and 5 were asked for");
+    let owner = Sequence::open(register.clone(), options()).unwrap();
+    let conversation = room(&owner, "a");
+    let before = next(&owner, conversation).value();
+    // Another count would give the conversation another section, with a bound of its own.
+    let other = || options().sections(NonZeroU32::new(5).expect("five is not zero"));
+    for _ in 0..2 {
+        let error = Sequence::open(register.clone(), other()).unwrap_err();
+        assert!(error.is_sections());
+        assert_eq!(error.to_string(), "the sequence has 4 sections in the register, and 5 were asked for");
+    }
+    assert_eq!(next(&owner, conversation).value(), before + 1, "the owner goes on");
+    assert_eq!(owner.status().lost, 0);
+    drop(owner);
+    assert!(Sequence::open(register, other()).unwrap_err().is_sections(), "also when nobody owns a section");
+}
+
+/// A register that one process cannot reach while it is cut off, or paused.
+struct Reachable<'a>(Strong, &'a AtomicBool);
+
+impl Reachable<'_> {
+    fn check(&self) -> Result<(), RegisterError> {
+        if self.1.load(Ordering::Relaxed) { Ok(()) } else { Err(RegisterError::new("not reachable")) }
+    }
+}
+
+impl Register for Reachable<'_> {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.check()?;
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.check()?;
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.check()?;
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.check()?;
+        self.0.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn a_paused_owner_that_wakes_repeats_nothing_and_its_epoch_is_refused() {
+    static IS_REACHABLE: AtomicBool = AtomicBool::new(true);
+    let register = Strong::default();
+    let reachable = Reachable(register.clone(), &IS_REACHABLE);
+    let first = Sequence::open(reachable, options().owner("one")).unwrap();
+    let conversation = room(&first, "a");
+    let mut numbers: Vec<_> = (0..5).map(|_| next(&first, conversation)).collect();
+    IS_REACHABLE.store(false, Ordering::Relaxed);
+    let second = Sequence::open(register, options().owner("two")).unwrap();
+    let taken = next(&second, room(&second, "a"));
+    assert_eq!((taken.value(), taken.epoch()), (101, 2), "from the bound of the first owner on");
+    // The first owner wakes, and does not know it.
+    let late: Vec<_> = (0..200).map_while(|_| first.next(conversation).ok()).collect();
+    assert_eq!(late.len(), 95, "up to its bound");
+    assert!(late.iter().all(|number| number.epoch() < taken.epoch()), "a store that checks epochs refuses them");
+    IS_REACHABLE.store(true, Ordering::Relaxed);
+    let start = Instant::now();
+    while !first.next(conversation).unwrap_err().is_not_held() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it does not notice");
+        sleep(Duration::from_millis(5));
+    }
+    numbers.extend(late);
+    numbers.push(taken);
+    numbers.extend((0..300).map(|_| next(&second, room(&second, "a"))));
+    let distinct: HashSet<_> = numbers.iter().map(|number| number.value()).collect();
+    assert_eq!(distinct.len(), numbers.len());
 }
 
 #[test]

@@ -207,6 +207,42 @@ fn the_next_process_starts_after_the_last_id_of_a_closed_generator() {
     assert_eq!(minted.iter().map(|id| id.to_u64()).collect::<HashSet<_>>().len(), minted.len());
 }
 
+/// The same within a tick of a second, and within one of 2^20 ns, which is not a whole number of milliseconds: the next process
+/// mints from the next tick on.
+#[test]
+fn a_worker_id_changes_hands_within_a_tick_of_any_length() {
+    for (tick, tick_bits, rounds) in [(Duration::from_secs(1), 31, 4), (Duration::from_nanos(1 << 20), 41, 200)] {
+        let layout = Layout::builder()
+            .tick_bits(tick_bits)
+            .node_bits(1)
+            .sequence_bits(62 - tick_bits)
+            .tick(tick)
+            .build()
+            .unwrap();
+        let register = MemoryRegister::new();
+        let (mut minted, mut waits): (Vec<Snowflake>, _) = (Vec::new(), 0);
+        let options = || short(Preset::new(layout)).horizon(ms(4_000)).time_out(ms(4_000)).spares(0);
+        // One of two worker IDs is taken all the time.
+        let _other = WorkerIds::open(register.clone(), options()).unwrap();
+        for _ in 0..rounds {
+            let workers = WorkerIds::open(register.clone(), options()).unwrap();
+            // Until the next tick, no worker ID is spare.
+            let ids = loop {
+                match workers.generator() {
+                    Ok(ids) => break ids,
+                    Err(error) => thread::sleep(error.retry_after().unwrap().min(ms(1))),
+                }
+                waits += 1;
+            };
+            minted.extend((0..3).map(|_| ids.generate_within(ms(3_000)).unwrap()));
+            ids.close();
+            workers.close();
+        }
+        assert!(minted.is_sorted_by(|a, b| a.to_u64() < b.to_u64()), "{tick:?}");
+        assert!(waits > 0, "no process came within a tick of {tick:?}");
+    }
+}
+
 /// Nobody closes the generator, so a thread of it could still be about to mint.
 #[test]
 fn worker_ids_that_are_closed_before_their_generator_end_at_the_ceiling() {

@@ -34,22 +34,20 @@ impl fmt::Display for Found {
     }
 }
 
-/// Merges the files of a folder. Equal IDs become neighbours, because each file is in order.
-pub(crate) fn check(folder: &Path) -> io::Result<Found> {
-    merge(folder, |_| Ok(()))
-}
-
-/// Prints the IDs of a folder in order.
+/// Prints the IDs of a folder, file by file, as texts. So `imid check --unsorted` has to sort them itself.
 pub(crate) fn texts(folder: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    merge(folder, |id| match MessageId::from_u128(id) {
-        Ok(id) => writeln!(out, "{id}"),
-        Err(error) => Err(io::Error::other(error)),
-    })?;
+    for path in files(folder)? {
+        let mut input = Ids::open(&path)?;
+        while let Some(id) = input.next()? {
+            writeln!(out, "{}", MessageId::from_u128(id).map_err(io::Error::other)?)?;
+        }
+    }
     out.flush()
 }
 
-fn merge(folder: &Path, mut each: impl FnMut(u128) -> io::Result<()>) -> io::Result<Found> {
+/// Merges the files of a folder. Equal IDs become neighbours, because each file is in order.
+pub(crate) fn check(folder: &Path) -> io::Result<Found> {
     let mut found = Found::default();
     let mut inputs = Vec::new();
     let mut next = BinaryHeap::new();
@@ -66,7 +64,6 @@ fn merge(folder: &Path, mut each: impl FnMut(u128) -> io::Result<()>) -> io::Res
         found.ids += 1;
         found.duplicates += u64::from(previous == Some(id));
         previous = Some(id);
-        each(id)?;
         // An ID that is out of order stands where its file has it. It is a fault in any case, and counted here.
         if let Some(following) = inputs[index].next()? {
             found.out_of_order += u64::from(following <= id);

@@ -4,7 +4,7 @@
 //! soak run STORE SECONDS [SCHEME]   starts workers, breaks things, and checks the IDs
 //! soak worker URL FOLDER NAME SCHEME
 //! soak check FOLDER                 checks the IDs that workers wrote
-//! soak texts FOLDER                 prints them in order, for `imid check`
+//! soak texts FOLDER                 prints them, for `imid check --unsorted`
 //! ```
 //!
 //! SCHEME is `lease`, or one of two rivals that must fail: `wall-clock` and `expiring-key`.

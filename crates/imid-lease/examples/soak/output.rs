@@ -1,4 +1,4 @@
-//! Files of IDs: ten bytes each, in the order in which one generator minted them.
+//! What workers write: files of IDs, ten bytes each, in the order in which one generator minted them; and counts.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
@@ -9,8 +9,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use imid::MessageId;
 
-/// Where one generator's IDs go. Each ID is written by itself, so that a killed process has written all that it minted.
-pub(crate) struct Output(File);
+/// How many IDs are written at once.
+const GROUP: usize = 16;
+
+/// Where one generator's IDs go. They are written in small groups, so a killed process has kept a few IDs to itself.
+pub(crate) struct Output {
+    file: File,
+    group: Vec<u8>,
+}
 
 impl Output {
     /// Creates a file of its own. `kind` is part of its name.
@@ -19,11 +25,48 @@ impl Output {
         // A PID can come again after a while.
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let name = format!("{kind}-{}-{time}-{}.ids", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Ok(Self(File::create_new(folder.join(name))?))
+        Ok(Self { file: File::create_new(folder.join(name))?, group: Vec::new() })
     }
 
     pub(crate) fn write(&mut self, id: MessageId) -> io::Result<()> {
-        self.0.write_all(&id.to_bytes())
+        self.group.extend(id.to_bytes());
+        if self.group.len() < GROUP * MessageId::BYTES { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.group)?;
+        self.group.clear();
+        Ok(())
+    }
+}
+
+/// What workers count, because only they see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A child that was forked has tried to mint.
+    Forked,
+    /// No lane was free.
+    NoLane,
+    /// The store did not answer, or its answer was not usable.
+    NoAnswer,
+    /// A lease ended for good although nobody closed it.
+    Ended,
+}
+
+impl Event {
+    /// Adds one. Each event is a byte in a file to which all workers append, so that a killed process loses no count.
+    pub(crate) fn count(self, folder: &Path) -> io::Result<()> {
+        File::options().create(true).append(true).open(self.path(folder))?.write_all(b".")
+    }
+
+    /// Returns how often all workers counted it.
+    pub(crate) fn counted(self, folder: &Path) -> u64 {
+        fs::metadata(self.path(folder)).map_or(0, |file| file.len())
+    }
+
+    fn path(self, folder: &Path) -> PathBuf {
+        folder.join(format!("{self:?}.count"))
     }
 }
 

@@ -10,7 +10,7 @@ use imid::generator::Lane;
 use imid::{Generator, MessageId, Session};
 use imid_lease::register::{Register, open_url_with_time_limit};
 
-use crate::worker::{LANE_BITS, Minter, TIME_OUT, TestClock};
+use crate::worker::{LANE_BITS, Minter, Refused, TIME_OUT, TestClock};
 
 /// Mints in a lane that a thread renews, and goes on whatever becomes of the renewal.
 struct Rival {
@@ -24,9 +24,9 @@ impl Rival {
         index: u16,
         clock: TestClock,
         mut renew: impl FnMut() + Send + 'static,
-    ) -> Result<Box<dyn Minter>, String> {
+    ) -> Result<Box<dyn Minter>, Refused> {
         let lane = Lane { index, bits: LANE_BITS };
-        let ids = Generator::builder().clock(clock).lane(lane).build().map_err(|error| error.to_string())?;
+        let ids = Generator::builder().clock(clock).lane(lane).build()?;
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
         let renewal = thread::spawn(move || {
@@ -59,12 +59,12 @@ fn millis(time: Duration) -> u64 {
 
 /// A record for each lane holds its holder's name and the wall-clock time at which the lane is free. A holder moves this time
 /// on. It does not stop when it cannot.
-pub(crate) fn wall_clock(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, String> {
-    let mut register = open_url_with_time_limit(url, Duration::from_millis(1500)).map_err(|error| error.to_string())?;
+pub(crate) fn wall_clock(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
+    let mut register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
     for index in 0..1 << LANE_BITS {
         let key = format!("wall-clock/{index}");
-        let seen = register.read(&key).map_err(|error| error.to_string())?;
-        let now = clock.now_ms().map_err(|error| error.to_string())?;
+        let seen = register.read(&key)?;
+        let now = clock.now_ms()?;
         let free_at = seen.as_deref().and_then(|seen| seen.rsplit_once(' ')?.1.parse::<u64>().ok());
         if free_at.is_some_and(|free_at| now < free_at) {
             continue;
@@ -83,20 +83,18 @@ pub(crate) fn wall_clock(url: &str, name: &str, clock: TestClock) -> Result<Box<
             }
         });
     }
-    Err("all lanes are taken".into())
+    Err(Refused::NoLane)
 }
 
 /// A key of Redis with a time to live holds the name of its holder, who prolongs it. It does not stop when it cannot.
-pub(crate) fn expiring_key(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, String> {
+pub(crate) fn expiring_key(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     const RENEW: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
-    let client = redis::Client::open(url).map_err(|error| error.to_string())?;
-    let mut connection = client.get_connection_with_timeout(TIME_OUT).map_err(|error| error.to_string())?;
+    let client = redis::Client::open(url)?;
+    let mut connection = client.get_connection_with_timeout(TIME_OUT)?;
     for index in 0..1 << LANE_BITS {
         let key = format!("expiring-key:{index}");
-        let taken: Option<String> = redis::cmd("SET")
-            .arg(&[&key, name, "NX", "PX", &millis(TIME_OUT).to_string()])
-            .query(&mut connection)
-            .map_err(|error| error.to_string())?;
+        let taken: Option<String> =
+            redis::cmd("SET").arg(&[&key, name, "NX", "PX", &millis(TIME_OUT).to_string()]).query(&mut connection)?;
         if taken.is_some() {
             let name = name.to_owned();
             return Rival::start(index, clock, move || {
@@ -114,5 +112,5 @@ pub(crate) fn expiring_key(url: &str, name: &str, clock: TestClock) -> Result<Bo
             });
         }
     }
-    Err("all lanes are taken".into())
+    Err(Refused::NoLane)
 }

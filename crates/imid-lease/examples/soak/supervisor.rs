@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
@@ -15,6 +16,7 @@ use nix::unistd::Pid;
 
 use crate::check::check;
 use crate::faults::{Fault, Random};
+use crate::output::Event;
 use crate::proxy::Proxy;
 use crate::worker::TIME_OUT;
 
@@ -42,10 +44,16 @@ struct Soak {
     workers: Vec<Worker>,
     random: Random,
     counts: HashMap<Fault, u64>,
+    /// Faults that were not injected yet. They come first, so that a short soak has each of them.
+    to_come: Vec<Fault>,
     /// Number of processes that ended by themselves with an error.
     failed_workers: u64,
+    /// Number of copies of the register file that were not whole.
+    broken_copies: u64,
     next_name: u64,
     outage: Duration,
+    /// When the next outage may begin. Between two outages there is time to mint.
+    next_outage: Instant,
 }
 
 pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCode> {
@@ -71,21 +79,24 @@ pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCo
         workers: Vec::new(),
         random: Random(seed),
         counts: HashMap::new(),
+        to_come: Fault::all(store == "file"),
         failed_workers: 0,
+        broken_copies: 0,
         next_name: 0,
         outage: Duration::from_secs((seconds / 6).clamp(3, 20)),
+        next_outage: Instant::now(),
     };
     for _ in 0..WORKERS {
         let worker = soak.start_worker(None)?;
         soak.workers.push(worker);
     }
     let end = Instant::now() + Duration::from_secs(seconds);
+    // All lanes are taken soon.
+    soak.wait(2_000)?;
     while Instant::now() < end {
         soak.wait(300)?;
-        let fault = Fault::draw(&mut soak.random, store == "file");
-        if soak.inject(fault)? {
-            *soak.counts.entry(fault).or_default() += 1;
-        }
+        let fault = soak.next_fault();
+        soak.inject(fault)?;
     }
     soak.stop_workers();
     soak.report()
@@ -145,8 +156,39 @@ impl Soak {
         }
     }
 
+    fn is_file(&self) -> bool {
+        self.store == "file"
+    }
+
+    /// Draws a fault, first among those that were not injected yet.
+    fn next_fault(&mut self) -> Fault {
+        if self.to_come.is_empty() {
+            let is_file = self.is_file();
+            return Fault::draw(&mut self.random, is_file);
+        }
+        let index = self.random.below(self.to_come.len() as u64);
+        self.to_come[usize::try_from(index).unwrap_or_default()]
+    }
+
+    /// Breaks something, and counts it, unless it cannot be broken now.
+    fn inject(&mut self, fault: Fault) -> io::Result<()> {
+        let is_first = self.to_come.contains(&fault);
+        if fault.is_outage() && Instant::now() < self.next_outage && !is_first {
+            return Ok(());
+        }
+        let is_broken = self.break_now(fault)?;
+        if fault.is_outage() {
+            self.next_outage = Instant::now() + 3 * self.outage;
+        }
+        if is_broken {
+            *self.counts.entry(fault).or_default() += 1;
+            self.to_come.retain(|other| *other != fault);
+        }
+        Ok(())
+    }
+
     /// Breaks something. Returns false if this cannot be broken now.
-    fn inject(&mut self, fault: Fault) -> io::Result<bool> {
+    fn break_now(&mut self, fault: Fault) -> io::Result<bool> {
         let index = usize::try_from(self.random.below(WORKERS as u64)).unwrap_or_default();
         let draw = self.random.below(1000);
         let now = Instant::now();
@@ -166,12 +208,13 @@ impl Soak {
                 signal(worker, Signal::SIGSTOP);
                 worker.paused_until = Some(now + 3 * TIME_OUT);
             }
-            Fault::Clock => {
-                tell(worker, if draw.is_multiple_of(2) { "clock 3600000" } else { "clock -3600000" });
+            Fault::ClockAhead | Fault::ClockBehind => {
+                tell(worker, if fault == Fault::ClockAhead { "clock 3600000" } else { "clock -3600000" });
                 worker.wrong_until = Some(now + Duration::from_millis(500 + 10 * draw));
             }
             Fault::Quit => tell(worker, "quit"),
-            Fault::Fork => tell(worker, "fork"),
+            // Half of the processes have a lane.
+            Fault::Fork => self.workers.iter_mut().skip(index % 8).step_by(8).for_each(|worker| tell(worker, "fork")),
             Fault::Cut => {
                 for worker in self.workers.iter().skip(index % 4).step_by(4) {
                     worker.proxy.as_ref().inspect(|proxy| proxy.cut());
@@ -191,6 +234,7 @@ impl Soak {
                 self.server("start");
             }
             Fault::TornFile => return self.tear_file(),
+            Fault::CopiedFile => return self.copy_file(),
             Fault::FullDisk => return self.fill_disk(),
             Fault::LockedFile => {
                 let Ok(_lock) = FileRegister::owned(self.register_path()) else { return Ok(false) };
@@ -205,12 +249,8 @@ impl Soak {
         let end = Instant::now() + time;
         while Instant::now() < end {
             self.wait(300)?;
-            let fault = Fault::draw(&mut self.random, true);
-            if matches!(fault, Fault::Kill | Fault::Pause | Fault::Clock | Fault::Quit | Fault::Fork)
-                && self.inject(fault)?
-            {
-                *self.counts.entry(fault).or_default() += 1;
-            }
+            let fault = Fault::draw_process(&mut self.random);
+            self.inject(fault)?;
         }
         Ok(())
     }
@@ -248,16 +288,44 @@ impl Soak {
         Ok(true)
     }
 
-    /// Fills the register's disk for some seconds, if it is a disk of its own.
-    fn fill_disk(&mut self) -> io::Result<bool> {
-        if env::var("IMID_SOAK_SMALL_DISK").is_err() {
+    /// Copies the file at any moment, also during a write; the copy must be whole. Then, while no process runs, a copy takes
+    /// the place of the file.
+    fn copy_file(&mut self) -> io::Result<bool> {
+        let (path, copy) = (self.register_path(), self.register_path().with_extension("copy"));
+        if fs::copy(&path, &copy).is_err() {
             return Ok(false);
         }
-        let path = self.folder.join("disk/filler");
-        let mut filler = fs::File::create(&path)?;
-        while filler.write_all(&[0; 4096]).is_ok() {}
+        if let Err(error) = FileRegister::shared(&copy) {
+            eprintln!("soak: {error}");
+            self.broken_copies += 1;
+        }
+        self.freeze();
+        fs::copy(&path, &copy)?;
+        fs::rename(&copy, &path)?;
+        self.thaw();
+        Ok(true)
+    }
+
+    /// Lets the disk of the register be full for some seconds.
+    fn fill_disk(&mut self) -> io::Result<bool> {
+        let filler = if env::var_os("IMID_SOAK_SMALL_DISK").is_some() {
+            let path = self.folder.join("disk/filler");
+            let mut filler = fs::File::create(&path)?;
+            while filler.write_all(&[0; 4096]).is_ok() {}
+            path
+        } else {
+            // Without a small disk, the file that each write creates is a device on which each write finds the disk full.
+            // While the lock is held, no process is in a write.
+            let Ok(_lock) = FileRegister::owned(self.register_path()) else { return Ok(false) };
+            let path = self.register_path().with_extension("new");
+            if path.exists() {
+                fs::remove_file(&path)?;
+            }
+            symlink("/dev/full", &path)?;
+            path
+        };
         self.wait_for(self.outage)?;
-        fs::remove_file(&path)?;
+        fs::remove_file(&filler)?;
         Ok(true)
     }
 
@@ -293,25 +361,43 @@ impl Soak {
     }
 
     fn report(&self) -> io::Result<ExitCode> {
-        let found = check(&self.folder.join("ids"))?;
-        let faults: u64 = self.counts.values().sum();
-        let mut kinds: Vec<_> = self.counts.iter().map(|(fault, count)| format!("{count} {fault}")).collect();
-        kinds.sort_unstable();
-        let name = if self.scheme == "lease" { &self.store } else { &self.scheme };
-        let failed = match self.failed_workers {
-            0 => String::new(),
-            count => format!(", {count} workers FAILED"),
+        let ids = self.folder.join("ids");
+        let found = check(&ids)?;
+        let count = |fault: Fault| match fault {
+            Fault::Fork => Event::Forked.counted(&ids),
+            _ => self.counts.get(&fault).copied().unwrap_or_default(),
         };
+        let mut all = Fault::all(self.is_file());
+        // A rival's child would mint what its parent mints. Its duplicates are to come from its lease.
+        all.retain(|&fault| fault != Fault::Fork || self.scheme == "lease");
+        let kinds: Vec<_> = all.iter().map(|&fault| format!("{} {fault}", count(fault))).collect();
+        let faults: u64 = all.iter().map(|&fault| count(fault)).sum();
+        let exhausted = Event::NoLane.counted(&ids);
+        // The leases of other systems do not end.
+        let ended = Event::Ended.counted(&ids);
+        let failures = [
+            (self.failed_workers, "workers FAILED"),
+            (ended, "leases ENDED"),
+            (self.broken_copies, "copies BROKEN"),
+            (u64::from(exhausted == 0), "time without exhausted lanes"),
+            (all.iter().filter(|&&fault| count(fault) == 0).count() as u64, "faults MISSING"),
+        ];
+        let failures: Vec<_> =
+            failures.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
         println!(
-            "{name}: {} IDs, {} duplicates, {faults} faults, {} out of order, {} generators{failed} ({})",
+            "{}: {} IDs, {} duplicates, {faults} faults, {} out of order, {} generators{} ({}; {exhausted} times no lane was \
+             free, {} times no answer)",
+            if self.scheme == "lease" { &self.store } else { &self.scheme },
             found.ids,
             found.duplicates,
             found.out_of_order,
             found.generators,
-            kinds.join(", ")
+            failures.concat(),
+            kinds.join(", "),
+            Event::NoAnswer.counted(&ids),
         );
-        // A run without IDs proves nothing.
-        let is_good = !found.has_faults() && found.ids > 0 && self.failed_workers == 0;
+        // A run without IDs, or without a fault, proves nothing.
+        let is_good = !found.has_faults() && found.ids > 0 && failures.is_empty();
         Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

@@ -4,6 +4,8 @@
 //! - `fork`: forks a child, which tries to mint;
 //! - `quit`, or the end of the input: gives the lane back and ends.
 
+use std::env;
+use std::fmt::Display;
 use std::io::{self, BufRead};
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,7 +21,7 @@ use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
-use crate::output::Output;
+use crate::output::{Event, Output};
 use crate::rivals;
 
 /// How long a lane stays with a holder that is not heard of. In the lease scheme this is also the horizon.
@@ -29,9 +31,9 @@ pub(crate) const TIME_OUT: Duration = Duration::from_secs(2);
 pub(crate) const LANE_BITS: u32 = 4;
 
 /// Number of IDs that are minted at full speed, before a pause that spares the disk.
-const BURST: usize = 2000;
+const BURST: usize = 3000;
 
-/// The pause. 16 holders mint about 200,000 IDs a second together.
+/// The pause. 16 holders mint about 300,000 IDs a second together.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// Commands that the worker has received.
@@ -71,32 +73,59 @@ impl Minter for LeasedGenerator<TestClock> {
     }
 }
 
+/// Why there is no minter.
+pub(crate) enum Refused {
+    NoLane,
+    Other(String),
+}
+
+impl<E: Display> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self::Other(error.to_string())
+    }
+}
+
 pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Result<ExitCode> {
     let commands = Arc::new(Commands::default());
     let received = Arc::clone(&commands);
     thread::spawn(move || receive(&received));
     let clock = TestClock(Arc::clone(&commands));
     while !commands.quits.load(Ordering::Relaxed) {
-        let opened: Result<Box<dyn Minter>, String> = match scheme {
+        // A file has no time of its own, so a process that starts with a wrong clock has to believe it, and would mint an hour
+        // ahead. This wrong clock jumps while a process holds a lane or waits for one.
+        if url.starts_with("file:") && commands.offset_ms.load(Ordering::Relaxed) != 0 {
+            thread::sleep(Duration::from_millis(20));
+            continue;
+        }
+        let opened = match scheme {
             "lease" => lease(url, name, clock.clone()),
             "wall-clock" => rivals::wall_clock(url, name, clock.clone()),
             "expiring-key" => rivals::expiring_key(url, name, clock.clone()),
             _ => return Err(io::Error::other(format!("expected lease, wall-clock or expiring-key, found {scheme}"))),
         };
         match opened {
-            Ok(minter) => mint(&*minter, &commands, folder, name, scheme == "lease")?,
+            Ok(minter) => {
+                mint(&*minter, &commands, folder, name, scheme == "lease")?;
+                if !commands.quits.load(Ordering::Relaxed) {
+                    Event::Ended.count(folder)?;
+                }
+                continue;
+            }
             // All lanes are taken, or the store is broken. That is what the soak is for.
-            Err(reason) if scheme != "lease" || reason.is_empty() => thread::sleep(Duration::from_millis(300)),
-            Err(reason) => {
-                eprintln!("worker: {reason}");
-                thread::sleep(Duration::from_millis(300));
+            Err(Refused::NoLane) => Event::NoLane.count(folder)?,
+            Err(Refused::Other(reason)) => {
+                Event::NoAnswer.count(folder)?;
+                if env::var_os("IMID_SOAK_VERBOSE").is_some() {
+                    eprintln!("worker: {reason}");
+                }
             }
         }
+        thread::sleep(Duration::from_millis(300));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, String> {
+fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     let options = Options::new()
         .lane_bits(LANE_BITS)
         .name(name)
@@ -104,13 +133,15 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Str
         .time_out(TIME_OUT)
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
-        .open_within(Duration::from_mins(1))
+        .open_within(2 * TIME_OUT)
+        // Half of the processes wait all the time. They would be most of the load.
+        .poll(Duration::from_millis(250))
         .clock(clock);
-    let register = open_url_with_time_limit(url, Duration::from_millis(1500)).map_err(|error| error.to_string())?;
+    let register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
     match LeasedGenerator::open(register, options) {
         Ok(ids) => Ok(Box::new(ids)),
-        Err(error) if error.is_no_lane() => Err(String::new()),
-        Err(error) => Err(error.to_string()),
+        Err(error) if error.is_no_lane() => Err(Refused::NoLane),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -127,12 +158,14 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
             match minter.mint(session) {
                 Ok(id) => output.write(id)?,
                 Err(Some(wait)) => {
+                    output.flush()?;
                     thread::sleep(wait.clamp(Duration::from_millis(1), Duration::from_millis(100)));
                     break;
                 }
-                Err(None) => return Ok(()),
+                Err(None) => return output.flush(),
             }
         }
+        output.flush()?;
         thread::sleep(PAUSE);
     }
     Ok(())
@@ -146,6 +179,7 @@ fn mint_in_child(minter: &dyn Minter, sessions: &[Session], folder: &Path) -> io
     match unsafe { fork() }? {
         ForkResult::Parent { child } => {
             waitpid(child, None)?;
+            Event::Forked.count(folder)?;
         }
         ForkResult::Child => {
             for &session in sessions.iter().cycle().take(BURST) {
@@ -153,6 +187,7 @@ fn mint_in_child(minter: &dyn Minter, sessions: &[Session], folder: &Path) -> io
                     let _ = output.write(id);
                 }
             }
+            let _ = output.flush();
             // Nothing is dropped, so nothing of the parent's is closed.
             let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
         }

@@ -49,6 +49,16 @@ impl Known {
         Some(time_of(offset, mono_ms))
     }
 
+    /// Takes the offset of the store's time into account. A reading that was believed before the store's time was known is judged
+    /// now: a process whose clock is wrong from the start has nothing else to compare it with.
+    pub(crate) fn hear(&mut self, store: i64, max_skew_ms: u64) {
+        if self.store.is_none() && self.good.is_some_and(|good| good.abs_diff(store) > max_skew_ms) {
+            self.good = None;
+            self.jump = None;
+        }
+        self.store = Some(store);
+    }
+
     /// Whether a jump forward has lasted long enough. Where the store has a time, that decides.
     ///
     /// A jump back is never believed: others go on, and this process would find all lanes ahead of its time.
@@ -135,6 +145,24 @@ mod tests {
         assert_eq!(read(&mut known, T + HOUR + 30, 30), T + HOUR + 30, "unless the wall clock agrees with it");
         assert_eq!(known.read(Reading { wall_ms: None, mono_ms: 40 }, SKEW), Some(T + HOUR + 40), "no clock");
         assert_eq!(Known::default().read(Reading { wall_ms: None, mono_ms: 40 }, SKEW), None);
+    }
+
+    #[test]
+    fn the_first_reading_is_judged_when_the_stores_time_becomes_known() {
+        for wrong in [T - HOUR, T + HOUR] {
+            let mut known = Known::default();
+            assert_eq!(read(&mut known, wrong, 0), wrong, "nothing to compare it with");
+            known.hear(offset(T, 0), SKEW);
+            assert_eq!(read(&mut known, wrong + 10, 10), T + 10, "the store's time");
+            assert_eq!(read(&mut known, T + 1_020, 20), T + 1_020, "the clock was corrected");
+            // From now on it has a good reading, so the store's clock may jump.
+            known.hear(offset(T + 2 * HOUR, 0), SKEW);
+            assert_eq!(read(&mut known, T + 1_030, 30), T + 1_030);
+        }
+        let mut known = Known::default();
+        read(&mut known, T, 0);
+        known.hear(offset(T + SKEW, 0), SKEW);
+        assert_eq!(known.good, Some(offset(T, 0)), "by the limit");
     }
 
     #[test]

@@ -294,4 +294,36 @@ mod tests {
         assert_eq!((take(&table, second + 500), take(&table, second + 2_000)), (None, None));
         assert_eq!(table.take(second + 1_000), Some(SpareNode { node: 7, used_until_ms: second + 999 }));
     }
+
+    /// Whole ticks of a second, of 2^20 ns and of 10 ms, computed in nanoseconds.
+    #[test]
+    fn a_worker_id_is_taken_only_where_the_whole_tick_has_tick() {
+        let mut random = 1_u64;
+        let mut below = move |limit: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % limit
+        };
+        for (tick_ns, tick_bits, room_ms) in [(1_000_000_000, 31, 3_500), (1 << 20, 41, 6), (10_000_000, 39, 40)] {
+            let layout = Layout::builder().tick_bits(tick_bits).node_bits(3).sequence_bits(60 - tick_bits);
+            let layout = layout.tick(core::time::Duration::from_nanos(tick_ns)).build().unwrap();
+            let (epoch_ns, tick_ns) = (layout.epoch().as_nanos(), u128::from(tick_ns));
+            let (mut taken, mut refused) = (0, 0);
+            for _ in 0..3_000 {
+                let table = Table::new(layout, 3, 1);
+                let floor_ms = T + below(2_000);
+                let ceiling_ms = floor_ms + below(room_ms);
+                table.start(0, 7, floor_ms, ceiling_ms);
+                let now_ms = (floor_ms - 2) + below(room_ms);
+                let moment_ns = u128::from(now_ms) * 1_000_000;
+                let start_ns = moment_ns - (moment_ns - epoch_ns) % tick_ns;
+                let has_tick = u128::from(floor_ms) * 1_000_000 <= start_ns
+                    && start_ns + tick_ns <= u128::from(ceiling_ms) * 1_000_000;
+                let is_taken = table.take(now_ms).is_some();
+                assert!(has_tick || !is_taken, "{floor_ms}..{ceiling_ms} at {now_ms}");
+                taken += u32::from(is_taken);
+                refused += u32::from(!has_tick);
+            }
+            assert!(taken > 100 && refused > 100, "{taken} {refused}");
+        }
+    }
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::{Register, open_url};
+use imid_lease::register::{Register, open_url, open_url_with_time_limit};
 
 use crate::proxy::Proxy;
 use crate::store::{Store, TIME_LIMIT_AND_ROOM, fresh_key};
 
 pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(store: &Store) {
     let (proxy, key) = (Proxy::new(store.address()), fresh_key());
-    let mut register = open_url(&store.url_at(&proxy.address)).unwrap();
+    let mut register = open_url_with_time_limit(&store.url_at(&proxy.address), Duration::from_mins(1)).unwrap();
     for round in 0..5_u32 {
         let seen = register.read(&key).unwrap();
         assert!(register.compare_and_set(&key, seen.as_deref(), &round.to_string()).unwrap());
@@ -46,7 +46,7 @@ pub(crate) fn a_lost_reply_is_an_error_and_the_value_may_be_there(store: &Store)
 }
 
 pub(crate) fn a_frozen_server_is_an_error_within_the_time_limit(store: &Store) {
-    let (mut open, mut new, key) = (store.open(), store.open(), fresh_key());
+    let (mut open, mut new, key) = (store.open_with_default_limit(), store.open_with_default_limit(), fresh_key());
     assert!(open.compare_and_set(&key, None, "1").unwrap());
     store.server("pause");
     // Both a server that freezes under a connection, and one that does not answer a new connection.
@@ -67,10 +67,10 @@ pub(crate) fn a_frozen_server_is_an_error_within_the_time_limit(store: &Store) {
 }
 
 pub(crate) fn a_stopped_server_is_an_error_until_it_starts_again(store: &Store) {
-    let (mut open, key) = (store.open(), fresh_key());
+    let (mut open, key) = (store.open_with_default_limit(), fresh_key());
     assert!(open.compare_and_set(&key, None, "1").unwrap());
     store.server("stop");
-    for register in [&mut open, &mut store.open()] {
+    for register in [&mut open, &mut store.open_with_default_limit()] {
         let start = Instant::now();
         let error = register.read(&key).expect_err("the server is stopped").to_string();
         assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());

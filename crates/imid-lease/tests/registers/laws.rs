@@ -36,7 +36,7 @@ pub(crate) fn exactly_one_of_16_connections_creates_a_record(store: &Store) {
     let winners: Vec<Vec<Result<bool, _>>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..16)
             .map(|name| {
-                let (mut register, keys, barrier) = (store.open_patient(), &keys, &barrier);
+                let (mut register, keys, barrier) = (store.open(), &keys, &barrier);
                 scope.spawn(move || {
                     keys.iter()
                         .map(|key| {
@@ -63,7 +63,7 @@ pub(crate) fn increments_by_16_connections_are_all_counted(store: &Store) {
     store.open().compare_and_set(&key, None, "0").unwrap();
     thread::scope(|scope| {
         for _ in 0..16 {
-            let (mut register, key) = (store.open_patient(), &key);
+            let (mut register, key) = (store.open(), &key);
             scope.spawn(move || {
                 for _ in 0..EACH {
                     loop {

@@ -24,14 +24,14 @@ impl Store {
         Ok(Self { name, url })
     }
 
-    /// Opens a register with a connection of its own.
+    /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.
     pub(crate) fn open(&self) -> Box<dyn Register> {
-        open_url(&self.url).unwrap()
+        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
     }
 
-    /// Opens a register whose calls have time while many threads connect on a busy machine.
-    pub(crate) fn open_patient(&self) -> Box<dyn Register> {
-        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
+    /// Opens a register with the default time limit.
+    pub(crate) fn open_with_default_limit(&self) -> Box<dyn Register> {
+        open_url(&self.url).unwrap()
     }
 
     /// Returns the host and port of the server.
@@ -66,7 +66,7 @@ impl Store {
     /// Starts the server if a failed trial left it stopped or frozen.
     pub(crate) fn start_if_stopped(&self) {
         self.server("resume");
-        if self.open().now_ms().is_err() {
+        if self.open_with_default_limit().now_ms().is_err() {
             self.server("stop");
             self.server("start");
         }

@@ -566,6 +566,34 @@ pub(super) fn a_restored_register_is_recovered_first(rules: Rules) -> Option<Fau
     world.fault
 }
 
+/// The register is lost, and there is no backup. Processes start again with an empty one after this time. Random schedules have
+/// found that a lane can then begin below its old ceiling.
+fn a_lost_register(rules: Rules, wait_ms: u64) -> Option<Fault> {
+    let mut world = World::new(26, rules);
+    let first = world.start("first", 0);
+    for _ in 0..10 {
+        world.calm_for(100);
+        world.mint(first, 190);
+    }
+    world.crash(first);
+    world.store.records.clear();
+    world.wait(wait_ms);
+    let second = world.start("second", 0);
+    world.mint_one(second);
+    world.expect(world.holders[second].last.is_some(), Fault::Stuck);
+    world.fault
+}
+
+/// A register that is lost stays out of use until all its ceilings are past.
+pub(super) fn a_lost_register_is_replaced_after_its_horizon(rules: Rules) -> Option<Fault> {
+    a_lost_register(rules, HORIZON_MS + SKEW_MS)
+}
+
+#[test]
+fn a_lost_register_that_is_replaced_at_once_grants_stamps_twice() {
+    assert!(matches!(a_lost_register(Rules::default(), 0), Some(Fault::Overlap { .. })));
+}
+
 /// A process that was started with another number of lanes.
 pub(super) fn the_number_of_lanes_is_another(rules: Rules) -> Option<Fault> {
     let mut world = World::new(21, rules);
@@ -647,6 +675,7 @@ mod without_a_fault {
         a_visible_write_vanishes,
         a_late_write_meets_a_restored_record,
         a_restored_register_is_recovered_first,
+        a_lost_register_is_replaced_after_its_horizon,
         the_number_of_lanes_is_another,
         the_number_of_lanes_changes,
     }

@@ -1,0 +1,98 @@
+//! How often a lane is written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use imid_lease::register::open_url;
+use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+
+use crate::{Failure, room, store};
+
+const TIME: Duration = Duration::from_secs(30);
+
+/// The most writes of a lane in a second.
+const BAR: f64 = 0.5;
+
+/// Counts the calls of a register.
+struct Counting {
+    register: Box<dyn Register>,
+    writes: Arc<AtomicU32>,
+    reads: Arc<AtomicU32>,
+}
+
+impl Register for Counting {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.register.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.register.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.register.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.register.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        self.register.promise()
+    }
+}
+
+pub(crate) fn run(url: &str) -> Result<(), Failure> {
+    // One lane without work, one with an ID now and then, and one that mints as fast as it can.
+    let pauses =
+        [("idle", None), ("1,000 IDs a second", Some(Duration::from_millis(1))), ("full speed", Some(Duration::ZERO))];
+    let lanes = thread::scope(|scope| {
+        let lane = |(work, pause)| scope.spawn(move || one(url, work, pause));
+        let lanes: Vec<_> = pauses.into_iter().map(lane).collect();
+        lanes.into_iter().map(|lane| lane.join().map_err(|_| "a thread panicked")?).collect::<Result<Vec<f64>, _>>()
+    })?;
+    match lanes.into_iter().find(|rate| *rate > BAR) {
+        Some(rate) => Err(format!("{rate:.2} writes a second, above the bar of {BAR}").into()),
+        None => Ok(()),
+    }
+}
+
+fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
+    let (writes, reads) = (Arc::<AtomicU32>::default(), Arc::<AtomicU32>::default());
+    let register = Counting { register: open_url(url)?, writes: Arc::clone(&writes), reads: Arc::clone(&reads) };
+    let ids = LeasedGenerator::open(register, Options::new().space("writes"))?;
+    let before = [&writes, &reads].map(|count| count.load(Ordering::Relaxed));
+    let (start, mut minted, mut refused) = (Instant::now(), 0_u64, 0_u64);
+    while start.elapsed() < TIME {
+        let Some(pause) = pause else {
+            thread::sleep(TIME.saturating_sub(start.elapsed()));
+            break;
+        };
+        match ids.generate(room()) {
+            Ok(_) => minted += 1,
+            // The lane has run ahead of the clock by its limit.
+            Err(error) => {
+                refused += 1;
+                thread::sleep(error.retry_after().ok_or_else(|| error.to_string())?);
+            }
+        }
+        if !pause.is_zero() {
+            thread::sleep(pause);
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let [writes, reads] = [(&writes, before[0]), (&reads, before[1])]
+        .map(|(count, before)| f64::from(count.load(Ordering::Relaxed) - before) / seconds);
+    println!(
+        "{}: a lane, {work}: {writes:.2} writes and {reads:.2} reads a second in {seconds:.0} s, horizon 10 s ({minted} IDs, \
+         {refused} refused)",
+        store(url)
+    );
+    Ok(writes)
+}
