@@ -13,5 +13,6 @@ cargo clippy --package imid-cli --package imid-lease -- -D warnings
 RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path tests/stores/Cargo.toml --locked --all-targets -- -D warnings
+cargo clippy --manifest-path examples/recipes/Cargo.toml --locked --all-targets -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings

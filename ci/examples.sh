@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Each example runs to its end.
+# Each example and each recipe runs to its end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The recipes are a workspace of their own, and use the same target folder.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 cargo build --package imid --all-features --examples
 shopt -s nullglob
@@ -10,3 +12,21 @@ for example in examples/*.rs; do
   echo "--- $name"
   cargo run --quiet --package imid --all-features --example "$name" </dev/null
 done
+
+cargo build --manifest-path examples/recipes/Cargo.toml --locked --bins
+# ClickHouse is a package of Python, which ci/stores.sh installs.
+python=$CARGO_TARGET_DIR/stores-venv/bin/python
+for recipe in examples/recipes/*.rs; do
+  name=$(basename "$recipe" .rs)
+  echo "--- recipes/$name"
+  server=()
+  if [ "$name" = clickhouse ]; then
+    if ls "${python%/bin/python}"/lib/*/site-packages/chdb/__init__.py >/dev/null 2>&1; then
+      server=("$python" ci/clickhouse_http.py)
+    else
+      echo "not checked: recipes/clickhouse with a server: ci/stores.sh has not installed chdb"
+    fi
+  fi
+  "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --bin "$name" </dev/null
+done
+cargo test --manifest-path examples/recipes/Cargo.toml --locked

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # The generators are correct under all thread interleavings that loom explores. `--cfg loom` recompiles all crates, so
-# these have a separate target folder.
+# these have a separate target folder. Each model prints how many interleavings it has tried, and whether a time limit has cut
+# it, as it does on a slow machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom cargo test --package imid --release --test loom --test loom_fork --test loom_snowflake
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom \
+    cargo test --package imid --release --test loom --test loom_fork --test loom_snowflake -- --show-output

@@ -12,7 +12,10 @@
 #     For that command: stops a server in order, kills it with all its processes, starts it again with its data and port,
 #     freezes it, or lets it continue.
 #   ci/services.sh install STORE...
-#     Installs only. It needs apt-get, and root or a sudo that asks no password.
+#     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
+#     with venv.
+#
+# IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
 
 stores="postgres mysql redis etcd zookeeper"
@@ -24,6 +27,7 @@ fail() { echo "services.sh: $*" >&2; exit 1; }
 # Prints the path of a program of a store. Debian keeps PostgreSQL's programs out of PATH.
 program() {
   local found
+  if [ -x "${IMID_POSTGRES_BIN:-}/$1" ]; then echo "$IMID_POSTGRES_BIN/$1"; return; fi
   found=$(command -v "$1") || found=$(ls -d /usr/lib/postgresql/*/bin/"$1" 2>/dev/null | sort -V | tail -n 1)
   [ -n "$found" ] && echo "$found"
 }
@@ -35,6 +39,7 @@ is_installed() {
     redis) program redis-server ;;
     etcd) program etcd ;;
     zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
+    python) python3 -c 'import venv, ensurepip' 2>&1 ;;
   esac >/dev/null
 }
 
@@ -45,6 +50,7 @@ package() {
     redis) echo redis-server ;;
     etcd) echo etcd-server ;;
     zookeeper) echo zookeeper default-jre-headless ;;
+    python) echo python3-venv ;;
   esac
 }
 

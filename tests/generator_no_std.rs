@@ -10,7 +10,7 @@ fn seeded_starts_without_a_seed_are_an_error() {
     assert!(!error.is_lane());
     assert_eq!(
         error.to_string(),
-        "expected a seed for seeded starts, found none: without the feature `std` the caller gives it"
+        "expected a seed for seeded starts, found none (without the feature `std`, none is drawn)"
     );
 }
 

@@ -4,9 +4,9 @@
 //! A fork is in `tests/loom_fork.rs`.
 #![cfg(loom)]
 
-use core::sync::atomic::AtomicUsize;
+mod models;
+
 use core::time::Duration;
-use std::time::Instant;
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::generator::{Builder, GenerateError, Lane};
@@ -14,6 +14,8 @@ use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
+
+use self::models::model;
 
 const T: u64 = 1_763_665_800_000;
 
@@ -49,24 +51,6 @@ fn clock(ms: u64) -> TestClock {
 
 fn session(hash: u32) -> Session {
     Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
-}
-
-/// Loom stops here, and the model prints how many interleavings it has tried. An idle machine tries all of them.
-const LONGEST: Duration = Duration::from_secs(60);
-
-fn model(preemptions: usize, run: impl Fn() + Send + Sync + 'static) {
-    let began = Instant::now();
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.max_duration = Some(LONGEST);
-    let runs = std::sync::Arc::new(AtomicUsize::new(0));
-    let count = std::sync::Arc::clone(&runs);
-    builder.check(move || {
-        count.fetch_add(1, Ordering::Relaxed);
-        run();
-    });
-    let whole = if began.elapsed() < LONGEST { "all" } else { "the first" };
-    println!("{whole} {} interleavings", runs.load(Ordering::Relaxed));
 }
 
 fn assert_distinct(mut ids: Vec<MessageId>) {
@@ -203,17 +187,13 @@ fn what_is_observed_comes_before_whatever_follows() {
 fn of_two_observed_the_greater_stays() {
     model(1, || {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
-        let observe = |ids: Arc<Generator<TestClock>>, ahead| {
-            move || {
-                let seen =
-                    MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 4095, session: session(7) })
-                        .unwrap();
-                ids.observe(seen).unwrap();
-                assert!(seen < ids.generate(session(0)).unwrap());
-            }
+        let seen = |ahead| {
+            MessageId::try_from_parts(Parts { timestamp_ms: T + ahead, spin: 4095, session: session(7) }).unwrap()
         };
-        let thread = thread::spawn(observe(Arc::clone(&ids), 3));
-        observe(Arc::clone(&ids), 5)();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.observe(seen(3)).unwrap());
+        ids.observe(seen(5)).unwrap();
+        assert!(seen(5) < ids.generate(session(0)).unwrap());
         thread.join().unwrap();
         assert!(ms(ids.generate(session(0)).unwrap()) > 5);
     });
@@ -275,7 +255,7 @@ fn the_first_calls_share_one_seed() {
 
 #[test]
 fn two_stripes_share_the_time_and_nothing_else() {
-    model(2, || {
+    model(1, || {
         let ids = Arc::new(narrow().stripes::<2>().max_lead(Duration::ZERO).clock(clock(T)).build().unwrap());
         let other = Arc::clone(&ids);
         let pair = |ids: &Generator<TestClock, 2>, session| {

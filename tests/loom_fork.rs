@@ -1,17 +1,19 @@
 //! A fork while other threads mint, under all interleavings of two threads with at most one preemption. Run by `ci/loom.sh`.
 //!
-//! A real child has one thread and a copy of the memory, which loom cannot model. What is modelled is more than can happen: the
-//! mark of the process is gone at any moment, and all threads go on with the same words. A thread that has loaded the words
-//! before that takes the stamp that the parent would take. A thread that begins after it is in the child.
-//!
 //! In a file of its own, because the mark belongs to the process: models that run beside it would see the fork, too.
 #![cfg(loom)]
 
+mod models;
+
+use std::sync::Arc as Plain;
+
 use imid::clock::ManualClock;
-use imid::generator::{GenerateError, Lane, forget_the_process};
+use imid::generator::{GenerateError, Lane, become_a_child, forget_the_process};
 use imid::{Generator, Session, SessionHash, SessionType, Start};
 use loom::sync::Arc;
 use loom::thread;
+
+use self::models::model;
 
 const T: u64 = 1_763_665_800_000;
 
@@ -19,18 +21,20 @@ fn session(hash: u32) -> Session {
     Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
-fn model(run: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(1);
-    // A loaded machine tries a part of them.
-    builder.max_duration = Some(core::time::Duration::from_secs(60));
-    builder.check(run);
-}
-
-/// One test, so that the two models do not run at once.
+/// One test, so that two models do not run at once.
 #[test]
 fn a_fork_between_a_load_and_an_addition_repeats_no_stamp() {
-    model(|| {
+    memory_that_parent_and_child_share();
+    a_lane_that_is_copied();
+    memory_that_is_copied(Start::Seeded);
+    memory_that_is_copied(Start::Rolling);
+}
+
+/// What is modelled is more than can happen: the mark of the process is gone at any moment, and all threads go on with the same
+/// words. A thread that has loaded the words before that takes the stamp that the parent would take. A thread that begins after
+/// it is in the child.
+fn memory_that_parent_and_child_share() {
+    model(1, || {
         let ids = Arc::new(Generator::builder().start(Start::Zero).clock(ManualClock::new(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         let other = Arc::clone(&ids);
@@ -41,18 +45,45 @@ fn a_fork_between_a_load_and_an_addition_repeats_no_stamp() {
         let late = thread.join().unwrap();
         assert!(first < late && late != childs);
     });
-    // With a lane the child mints nothing, however far the other thread has come.
-    model(|| {
+}
+
+/// The child has a copy of the words, which one thread of the parent makes while another one mints. The clock has gone on, so the
+/// child's first reading is past the time that the parent had reached.
+fn memory_that_is_copied(start: Start) {
+    model(1, move || {
+        let clock = Plain::new(ManualClock::new(T));
+        // With this seed the parent's spin of T + 5 is greater than the child's, so the child would go on from it.
+        let ids = Generator::builder().start(start).seed(2).clock(Plain::clone(&clock)).build().unwrap();
+        let ids = Arc::new(ids);
+        let first = ids.generate(session(0)).unwrap();
+        clock.set(T + 5);
+        let parent = Arc::clone(&ids);
+        let child = thread::spawn(move || {
+            let ids = parent.copy_of_child(clock);
+            become_a_child();
+            [ids.generate(session(0)).unwrap(), ids.generate(session(0)).unwrap()]
+        });
+        let parent = ids.generate(session(0)).unwrap();
+        let child = child.join().unwrap();
+        assert!(first < parent && first < child[0] && child[0] < child[1]);
+        assert!(!child.contains(&parent), "{child:?}: {parent:?} is the parent's");
+        assert!(child[0].timestamp_ms() >= T + 5);
+    });
+}
+
+/// With a lane the child mints nothing, however far the other thread of the parent has come.
+fn a_lane_that_is_copied() {
+    model(1, || {
         let lane = Lane { index: 1, bits: 3 };
         let ids = Arc::new(Generator::builder().lane(lane).seed(1).clock(ManualClock::new(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
-        let other = Arc::clone(&ids);
-        let thread = thread::spawn(move || other.generate(session(0)));
-        forget_the_process();
-        assert!(ids.generate(session(0)).is_err_and(GenerateError::is_forked));
-        match thread.join().unwrap() {
-            Ok(late) => assert!(first < late && late.timestamp_ms() == T),
-            Err(error) => assert!(error.is_forked()),
-        }
+        let parent = Arc::clone(&ids);
+        let child = thread::spawn(move || {
+            let ids = parent.copy_of_child(ManualClock::new(T));
+            become_a_child();
+            assert!(ids.generate(session(0)).is_err_and(GenerateError::is_forked));
+        });
+        assert!(first < ids.generate(session(0)).unwrap());
+        child.join().unwrap();
     });
 }

@@ -13,16 +13,15 @@ CREATE TABLE messages (
 -- load: From a CSV file with the texts of the IDs. An application sends the 10 bytes.
 INSERT INTO messages (id, room, seq, length) SELECT imid_bytes(id), room, seq, length FROM file(:file, 'CSVWithNames');
 
--- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too. A function that
--- checks its argument is not a constant for the index. A subquery is, and so is a parameter of 10 bytes.
+-- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
-  WHERE session = :session AND room = :room AND id < (SELECT imid_bytes(:before)) ORDER BY id DESC LIMIT :limit;
+  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
 
 -- minute: The messages of all rooms in a minute.
-SELECT imid_text(id), room FROM messages WHERE id BETWEEN (SELECT imid_first(:first)) AND (SELECT imid_last(:last)) ORDER BY id;
+SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
 
 -- one: One message by its ID. The session is a part of the ID, and the first part of the primary key.
-SELECT room, seq, length FROM messages WHERE session = (SELECT imid_session(imid_bytes(:id))) AND id = (SELECT imid_bytes(:id));
+SELECT room, seq, length FROM messages WHERE session = imid_session(imid_bytes(:id)) AND id = imid_bytes(:id);
 
 -- retention: Deletes the rows in the background; `ALTER TABLE messages DROP PARTITION 202610` drops a month at once.
 DELETE FROM messages WHERE id < imid_first(:keep);

@@ -6,9 +6,18 @@
 -- As usual in ClickHouse, NULL gives NULL and a text that is not an ID is an error. Functions of bytes do not check the length:
 -- a column is a FixedString(10), or has CONSTRAINT is_id CHECK imid_is_bytes(id).
 --
+-- Compare the column itself with the functions, and ClickHouse reads only the granules of the answer. The functions are computed
+-- before the scan, because they have no throwIf, which ClickHouse evaluates for each row:
+--   WHERE id BETWEEN imid_first(1763665860000) AND imid_last(1763665919999)
+--   WHERE id < imid_bytes('EUNC-Q8QJ-22GH-T3DD')
+-- A condition on a function of the column, such as imid_ms(id) < 1763665860000, reads all granules.
+--
 -- Do not convert an ID with CAST(id AS String), reinterpretAsString or toFixedString of a shorter value: they drop or add zero
 -- bytes, and the result is another ID or none. ClickHouse sorts a UUID by its second half, so a UUID view does not have the
 -- order of IDs there.
+
+-- A helper: 0 if it is valid, and else an error with the message. Unlike throwIf, toUInt8 of a constant is a constant.
+CREATE OR REPLACE FUNCTION imid_zero_or_error AS (is_valid, message) -> toUInt8(if(is_valid, '0', message));
 
 -- The 80 bits as a number, and back.
 CREATE OR REPLACE FUNCTION imid_integer AS (id) -> reinterpretAsUInt128(reverse(id));
@@ -67,11 +76,12 @@ CREATE OR REPLACE FUNCTION imid_bits AS (letters, place) ->
 -- Reads a text strictly: 19 characters, upper case, three dashes.
 CREATE OR REPLACE FUNCTION imid_bytes AS (letters) -> imid_from_integer(
   bitShiftLeft(toUInt128(imid_bits(letters, 1)), 40) + imid_bits(letters, 11)
-  + throwIf(NOT imid_is_text(letters), 'expected a message ID such as EUNC-Q8QJ-22GH-T3DD'));
+  + imid_zero_or_error(imid_is_text(letters), concat('expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "', letters, '"')));
 -- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs of before spring 2018 have
 -- another layout: their first digit is 9 or less, and their fields here are wrong.
 CREATE OR REPLACE FUNCTION imid_from_rongcloud AS (letters) ->
-  imid_bytes(translate(if(match(letters, '^[0-9A-V]{4}(-[0-9A-V]{4}){3}$'), letters, ''),
+  imid_bytes(translate(if(imid_zero_or_error(match(letters, '^[0-9A-V]{4}(-[0-9A-V]{4}){3}$'),
+  concat('expected a message ID of RongCloud such as BS4A-5FKA-QC0J-8P24, found "', letters, '"')) = 0, letters, ''),
   '0123456789ABCDEFGHIJKLMNOPQRSTUV', '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'));
 
 -- The UUID view: a UUID of version 7 in which the timestamp and the spin are in the usual places. UUIDv7ToDateTime reads it.
@@ -83,13 +93,13 @@ CREATE OR REPLACE FUNCTION imid_from_uuid AS (view) -> imid_from_integer(
   bitShiftLeft(bitShiftRight(imid_integer(UUIDStringToNum(toString(view))), 80), 38)
   + bitShiftLeft(bitAnd(bitShiftRight(imid_integer(UUIDStringToNum(toString(view))), 64), 4095), 26)
   + bitAnd(bitShiftRight(imid_integer(UUIDStringToNum(toString(view))), 36), 67108863)
-  + throwIf(NOT imid_is_uuid(view), 'expected the UUID view of a message ID'));
+  + imid_zero_or_error(imid_is_uuid(view), concat('expected the UUID view of a message ID, found "', toString(view), '"')));
 
--- The first and the last ID of a time: WHERE id BETWEEN imid_first(ms) AND imid_last(ms).
+-- The first and the last ID of a time, for a scan that uses the index: WHERE id BETWEEN imid_first(ms) AND imid_last(ms).
 CREATE OR REPLACE FUNCTION imid_first AS (ms) -> imid_from_integer(bitShiftLeft(toUInt128(ms), 38)
-  + throwIf(ms NOT BETWEEN 0 AND 4398046511103, 'expected a time of 0 to 4398046511103 ms'));
+  + imid_zero_or_error(ms BETWEEN 0 AND 4398046511103, concat('expected a time of 0 to 4398046511103 ms, found ', toString(ms))));
 CREATE OR REPLACE FUNCTION imid_last AS (ms) -> imid_from_integer(bitShiftLeft(toUInt128(ms), 38) + 274877906943
-  + throwIf(ms NOT BETWEEN 0 AND 4398046511103, 'expected a time of 0 to 4398046511103 ms'));
+  + imid_zero_or_error(ms BETWEEN 0 AND 4398046511103, concat('expected a time of 0 to 4398046511103 ms, found ', toString(ms))));
 -- The millisecond that contains a DateTime64.
 CREATE OR REPLACE FUNCTION imid_first_at AS (moment) -> imid_first(toUnixTimestamp64Milli(toDateTime64(moment, 3, 'UTC')));
 CREATE OR REPLACE FUNCTION imid_last_at AS (moment) -> imid_last(toUnixTimestamp64Milli(toDateTime64(moment, 3, 'UTC')));
@@ -97,4 +107,5 @@ CREATE OR REPLACE FUNCTION imid_last_at AS (moment) -> imid_last(toUnixTimestamp
 CREATE OR REPLACE FUNCTION imid_bucket_first AS (bucket, days) -> imid_first(toInt64(bucket) * toInt64(days) * 86400000);
 CREATE OR REPLACE FUNCTION imid_bucket_last AS (bucket, days) -> imid_last(
   least((toInt64(bucket) + 1) * toInt64(days) * 86400000 - 1, 4398046511103)
-  + throwIf(toInt64(bucket) * toInt64(days) * 86400000 NOT BETWEEN 0 AND 4398046511103, 'expected a time of 0 to 4398046511103 ms'));
+  + imid_zero_or_error(toInt64(bucket) * toInt64(days) * 86400000 BETWEEN 0 AND 4398046511103,
+  concat('expected a time of 0 to 4398046511103 ms, found ', toString(toInt64(bucket) * toInt64(days) * 86400000))));

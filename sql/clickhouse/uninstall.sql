@@ -29,3 +29,4 @@ DROP FUNCTION IF EXISTS imid_is_text;
 DROP FUNCTION IF EXISTS imid_is_bytes;
 DROP FUNCTION IF EXISTS imid_from_integer;
 DROP FUNCTION IF EXISTS imid_integer;
+DROP FUNCTION IF EXISTS imid_zero_or_error;

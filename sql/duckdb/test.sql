@@ -44,6 +44,8 @@ SELECT expect_none('buckets', count(*)) FROM ids, (VALUES (1), (7), (30), (50904
   WHERE id NOT BETWEEN imid_bucket_first(imid_bucket(id, days), days) AND imid_bucket_last(imid_bucket(id, days), days)
   OR imid_bucket(imid_bucket_first(imid_bucket(id, days), days), days) <> imid_bucket(id, days)
   OR imid_bucket(imid_bucket_last(imid_bucket(id, days), days), days) <> imid_bucket(id, days);
+-- The reason for the parentheses in install.sql. Other languages have 10.
+SELECT expect_none('bit operators have equal precedence', (1 << 3 | 1 << 1) - 18);
 SELECT expect_none('NULL gives NULL', (coalesce(imid_ms(NULL)::VARCHAR, imid_timestamp(NULL)::VARCHAR, imid_type_name(NULL),
   imid_bucket(NULL, 1)::VARCHAR, imid_text(NULL), imid_bytes(NULL)::VARCHAR, imid_from_rongcloud(NULL)::VARCHAR,
   imid_uuid(NULL)::VARCHAR, imid_from_uuid(NULL)::VARCHAR, imid_first(NULL)::VARCHAR, imid_last_at(NULL)::VARCHAR,
@@ -63,3 +65,15 @@ SELECT imid_last(-1);
 SELECT imid_bucket_last(50904, 1);
 SELECT expect_none('CASE gives NULL for other texts', count(*)) FROM member('texts_refused')
   WHERE CASE WHEN imid_is_text(r->>'input') THEN imid_bytes(r->>'input') END IS NOT NULL;
+
+-- A scan by time skips row groups by their least and greatest ID, if the rows were inserted in the order of time.
+CREATE TABLE in_order AS SELECT imid_first(1763665800000 + i) AS id FROM range(600000) AS made(i);
+CREATE TABLE in_random_order AS SELECT id FROM in_order ORDER BY hash(id);
+-- plan: Row Groups Scanned: [12] / 5
+EXPLAIN ANALYZE SELECT id FROM in_order WHERE id BETWEEN imid_first(1763665860000) AND imid_last(1763665860999);
+-- plan: Row Groups Scanned: 1 / 5
+EXPLAIN ANALYZE SELECT id FROM in_order WHERE id < imid_bytes('EUNC-Q8QJ-32GH-T3DD');
+-- plan: Row Groups Scanned: 5 / 5
+EXPLAIN ANALYZE SELECT id FROM in_random_order WHERE id BETWEEN imid_first(1763665860000) AND imid_last(1763665860999);
+DROP TABLE in_order;
+DROP TABLE in_random_order;

@@ -1,4 +1,6 @@
 -- Tests the functions of install.sql with the known answers of docs/vectors.json, which ci/stores.sh puts into @vectors.
+DROP PROCEDURE IF EXISTS imid_expect_refused;
+DROP PROCEDURE IF EXISTS imid_expect_none;
 DELIMITER //
 CREATE PROCEDURE imid_expect_none(what VARCHAR(100), wrong BIGINT)
 BEGIN
@@ -57,6 +59,15 @@ CALL imid_expect_none('NULL gives NULL', (imid_ms(NULL) IS NOT NULL) + (imid_tim
   + (imid_first(NULL) IS NOT NULL) + (imid_last_at(NULL) IS NOT NULL) + (imid_bucket_last(NULL, 1) IS NOT NULL)
   + (imid_type_name(NULL) IS NOT NULL) + (imid_is_text(NULL) IS NOT NULL) + (imid_from_rongcloud(NULL) IS NOT NULL));
 
+-- MariaDB's shifts come before `&` and `|`, so 10 and not 18.
+CALL imid_expect_none('shifts come before the other bit operators', (1 << 3 | 1 << 1) - 10);
+-- BINARY(10) pads a shorter value with zero bytes without a warning. The result is the ID of other bytes.
+CREATE TEMPORARY TABLE padded (id BINARY(10));
+INSERT INTO padded VALUES (UNHEX('66A8AB1AD0001CFC85'));
+CALL imid_expect_none('BINARY(10) pads a shorter value', (SELECT COUNT(*) FROM padded WHERE id <> UNHEX('66A8AB1AD0001CFC8500') OR NOT imid_is_bytes(id)));
+CALL imid_expect_none('VARBINARY(10) does not', imid_is_bytes(UNHEX('66A8AB1AD0001CFC85')));
+CALL imid_expect_none('IDs with zero bytes at the end', (SELECT (COUNT(*) < 3) + SUM(NOT imid_bytes(imid_text(id)) <=> id)
+  + SUM(NOT imid_from_uuid(imid_uuid(id)) <=> id) FROM ids WHERE HEX(id) LIKE '%00'));
 CALL imid_expect_refused('imid_bytes("eunc-q8qj-22gh-t3dd")',
   'expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "eunc-q8qj-22gh-t3dd"');
 CALL imid_expect_refused('imid_bytes("EUNC-Q8QJ-22GH-T3DD\\n")',

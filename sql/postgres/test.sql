@@ -3,6 +3,7 @@
 \set ON_ERROR_STOP on
 -- A text in PostgreSQL cannot have a zero character, so the texts with one have another control character.
 \set vectors `sed 's/\\u0000/\\u0001/g' ../../docs/vectors.json`
+SELECT current_schema AS home \gset
 BEGIN;
 SET LOCAL client_min_messages = warning;
 -- A server with another time zone or style of bytes has the same answers.
@@ -89,6 +90,8 @@ SELECT pg_temp.expect_none('buckets', count(*)) FROM ids, (VALUES (1), (7), (30)
 SELECT pg_temp.expect_none('a bucket past the last ID', (pg_temp.message('SELECT imid_bucket_last(50904, 1)') IS NULL)::int);
 SELECT pg_temp.expect_none('the last bucket', (imid_bucket_last(50903, 1) <> '\xffffffffffffffffffff'::bytea)::int);
 
+-- The reason for the parentheses in install.sql. Other languages have 10.
+SELECT pg_temp.expect_none('bit operators have equal precedence', (1 << 3 | 1 << 1) - 18);
 SELECT pg_temp.expect_none('NULL gives NULL', num_nonnulls(
   imid_ms(NULL), imid_timestamp(NULL), imid_spin(NULL), imid_type(NULL), imid_type_name(NULL), imid_hash(NULL),
   imid_session(NULL), imid_bucket(NULL, 1), imid_text(NULL), imid_bytes(NULL), imid_from_rongcloud(NULL), imid_uuid(NULL),
@@ -119,4 +122,22 @@ SELECT pg_temp.expect_none('a scan by timestamps uses the index', (plan !~ 'Inde
   FROM pg_temp.plan($$SELECT * FROM messages WHERE id BETWEEN imid_first_at('1970-01-01 00:00Z') AND imid_last_at('1970-01-01 00:00Z')$$) AS plan;
 SELECT pg_temp.expect_none('functions are put in place', (plan !~ 'get_byte')::int)
   FROM pg_temp.plan('SELECT * FROM messages WHERE imid_ms(id) = 7 AND imid_spin(id) = 1 AND imid_text(id) = body') AS plan;
+
+-- PostgreSQL 18 reads the time of a UUID of version 7 itself.
+SELECT current_setting('server_version_num')::int >= 180000 AS reads_uuids \gset
+\if :reads_uuids
+  SELECT pg_temp.expect_none('uuid_extract_timestamp reads the UUID view', count(*)) FROM ids
+    WHERE uuid_extract_timestamp(imid_uuid(id)) IS DISTINCT FROM imid_timestamp(id) OR uuid_extract_version(imid_uuid(id)) <> 7;
+\endif
+
+-- As pg_restore, CREATE INDEX and ANALYZE see the functions.
+SET LOCAL search_path = pg_catalog, pg_temp;
+SELECT pg_temp.expect_none('the functions do not need search_path', count(*)) FROM ids
+  WHERE :"home".imid_bytes(:"home".imid_text(id)) <> id OR :"home".imid_from_uuid(:"home".imid_uuid(id)) <> id
+  OR NOT :"home".imid_is_bytes(id) OR NOT :"home".imid_is_text(letters) OR NOT :"home".imid_is_uuid(:"home".imid_uuid(id))
+  OR :"home".imid_timestamp(id) IS NULL OR :"home".imid_spin(id) <> spin OR :"home".imid_hash(id) <> hash
+  OR :"home".imid_session(id) <> session OR coalesce(:"home".imid_type_name(id), '') = 'x'
+  OR id NOT BETWEEN :"home".imid_first_at(:"home".imid_timestamp(id)) AND :"home".imid_last_at(:"home".imid_timestamp(id))
+  OR id NOT BETWEEN :"home".imid_bucket_first(:"home".imid_bucket(id, 7), 7) AND :"home".imid_bucket_last(:"home".imid_bucket(id, 7), 7);
+SELECT pg_temp.expect_none('imid_from_rongcloud does not need it', (:"home".imid_from_rongcloud('BS4A-5FKA-QC0J-8P24') IS NULL)::int);
 ROLLBACK;

@@ -1,4 +1,11 @@
--- Removes what install.sql made. It fails if a column, a view or an index uses a function.
+-- Removes the functions of install.sql. It fails if a column, a view or an index uses one of them. The sequences of lanes stay,
+-- because IDs could come twice without them: see "New IDs" in install.sql.
+DROP FUNCTION IF EXISTS imid_raise_lane(integer, integer, bytea);
+DROP FUNCTION IF EXISTS imid_generate(integer, integer, integer);
+DROP FUNCTION IF EXISTS imid_next_stamp(integer, integer, bigint);
+DROP FUNCTION IF EXISTS imid_open_lane(integer, integer);
+DROP FUNCTION IF EXISTS imid_lane_name(integer, integer);
+DROP FUNCTION IF EXISTS imid_clock_ms();
 DROP FUNCTION IF EXISTS imid_bucket_last(integer, integer);
 DROP FUNCTION IF EXISTS imid_bucket_first(integer, integer);
 DROP FUNCTION IF EXISTS imid_last_at(timestamptz);

@@ -24,20 +24,30 @@ use crate::sync::{AtomicU64, Ordering};
 ///
 /// A clock may stand still, jump and step back: the generator keeps its promises all the same.
 pub trait Clock {
-    /// The present time: milliseconds since 1970-01-01T00:00:00Z, at best below 2⁴².
+    /// Returns the present time: milliseconds since 1970-01-01T00:00:00Z, below 2⁴².
     ///
     /// # Errors
-    /// There is no time to read, or it lies before 1970. The generator itself refuses times past 2109.
+    /// There is no time to read, or it is before 1970. A generator refuses times past 2109 itself.
     fn now_ms(&self) -> Result<u64, ClockError>;
 
-    /// The present time from the real source, where [`now_ms`](Self::now_ms) answers from a copy of it.
+    /// Returns the present time from the real source, if [`now_ms`](Self::now_ms) reads a copy of it.
     ///
-    /// A generator asks this before it refuses anything, so that a stale copy never causes a refusal.
+    /// A generator calls this before it refuses anything, so a stale copy does not cause a refusal.
     ///
     /// # Errors
     /// As for [`now_ms`](Self::now_ms).
     fn refresh(&self) -> Result<u64, ClockError> {
         self.now_ms()
+    }
+
+    /// Returns whether a reading of [`now_ms`](Self::now_ms) is the time. If not, [`refresh`](Self::refresh) tells it.
+    ///
+    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a call
+    /// that mints does not pay for it. `imid-lease` uses it.
+    #[doc(hidden)]
+    fn is_time(&self, reading_ms: u64) -> bool {
+        let _ = reading_ms;
+        true
     }
 }
 
@@ -49,6 +59,10 @@ impl<C: Clock + ?Sized> Clock for &C {
     fn refresh(&self) -> Result<u64, ClockError> {
         (**self).refresh()
     }
+
+    fn is_time(&self, reading_ms: u64) -> bool {
+        (**self).is_time(reading_ms)
+    }
 }
 
 #[cfg(feature = "std")]
@@ -59,6 +73,10 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 
     fn refresh(&self) -> Result<u64, ClockError> {
         (**self).refresh()
+    }
+
+    fn is_time(&self, reading_ms: u64) -> bool {
+        (**self).is_time(reading_ms)
     }
 }
 
@@ -82,7 +100,7 @@ pub struct SystemClock;
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// A clock that stands at this time, in unix milliseconds.
+    /// Makes a clock that stands at this time, in unix milliseconds.
     pub const fn new(ms: u64) -> Self {
         Self(AtomicU64::new(ms))
     }

@@ -25,9 +25,9 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 /// | has died | the system clock itself |
 /// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
 ///
-/// The age of a starved thread's time has no bound while calls succeed: a reading is one load, and to compare it with a second
-/// clock would cost what it saves. An old time makes IDs older than they could be. They are distinct and in order all the same.
-/// A generator refreshes before it refuses anything.
+/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be compared with
+/// a second clock, which costs what the published time saves. An old time makes IDs older than they could be. They are still
+/// distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;
@@ -40,7 +40,7 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 pub struct TickClock(());
 
 impl TickClock {
-    /// A handle of the process's ticker, which is started if it does not run. The first reading is published before this
+    /// Starts the process's ticker if it does not run, and returns a handle of it. The first reading is published before this
     /// returns.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ fn withdraw() {
 
 /// What the thread does.
 fn tick() {
-    /// A sleep can panic where a sandbox forbids the system call: the time must not stand still then.
+    /// A sleep can panic where a sandbox forbids the system call. The published time must then be withdrawn.
     struct OnPanic;
 
     impl Drop for OnPanic {

@@ -22,6 +22,7 @@ use super::timeline::{Timeline, Window, fresh};
 use super::words::{NOT_STARTED, Words, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
+use crate::stamp::Origin;
 use crate::sync::{AtomicU64, Ordering};
 
 /// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not wrap.
@@ -123,6 +124,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
         if let Some(now) = reading
+            && clock.is_time(now)
             && let Some(window) = self.words.window_at(now)
         {
             let mut free = stripe.free.load(Ordering::Relaxed);
@@ -232,10 +234,23 @@ impl<const STRIPES: usize> Core<STRIPES> {
         words.seed.store(seed, Ordering::Relaxed);
         // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
         let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
+        if forked {
+            self.leave_the_parents_counters(inherited, seed);
+        }
         self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
         // ORDERING: releases the seed and the floor to threads that find the mark.
         words.process.store(process, Ordering::Release);
         Ok(())
+    }
+
+    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would meet in every
+    /// stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last stamp.
+    fn leave_the_parents_counters(&self, tick: u64, seed: u64) {
+        let Policy { shape, origin: Origin::Rolling, .. } = self.words.policy else { return };
+        let start = Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
+        for stripe in &self.stripes {
+            raise(&stripe.free, shape.first_of(tick) | start);
+        }
     }
 
     /// Makes every later stamp have at least this tick.
@@ -271,7 +286,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) {
+        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) || !clock.is_time(now) {
             now = self.believed(known, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {
@@ -335,6 +350,21 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// The time reached.
     pub(crate) fn reached(&self) -> u64 {
         self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
+    }
+
+    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads go on in the meantime. A
+    /// read-modify-write sees the word as it is, and a load could see it as it was.
+    #[cfg(loom)]
+    pub(crate) fn copy(&self) -> Self {
+        let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
+        Self {
+            words: self.words.copy(),
+            stripes: self.stripes.each_ref().map(|stripe| Stripe {
+                free: copy(&stripe.free),
+                refused: copy(&stripe.refused),
+            }),
+            ..*self
+        }
     }
 
     /// Makes every word in the thread that builds: see the note in src/sync.rs.

@@ -9,8 +9,8 @@ use crate::stamp::Shape;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
 ///
-/// All of them are taken. Those that are never read from it are lost, not issued again. It is not `Clone`, because a copy
-/// would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
+/// All IDs of the run are taken. Those that are never read are lost: they are not issued again. A batch is not `Clone`, because
+/// a copy would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
 #[must_use = "the IDs are taken and would be lost"]
 pub struct Batch {
     next: u64,
@@ -30,7 +30,7 @@ impl Batch {
     #[inline]
     pub(super) fn write(self, ids: &mut [MessageId]) {
         if self.shape.is_dense() {
-            // Without a lane consecutive stamps are consecutive in the ID too: one addition an ID.
+            // Without a lane, consecutive stamps give consecutive IDs: one addition for each.
             let mut id = MessageId::from_stamp(self.next, self.session);
             for slot in ids {
                 *slot = id;
@@ -61,7 +61,7 @@ impl Iterator for Batch {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // A run came from a `usize`, so its rest fits one.
+        // The length of a run is a `usize`.
         let left = (self.end - self.next) as usize;
         (left, Some(left))
     }
@@ -77,7 +77,7 @@ impl DoubleEndedIterator for Batch {
     }
 }
 
-/// Shows how many IDs are left, and none of them: an ID in a log is not an ID in use.
+/// Shows how many IDs are left. It does not show the IDs, because an ID in a log looks like one that is in use.
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch").field("left", &self.len()).finish_non_exhaustive()

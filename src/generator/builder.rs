@@ -15,19 +15,20 @@ use crate::stamp::{Origin, Shape};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// At a mix of the millisecond and the generator's seed: hosts do not march in step, all spins wear alike, and
-    /// shards by ID stay even. An ID can be a millisecond early: a late start runs over into the next one.
+    /// At a mix of the millisecond and the generator's seed. So hosts do not mint the same spins, all spins are used equally
+    /// often, and shards by ID stay even. An ID can be a millisecond ahead, because a late start runs over into the next one.
     #[default]
     Seeded,
-    /// One past the last spin, masked: the free-running counter of RongCloud's article.
+    /// One past the last spin, masked: the free-running counter of RongCloud's article. It begins at 0, in a forked child at a
+    /// seeded spin. Two hosts whose counters are equal collide in each millisecond that they share.
     Rolling,
     /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
     /// that they share.
     Zero,
 }
 
-/// A share of the spins: those whose top `bits` are `index`. One of 2^`bits` hosts that write one session at the same
-/// time holds it.
+/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same time, each
+/// with a lane of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// Which lane it is: below 2^`bits`.
@@ -36,7 +37,7 @@ pub struct Lane {
     pub bits: u32,
 }
 
-/// Builds a [`Generator`]. Every setter is a `const fn`, so that a static generator can be built too.
+/// Builds a [`Generator`]. Each setter is a `const fn`, so a static generator can be built, too.
 ///
 /// ```
 /// use core::time::Duration;
@@ -85,51 +86,50 @@ impl Builder<SystemClock, 1> {
 }
 
 impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// The clock to mint by, in place of the system's. Set once: a `const fn` cannot drop an earlier one.
+    /// Sets the clock. Default: [`SystemClock`]. It can be set once, because a `const fn` cannot drop an earlier clock.
     pub const fn clock<C>(self, clock: C) -> Builder<C, STRIPES> {
         Builder { clock, settings: self.settings }
     }
 
-    /// The number of stripes, from 1; the number can also be left to inference. Set before the clock.
+    /// Sets the number of stripes, at least 1. The compiler can infer it. Call this before [`clock`](Builder::clock).
     ///
-    /// Each session uses the one stripe that its hash selects. n stripes mint n × 4,096 IDs a millisecond, and threads
-    /// that serve different stripes do not contend; the order is then strict per session, no longer over all sessions.
-    /// A stripe takes 128 bytes.
+    /// The hash of a session selects its stripe. n stripes mint n × 4,096 IDs a millisecond, and threads that use different
+    /// stripes do not contend. With more than one stripe, the order is strict per session, and not over all sessions. A stripe
+    /// takes 128 bytes.
     pub const fn stripes<const MORE: usize>(self) -> Builder<SystemClock, MORE> {
         Builder { clock: self.clock, settings: self.settings }
     }
 }
 
 impl<C, const STRIPES: usize> Builder<C, STRIPES> {
-    /// Where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
+    /// Sets where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
     pub const fn start(mut self, start: Start) -> Self {
         self.settings.start = start;
         self
     }
 
-    /// The seed of [`Start::Seeded`]. Default: drawn by each process at first use.
+    /// Sets the seed of [`Start::Seeded`]. Default: each process draws one at first use.
     ///
-    /// With a fixed seed and a scripted clock the IDs are repeatable; two hosts with one seed march in step, and so do
-    /// processes that fork before first use. Without the feature `std` there is nothing to draw from, and the seed must
-    /// be given.
+    /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and so do
+    /// parent and child if the process forks before first use. Without the feature `std` the seed must be given, because there
+    /// is nothing to draw it from.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
     }
 
-    /// How far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
+    /// Sets how far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
-    /// A full millisecond borrows from the next ones up to this limit; past it [`Generator::generate`] is an error. Where
-    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is the greater of this and 4 ms past
-    /// that time.
+    /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] is an error. If IDs from
+    /// elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time.
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
         self
     }
 
-    /// How far the clock may step back and be absorbed, in whole milliseconds. Default: 1 h. Beyond it, calls are an error
-    /// until the clock is within the limit again.
+    /// Sets how far the clock may step back without an error, in whole milliseconds. Default: 1 h. After a longer step, calls are
+    /// an error until the clock is within the limit again.
     ///
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_rollback(mut self, rollback: Duration) -> Self {
@@ -137,14 +137,13 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// How far ahead of the clock an ID may be that [`Generator::observe`] takes over, in whole milliseconds. Default:
-    /// 5 s.
+    /// Sets how far ahead of the clock an ID may be for [`Generator::observe`], in whole milliseconds. Default: 5 s.
     pub const fn max_skew(mut self, skew: Duration) -> Self {
         self.settings.max_skew = skew;
         self
     }
 
-    /// The greatest ID that the store knows: every new ID comes in a later millisecond. Default: none.
+    /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
     ///
     /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if the
     /// clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not stored can
@@ -158,8 +157,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// The first millisecond that no ID may have, since 1970. [`Generator::raise_ceiling`] raises it later. Default: the
-    /// end of time.
+    /// Sets the first millisecond since 1970 that no ID may have. [`Generator::raise_ceiling`] raises it later. Default: the end
+    /// of time.
     pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
         self.settings.ceiling = Some(timestamp_ms);
         self
@@ -187,11 +186,12 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// The generator.
+    /// Builds the generator.
     ///
     /// # Errors
-    /// A lane of more than 12 bits; a lane index that does not fit its bits, such as 4 in 2 bits; without the feature
-    /// `std` seeded starts without a seed.
+    /// - The lane has more than 12 bits.
+    /// - The index of the lane does not fit its bits, such as 4 in 2 bits.
+    /// - Starts are seeded and there is no seed, without the feature `std`.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
         let core = self.settings.core()?;
         #[cfg(loom)]
@@ -202,8 +202,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 }
 
 impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// [`build`](Self::build) in a constant expression, for a `static`. By the system clock only: a clock that may need
-    /// to be dropped cannot pass through a `const fn`.
+    /// Builds the generator in a constant expression, for a `static`. It has the system clock, because a clock that may have to
+    /// be dropped cannot pass through a `const fn`.
     ///
     /// # Errors
     /// As for [`build`](Self::build).

@@ -6,8 +6,8 @@ use crate::session::Session;
 
 /// Mints an ID from the generator of the whole process: one stripe, the system clock, the default settings.
 ///
-/// For those who want no set-up. Strictly increasing over all sessions, 4,096 IDs a millisecond, **lock-free**; for
-/// more, make a striped [`Generator`] a `static` of your own.
+/// It needs no set-up, is **lock-free**, and mints up to 4,096 IDs a millisecond. The IDs strictly increase over all sessions.
+/// If you need more, make a `static` of your own with a striped [`Generator`].
 ///
 /// ```
 /// use imid::{Session, SessionType};

@@ -8,8 +8,8 @@ use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
-/// No ID was minted, and later calls are served as if this one had not been made. (Of threads that reach a limit at the
-/// same moment each can use up one stamp.)
+/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach a limit
+/// at the same moment can use up one stamp.
 ///
 /// ```
 /// use core::time::Duration;
@@ -52,12 +52,12 @@ pub(crate) enum GenerateKind {
 }
 
 impl GenerateError {
-    /// How long to wait until the same call can succeed. Whole milliseconds, counted by the clock, which must run on
-    /// without a step; other calls in the meantime can make it longer. If the wait is longer than a second, this can be a part of
+    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the clock makes
+    /// no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second, this can be a part of
     /// it: the same call is then refused again, with the rest.
     ///
-    /// `None` where waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or
-    /// the parent's, time has run out, or the run can never fit.
+    /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or belongs
+    /// to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             GenerateKind::Rollback { max, found } => Some(Duration::from_millis(found - max)),
@@ -74,14 +74,15 @@ impl GenerateError {
     /// Whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
     ///
     /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself after
-    /// [`retry_after`](Self::retry_after). To go on at once, restart the process: it is then a new host, whose IDs equal
-    /// earlier ones of the same session and millisecond with probability 1/4096 a pair, unless a
-    /// [`floor`](super::Builder::floor) or a [`Lane`](super::Lane) prevents it.
+    /// [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs of one session
+    /// and millisecond, one from before the restart and one from after it, are equal with probability 1/4096. With a
+    /// [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than `max_rollback` ahead of the clock
+    /// is this error, too.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether more was asked for than time allows: the next ID would be further ahead of the clock than the limit.
+    /// Whether the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
     }
@@ -96,12 +97,12 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Closed)
     }
 
-    /// Whether the process is a forked child, and the generator has a lane, which is still the parent's.
+    /// Whether the process is a forked child and the generator has a lane. The lane belongs to the parent.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }
 
-    /// Whether fewer stamps than were asked for are left until the end of time, in May 2109.
+    /// Whether too few stamps are left until the end of time, in May 2109.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::Exhausted)
     }
@@ -134,7 +135,7 @@ impl From<ClockError> for GenerateKind {
     }
 }
 
-/// An ID from elsewhere was not taken over, and the generator is as it was.
+/// An ID from elsewhere was refused. The generator has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct ObserveError(ObserveKind);
@@ -157,7 +158,7 @@ impl ObserveError {
         matches!(self.0, ObserveKind::Skew { .. })
     }
 
-    /// How far ahead of the clock the ID is; `None` where the clock gave no usable time.
+    /// Returns how far ahead of the clock the ID is, or `None` if the clock gave no usable time.
     pub const fn ahead(self) -> Option<Duration> {
         match self.0 {
             ObserveKind::Skew { found, .. } => Some(Duration::from_millis(found)),
@@ -184,7 +185,7 @@ pub(crate) enum BuildKind {
     #[error("expected a lane index below {lanes}, found {found}")]
     LaneIndex { lanes: u32, found: u16 },
     #[cfg(not(feature = "std"))]
-    #[error("expected a seed for seeded starts, found none: without the feature `std` the caller gives it")]
+    #[error("expected a seed for seeded starts, found none (without the feature `std`, none is drawn)")]
     Seed,
 }
 

@@ -25,7 +25,7 @@ use self::atomic::Core;
 use crate::clock::{Clock, SystemClock};
 #[cfg(all(loom, unix, feature = "std"))]
 #[doc(hidden)]
-pub use crate::fork::forget_the_process;
+pub use crate::fork::{become_a_child, forget_the_process};
 use crate::id::MessageId;
 use crate::session::{Session, SessionHash, SessionType};
 #[cfg(feature = "std")]
@@ -115,6 +115,15 @@ impl Generator {
 impl<C, const STRIPES: usize> Generator<C, STRIPES> {
     const fn from_parts(core: Core<STRIPES>, clock: C) -> Self {
         Self { core, clock }
+    }
+
+    /// What a forked child has of this generator, for models.
+    #[cfg(loom)]
+    #[doc(hidden)]
+    pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
+        let core = self.core.copy();
+        core.touch();
+        Generator::from_parts(core, clock)
     }
 
     /// The clock that it mints by.

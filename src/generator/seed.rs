@@ -1,20 +1,20 @@
-//! The seed of a process: what makes two hosts begin their milliseconds at different counters.
+//! The seed of a process: it makes two hosts begin their milliseconds at different counters.
 
-/// A seed that differs between hosts, processes, siblings of one fork and generators, as far as the system can tell
-/// them apart.
-#[cfg(feature = "std")]
+/// Draws a seed. Hosts, processes, siblings of one fork and generators get different ones, as far as the system can tell them
+/// apart.
+#[cfg(all(feature = "std", not(loom)))]
 pub(crate) fn draw(previous: u64) -> u64 {
     use std::hash::{BuildHasher, RandomState};
     use std::time::{SystemTime, UNIX_EPOCH};
 
-    // A forked child inherits the keys of `RandomState`, hence the process ID; and a process ID comes again, hence the
-    // time.
+    // A forked child inherits the keys of `RandomState`, so its process ID counts, too. The system uses a process ID again
+    // later, so the time counts.
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     RandomState::new().hash_one((previous, std::process::id(), time))
 }
 
-/// Without `std` there is nothing to draw from but the seed that the builder insisted on.
-#[cfg(not(feature = "std"))]
+/// Computes the next seed from the previous one. Without `std` the builder requires a first seed. A model must be repeatable.
+#[cfg(any(not(feature = "std"), loom))]
 pub(crate) const fn draw(previous: u64) -> u64 {
     crate::stamp::mix(previous)
 }

@@ -156,6 +156,27 @@ impl Words {
         Window { first, ceiling: window.ceiling }
     }
 
+    /// Copies each word: see [`Core::copy`](super::atomic::Core::copy).
+    #[cfg(loom)]
+    pub(super) fn copy(&self) -> Self {
+        let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
+        Self {
+            reading: copy(&self.reading),
+            first: copy(&self.first),
+            ceiling: copy(&self.ceiling),
+            bound: copy(&self.bound),
+            seed: copy(&self.seed),
+            latest: copy(&self.latest),
+            meet: copy(&self.meet),
+            behind: copy(&self.behind),
+            policy: self.policy,
+            process: copy(&self.process),
+            floor: copy(&self.floor),
+            jump: copy(&self.jump),
+            first_step: copy(&self.first_step),
+        }
+    }
+
     /// Makes every word in the thread that builds: see the note in src/sync.rs.
     #[cfg(loom)]
     pub(super) fn touch(&self) {

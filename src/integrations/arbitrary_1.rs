@@ -1,4 +1,4 @@
-//! arbitrary 1: any value, for fuzzing. Each value of a type can be made, and none that is out of range.
+//! arbitrary 1: values for fuzzing. Each value of a type can come out, and no value is out of range.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
@@ -28,7 +28,7 @@ impl<'a> Arbitrary<'a> for Parts {
     }
 }
 
-/// Implements the trait of a value that is an integer of some bits.
+/// Implements the trait for integers of a few bits.
 macro_rules! masked {
     ($($(#[$doc:meta])* $value:ident, $integer:ty, $from:ident, $max:expr;)*) => {$(
         $(#[$doc])*

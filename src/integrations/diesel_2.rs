@@ -1,8 +1,9 @@
 //! diesel 2: values in PostgreSQL, MySQL and SQLite.
 //!
-//! A value is bound as another type that diesel has, so it can be inserted and compared in each database. Arrays,
-//! `eq_any` and `Option` bind the value itself, which works in PostgreSQL and MySQL. In SQLite they need the other type,
-//! such as `id.to_bytes().to_vec()`: an implementation for SQLite would name a type that links its C library.
+//! A value is bound as a type that diesel already knows, such as `Vec<u8>`, so it can be inserted and compared in each
+//! database. Arrays, `eq_any` and `Option` bind the value itself, which works in PostgreSQL and MySQL. With SQLite they need
+//! the type that diesel knows, such as `id.to_bytes().to_vec()`. An implementation for SQLite would name a type of diesel's
+//! driver, which links SQLite.
 
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, Queryable};
@@ -18,7 +19,7 @@ use crate::session::{Session, SessionType};
 use crate::store::{AsText, AsUuid};
 use crate::uuid_view::UUID_BYTES;
 
-/// Implements the traits of a value in columns of a SQL type by those of another type.
+/// Implements the traits for a value in columns of a SQL type. diesel stores it as `$form`.
 macro_rules! column {
     (
         $(#[$doc:meta])* $value:ident in $sql:ty as $form:ty,

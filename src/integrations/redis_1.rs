@@ -36,7 +36,7 @@ impl FromRedisValue for AsText {
     }
 }
 
-/// Implements the traits of a value that is a number in decimal.
+/// Implements the traits for a value that is a decimal number in Redis.
 macro_rules! number {
     ($(#[$doc:meta])* $value:ident, $to_integer:ident) => {
         $(#[$doc])*
@@ -81,11 +81,16 @@ fn bytes(value: Value) -> Result<Vec<u8>, ParsingError> {
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Ok(text.into_bytes()),
         Value::Attribute { data, .. } => bytes(*data),
         Value::Nil => Err("expected a message ID, found nil".to_owned().into()),
+        // The values of a list can be many, so they are not in the message.
+        Value::Array(values) | Value::Set(values) | Value::Push { data: values, .. } => {
+            Err(format!("expected a message ID, found a list of length {}", values.len()).into())
+        }
+        Value::Map(pairs) => Err(format!("expected a message ID, found a map of length {}", pairs.len()).into()),
         _ => Err(format!("expected a message ID, found {value:?}").into()),
     }
 }
 
-/// Returns the message of an error. redis does not keep the error itself.
+/// Converts an error to the error of redis, which keeps the message only.
 fn refused<E: Error>(error: E) -> ParsingError {
     error.to_string().into()
 }

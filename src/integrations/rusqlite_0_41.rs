@@ -2,6 +2,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
+use crate::error::LengthError;
 use crate::id::MessageId;
 use crate::session::{Session, SessionType};
 use crate::store::{AsText, AsUuid};
@@ -45,7 +46,8 @@ impl ToSql for AsUuid {
 /// The UUID view, as a `BLOB` of 16 bytes.
 impl FromSql for AsUuid {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let bytes = <[u8; UUID_BYTES]>::column_result(value)?;
+        let bytes = value.as_blob()?;
+        let bytes = bytes.try_into().map_err(|_| FromSqlError::other(LengthError::new(UUID_BYTES, bytes.len())))?;
         MessageId::from_uuid_bytes(bytes).map(Self).map_err(FromSqlError::other)
     }
 }

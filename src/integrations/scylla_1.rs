@@ -11,7 +11,7 @@ use crate::id::MessageId;
 use crate::session::{Session, SessionType};
 use crate::store::{AsText, AsUuid};
 
-/// Implements the traits of a value by those of another type: `$written` to write it and `$read` to read it.
+/// Implements the traits for a value. It is written as `$written` and read as `$read`.
 macro_rules! column {
     (
         $(#[$doc:meta])* $value:ident as $written:ty, $read:ty,

@@ -46,8 +46,8 @@ impl Visitor<'_> for IdText {
         text.parse().map_err(E::custom)
     }
 
-    // serde buffers what it reads for `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]`. The buffer always
-    // claims to be for people, so the 10 bytes of a binary format arrive here.
+    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads from a buffer. The buffer always says that
+    // it is human-readable, so the 10 bytes of a binary format arrive here.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
         IdBytes.visit_bytes(bytes)
     }
@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for SessionHash {
 const NAMES: &[&str] = &["type", "hash"];
 
 /// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
-// A number in binary formats would be shorter, but could not be read in a tagged enum: see `IdText::visit_bytes`.
+// A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdText::visit_bytes`.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Session", NAMES.len())?;

@@ -1,6 +1,7 @@
 //! sqlx 0.9: values for PostgreSQL, MySQL and SQLite.
 //!
-//! An implementation holds for each database that has the value's own form, so none of the databases is named here.
+//! The implementations are generic: each one is for all databases that store its form, such as `Vec<u8>`. So this file names
+//! no database.
 
 use sqlx_core::database::Database;
 use sqlx_core::decode::Decode;
@@ -13,7 +14,7 @@ use crate::id::MessageId;
 use crate::session::{Session, SessionType};
 use crate::store::AsText;
 
-/// Implements the traits of a value by those of another type.
+/// Implements the traits for a value. sqlx stores it as `$form`.
 macro_rules! column {
     ($(#[$doc:meta])* $value:ident as $form:ty, |$out:ident| $to_form:expr, |$in:ident| $from_form:expr) => {
         $(#[$doc])*
@@ -48,7 +49,7 @@ macro_rules! column {
             $form: Decode<'r, DB>,
         {
             fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
-                // SQLite would read NULL as 0 or as no bytes.
+                // Without this check SQLite reads NULL as 0 or as an empty value.
                 if value.is_null() {
                     return Err(UnexpectedNullError.into());
                 }
@@ -87,7 +88,7 @@ mod uuid_view {
     use crate::store::AsUuid;
 
     column! {
-        /// The UUID view, in a column of UUIDs. The program enables feature `uuid` of sqlx.
+        /// The UUID view, in a column of UUIDs. It needs feature `uuid` of sqlx.
         AsUuid as Uuid, |column| column.0.to_uuid(), |uuid| AsUuid(MessageId::from_uuid(uuid)?)
     }
 }
@@ -95,7 +96,6 @@ mod uuid_view {
 /// Arrays of PostgreSQL, as in `id = ANY($1)`.
 #[cfg(feature = "sqlx-postgres-0_9")]
 mod arrays {
-
     use sqlx_postgres::{PgHasArrayType, PgTypeInfo};
 
     use crate::id::MessageId;

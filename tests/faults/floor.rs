@@ -6,7 +6,9 @@ use std::thread;
 use imid::clock::ManualClock;
 use imid::{Generator, MessageId, Session, SessionType};
 
-use super::{FEW, LEAD, SKEW, SPREAD, T, ahead, host, hosts, most_in_one_ms, ms, room};
+use super::{
+    FEW, LEAD, MANY_HOSTS, SKEW, SPREAD, T, ahead, assert_few_are_granted, assert_spread, host, hosts, ms, room,
+};
 
 const HOUR: u64 = 3_600_000;
 
@@ -102,20 +104,14 @@ fn a_floor_at_the_end_of_time_leaves_an_error_and_no_panic() {
 
 #[test]
 fn hosts_that_are_given_one_floor_start_a_seeded_distance_apart() {
-    const HOSTS: u64 = 160;
-
     let clock = ManualClock::new(T);
     let floor = MessageId::last_at(T + 1_000).unwrap();
-    let mut first = Vec::new();
-    for ids in hosts(HOSTS, 3, &clock) {
+    let first = hosts(MANY_HOSTS, 3, &clock).into_iter().map(|ids| {
         ids.generate(room()).unwrap();
         ids.raise_floor(floor);
-        let id = ids.generate(room()).unwrap();
-        assert!((1..=SPREAD.cast_signed() + 2).contains(&ahead(id, T + 1_000)));
-        first.push(id);
-    }
-    // 160 hosts over about 16 milliseconds are 10 in each, with a standard deviation of 3: six of them are 28.
-    assert!(most_in_one_ms(&first) <= 28, "{} of {HOSTS} hosts in one millisecond", most_in_one_ms(&first));
+        ids.generate(room()).unwrap()
+    });
+    assert_spread(&first.collect::<Vec<_>>(), T + 1_000, SPREAD);
 }
 
 #[test]
@@ -124,15 +120,7 @@ fn a_raised_floor_grants_a_few_milliseconds_and_no_lead() {
         let clock = ManualClock::new(T);
         let ids = host(jump).clock(&clock).build().unwrap();
         ids.raise_floor(MessageId::last_at(T + jump).unwrap());
-        let mut last = ids.generate(room()).unwrap();
-        for now in T..T + 100 {
-            clock.set(now);
-            while let Ok(mut batch) = ids.batch(room(), 1_024) {
-                last = batch.next_back().unwrap();
-            }
-            let lead = ahead(last, now).cast_unsigned();
-            assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
-        }
+        assert_few_are_granted(&ids, jump);
     }
 }
 

@@ -4,7 +4,7 @@
 //! count of duplicates is the same in every run. The bounds of such counts are derived where they stand: they must not
 //! depend on one lucky seed.
 //!
-//! The faults of real processes have files of their own: `tests/fault_forks.rs`, `tests/fault_broken_clock.rs`.
+//! The faults of real processes have files of their own: `tests/forks`, `tests/fault_broken_clock.rs`.
 #![cfg(feature = "std")]
 
 mod ceiling;
@@ -38,6 +38,9 @@ const SPREAD: u64 = 16;
 /// What a floor or an observed ID grants at most on top of the time that it sets, in milliseconds, and the carry of a
 /// seeded start.
 const FEW: u64 = 16;
+
+/// Hosts that see one event.
+const MANY_HOSTS: u64 = 160;
 
 fn room() -> Session {
     Session::new(SessionType::GROUP, "room-42")
@@ -93,6 +96,36 @@ fn most_in_one_ms(ids: &[MessageId]) -> usize {
         *counts.entry(id.timestamp_ms()).or_insert(0) += 1;
     }
     counts.into_values().max().unwrap_or(0)
+}
+
+/// Full load for 100 ms after an event that moved the time `jump` milliseconds ahead of `T`. The event grants a few
+/// milliseconds, and not the lead of the clock on top of it.
+fn assert_few_are_granted(ids: &Generator<&ManualClock>, jump: u64) {
+    let mut last = ids.generate(room()).expect("an ID after the event");
+    for now in T..T + 100 {
+        ids.clock().set(now);
+        while let Ok(mut batch) = ids.batch(room(), 1_024) {
+            last = batch.next_back().expect("a run of 1,024");
+        }
+        let lead = ahead(last, now).cast_unsigned();
+        assert!(lead <= LEAD.max(jump + SPREAD + FEW), "{lead} ms ahead at {} after {jump}", now - T);
+    }
+}
+
+/// The first IDs of [`MANY_HOSTS`] hosts after one event, which is at the time `event`: they are in different milliseconds, at
+/// most `spread` apart.
+fn assert_spread(first: &[MessageId], event: u64, spread: u64) {
+    assert_eq!(first.len() as u64, MANY_HOSTS);
+    for id in first {
+        let later = ahead(*id, event);
+        // One for the next millisecond, one for a carry.
+        assert!((1..=spread.cast_signed() + 2).contains(&later), "{later} ms after the event, {spread} allowed");
+    }
+    if spread == SPREAD {
+        // 160 hosts over about 16 milliseconds are 10 in each, with a standard deviation of 3: six of them are 28.
+        let most = most_in_one_ms(first);
+        assert!(most <= 28, "{most} of {MANY_HOSTS} hosts in one millisecond");
+    }
 }
 
 /// How far an ID is ahead of a time, in milliseconds; negative if it is behind.

@@ -58,7 +58,10 @@ fn other_replies_are_errors_that_say_why() {
     assert!(refused::<MessageId>(bulk(&BYTES[1..])).ends_with("expected 10 bytes, found 9"));
     assert!(refused::<MessageId>(Value::Nil).ends_with("expected a message ID, found nil"));
     assert!(refused::<MessageId>(Value::Int(7)).ends_with("expected a message ID, found int(7)"));
-    assert!(refused::<MessageId>(Value::Array(vec![Value::Int(7); 10])).contains("expected a message ID, found "));
+    let list = Value::Array(vec![Value::Int(7); 10]);
+    assert!(refused::<MessageId>(list).ends_with("expected a message ID, found a list of length 10"));
+    let map = Value::Map(vec![(bulk(&BYTES), Value::Nil)]);
+    assert!(refused::<AsText>(map).ends_with("expected a message ID, found a map of length 1"));
     assert!(refused::<AsText>(bulk(b"EUNC")).ends_with("expected '-', found the end at 4"));
     assert!(refused::<Session>(bulk(b"67108864")).ends_with("expected a session of 0 to 67108863, found 67108864"));
     assert!(refused::<SessionType>(Value::Int(-1)).ends_with("expected a session type of 0 to 15, found -1"));

@@ -8,7 +8,7 @@ use imid::store::{AsText, AsUuid};
 use imid::{MessageId, Session, SessionType};
 use scylla_cql_core::deserialize::FrameSlice;
 use scylla_cql_core::deserialize::value::DeserializeValue;
-use scylla_cql_core::frame::response::result::{ColumnType, NativeType};
+use scylla_cql_core::frame::response::result::{CollectionType, ColumnType, NativeType};
 use scylla_cql_core::serialize::CellWriter;
 use scylla_cql_core::serialize::value::SerializeValue;
 
@@ -55,6 +55,23 @@ fn each_value_has_its_bytes_in_a_cell() {
     assert_eq!(written(&ID.session(), NativeType::Int), 16_549_227_i32.to_be_bytes());
     assert_eq!(written(&SessionType::GROUP, NativeType::SmallInt), 3_i16.to_be_bytes());
     written(&Some(ID), NativeType::Blob);
+}
+
+/// `WHERE id IN ?` takes a list.
+#[test]
+fn a_list_has_a_cell_for_each_id() {
+    let typ = CollectionType::List(Box::new(ColumnType::Native(NativeType::Blob)));
+    let column = ColumnType::Collection { frozen: false, typ };
+    let ids = vec![ID, MessageId::MIN, MessageId::MAX];
+    let mut frame = Vec::new();
+    ids.serialize(&column, CellWriter::new(&mut frame)).unwrap();
+    let cells: Vec<u8> = ids.iter().flat_map(|id| [&10_i32.to_be_bytes()[..], &id.to_bytes()].concat()).collect();
+    let length = |bytes: usize| i32::try_from(bytes).unwrap().to_be_bytes();
+    assert_eq!(frame, [&length(4 + cells.len())[..], &length(ids.len()), &cells].concat());
+
+    let frame = Bytes::from(frame.split_off(4));
+    Vec::<MessageId>::type_check(&column).unwrap();
+    assert_eq!(Vec::<MessageId>::deserialize(&column, Some(FrameSlice::new(&frame))).unwrap(), ids);
 }
 
 #[test]

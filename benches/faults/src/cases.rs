@@ -249,7 +249,8 @@ fn exit_child(code: i32) -> ! {
     unsafe { nix::libc::_exit(code) }
 }
 
-/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one.
+/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one. What the scheduler held up is not made up for: a
+/// burst would be another case.
 fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
@@ -265,7 +266,7 @@ fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
                 Err(_) => thread::sleep(Duration::from_millis(1)),
             }
         }
-        due += Duration::from_millis(1);
+        due = (due + Duration::from_millis(1)).max(Instant::now());
     }
     ids
 }

@@ -13,7 +13,13 @@ mod closed {
     pub(super) static STDIN: AtomicBool = AtomicBool::new(false);
     pub(super) static STDOUT: AtomicBool = AtomicBool::new(false);
 
-    // Runs before the standard library opens `/dev/null`. It makes system calls and nothing else.
+    // There is no safe way to see what the descriptors were. When `main` starts, the library has replaced the closed ones,
+    // and its `/dev/null` looks like that of a parent that gave one: Python's `subprocess.DEVNULL` and `<>/dev/null` are
+    // open for reading and writing too.
+    //
+    // SAFETY: the loader calls the function once, before `main`, where the standard library is not initialized. The
+    // function uses nothing of the library that needs that: it makes system calls and stores to statics that are
+    // initialized at compile time. It does not allocate, print, panic, or use threads or thread-locals.
     #[ctor::ctor(unsafe)]
     fn look() {
         let is_closed = |descriptor| rustix::io::fcntl_getfd(descriptor).is_err();

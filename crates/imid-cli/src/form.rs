@@ -56,7 +56,13 @@ impl ReadForm {
 }
 
 /// The most decimal digits of a Snowflake. A longer number is the integer of an 80-bit ID.
+///
+/// Shorter integers of 80-bit IDs are not recognized. They are the IDs of the first four days of 1970, and most of them
+/// are Snowflakes too. IDs of 1981 to 2085 have 24 digits.
 const SNOWFLAKE_DIGITS: usize = 20;
+
+/// The most decimal digits of 80 bits.
+const MAX_DIGITS: usize = 25;
 
 /// Number of hex digits of 80 bits and of 64 bits.
 const HEX_DIGITS: usize = 20;
@@ -114,7 +120,7 @@ impl Scheme {
         if hex_prefix_len(text) > 0 || is_hex && text.len() == self.hex_digits() {
             return self.read_hex(text).map(exact(Form::Hex)).map_err(|problem| not_an_id(text, &problem));
         }
-        if is_decimal && matches!(self, Self::Dialect(_)) && text.len() > SNOWFLAKE_DIGITS && text.len() < 26 {
+        if is_decimal && matches!(self, Self::Dialect(_)) && (SNOWFLAKE_DIGITS + 1..=MAX_DIGITS).contains(&text.len()) {
             return self.read_int(text).map(exact(Form::Int)).map_err(|problem| not_an_id(text, &problem));
         }
         let foreign = match Uuid::try_parse(text) {
@@ -289,4 +295,36 @@ pub(crate) const NO_UUID: &str = "only 80-bit IDs of the standard layout have a 
 /// Returns all schemes, in the order in which the library identifies them.
 pub(crate) fn all_schemes() -> impl Iterator<Item = Scheme> {
     Dialect::ALL.iter().map(Scheme::Dialect).chain(Layout::ALL.iter().copied().map(Scheme::Snowflake))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::STANDARD;
+
+    #[test]
+    fn integers_of_21_to_25_digits_are_ids() {
+        let first = |unix_ms| MessageId::first_at(unix_ms).unwrap().to_u128().to_string();
+        let day = 86_400_000;
+        // 1970-01-01, 1970-01-06, 1981-08-01, 2026-11-22, 2085-04-01, 2085-05-01 and the last one.
+        for (unix_ms, digits) in [
+            (1, 12),
+            (4 * day, 20),
+            (5 * day, 21),
+            (365_472_000_000, 24),
+            (1_795_305_600_000, 24),
+            (3_636_921_600_000, 24),
+            (3_639_513_600_000, 25),
+            (MessageId::MAX.timestamp_ms(), 25),
+        ] {
+            let text = first(unix_ms);
+            assert_eq!(text.len(), digits, "{unix_ms}");
+            let is_int = |read: Result<Read, String>| read.is_ok_and(|read| read.form == ReadForm::Exact(Form::Int));
+            assert_eq!(is_int(STANDARD.read(&text, None)), digits > 20, "{text}");
+            assert!(is_int(STANDARD.read(&text, Some(Form::Int))), "{text}");
+        }
+        // 2^80 is too large, and more digits are not an ID.
+        assert!(STANDARD.read("1208925819614629174706176", None).is_err());
+        assert!(STANDARD.read("00000000000000000000000005", None).is_err());
+    }
 }

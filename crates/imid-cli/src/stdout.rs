@@ -21,8 +21,6 @@ pub(crate) struct Out {
     buffer: Vec<u8>,
     /// The buffer has no line feed before this position.
     searched: usize,
-    /// The last line in the buffer that has an ID.
-    tagged: Option<Tagged>,
 }
 
 /// A line of the input, and its ID.
@@ -44,9 +42,10 @@ pub(crate) struct Written {
 static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, bar: None });
 
 impl Out {
-    /// Notes the ID of the line that the next write finishes.
-    pub(crate) fn set_tagged(&mut self, tagged: Tagged) {
-        self.tagged = Some(tagged);
+    /// Writes whole lines or records at once. `last` is the last one that has an ID, in these or before.
+    pub(crate) fn write_tagged(&mut self, bytes: &[u8], last: Option<Tagged>) -> io::Result<()> {
+        self.flush()?;
+        send(bytes, last)
     }
 
     /// Returns how much of the buffer is written now: its whole lines, once it is full.
@@ -65,7 +64,7 @@ impl Out {
             return Ok(());
         }
         self.searched = 0;
-        send(&self.buffer[..len], self.tagged)?;
+        send(&self.buffer[..len], None)?;
         self.buffer.drain(..len);
         Ok(())
     }
@@ -90,7 +89,7 @@ impl Write for Out {
         if self.buffer.is_empty() && bytes.len() >= CAPACITY {
             // These are not copied.
             let lines = bytes.rfind_byte(b'\n').map_or(0, |at| at + 1);
-            send(&bytes[..lines], self.tagged)?;
+            send(&bytes[..lines], None)?;
             self.buffer.extend_from_slice(&bytes[lines..]);
             return Ok(bytes.len());
         }

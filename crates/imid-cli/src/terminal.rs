@@ -1,4 +1,4 @@
-//! What the terminal can show: colours, columns and characters.
+//! What the terminal can show: colors, columns and characters.
 
 use std::env;
 use std::io;
@@ -26,6 +26,11 @@ impl Terminal {
                 terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(columns), _)| columns.into())
             }),
         }
+    }
+
+    /// Returns how many of `most` columns there are.
+    pub(crate) fn columns_of(self, most: usize) -> usize {
+        self.columns.map_or(most, |available| available.min(most))
     }
 
     /// Returns whether lines of this length fit.

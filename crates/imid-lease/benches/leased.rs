@@ -33,15 +33,17 @@ fn best(mut times: Vec<f64>) -> f64 {
     times[times.len() / 20]
 }
 
-fn measure<C>(name: &str, clock: &C, bits: u32) -> f64
+fn measure<C, const STRIPES: usize>(name: &str, clock: &C, bits: u32) -> f64
 where
     C: Clock + Clone + Send + Sync + 'static,
 {
     // Long enough that no call is refused.
     let lead = Duration::from_secs(40);
     let plain =
-        Generator::builder().clock(clock.clone()).max_lead(lead).lane(Lane { index: 0, bits }).build().expect("a lane");
+        Generator::builder().stripes::<STRIPES>().clock(clock.clone()).max_lead(lead).lane(Lane { index: 0, bits });
+    let plain = plain.build().expect("a lane");
     let options = Options::new().lane_bits(bits).clock(clock.clone()).max_lead(lead).horizon(Duration::from_secs(100));
+    let options = options.stripes::<STRIPES>();
     let leased = LeasedGenerator::open(MemoryRegister::new(), options).expect("a lane");
     let session = black_box(Session::from_u32(7).expect("26 bits"));
     let (mut plain_times, mut leased_times) = (Vec::new(), Vec::new());
@@ -50,14 +52,19 @@ where
         leased_times.push(time(|| leased.generate(black_box(session)).expect("an ID")));
     }
     let (plain, leased) = (best(plain_times), best(leased_times));
-    println!("{name}, {bits} bits of lane: plain {plain:.2} ns, leased {leased:.2} ns, ratio {:.3}", leased / plain);
+    println!(
+        "{name}, {STRIPES} stripes, {bits} bits of lane: plain {plain:.2} ns, leased {leased:.2} ns, ratio {:.3}",
+        leased / plain
+    );
     leased / plain
 }
 
 fn main() {
-    let system = measure("system clock", &SystemClock, 0).max(measure("system clock", &SystemClock, 2));
+    let system =
+        measure::<_, 1>("system clock", &SystemClock, 0).max(measure::<_, 64>("system clock", &SystemClock, 2));
     let tick = TickClock::start().expect("a thread");
-    measure("published clock", &tick, 0);
-    measure("published clock", &tick, 2);
+    measure::<_, 1>("published clock", &tick, 0);
+    measure::<_, 1>("published clock", &tick, 2);
+    measure::<_, 64>("published clock", &tick, 2);
     assert!(std::env::var_os("IMID_LEASE_BAR").is_none() || system <= 1.02, "leased costs {system:.3} of plain");
 }

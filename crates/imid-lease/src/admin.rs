@@ -317,3 +317,26 @@ impl From<RecordError> for AdminError {
         Self(AdminKind::Record(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_was_found() {
+        let holder = Name::new("web-3").expect("a name");
+        for (kind, words) in [
+            (AdminKind::Register(RegisterError::new("refused")), "the register failed"),
+            (AdminKind::Record(LaneRecord::parse("x").expect_err("no record")), "cannot read a record"),
+            (AdminKind::NoSpace { name: "lanes".into() }, "the register has no space \"lanes\""),
+            (AdminKind::NoLane { lanes: 16, found: 16 }, "expected a lane below 16, found 16"),
+            (AdminKind::NotHeld { lane: 3 }, "lane 3 is not held"),
+            (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
+            (AdminKind::SameBits { bits: 4 }, "the space has 4 bits of lane already"),
+            (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
+            (AdminKind::Random, "the system has no random numbers"),
+        ] {
+            assert_eq!(AdminError::from(kind).to_string(), words);
+        }
+    }
+}

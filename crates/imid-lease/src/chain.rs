@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The first values are in the list itself, so that reading the last one is one load and a compare.
+/// How many values are in the list itself.
 const NEAR: usize = 4;
 
 /// The number of buckets: bucket n has 2^n values.
@@ -34,18 +34,17 @@ impl<T> Chain<T> {
         self.len.load(Ordering::Acquire)
     }
 
+    /// The first value; `None` if there is none.
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.near[0].get()
+    }
+
     /// The last value; `None` if there is none.
     #[inline]
     pub(crate) fn last(&self) -> Option<&T> {
-        let len = self.len();
-        if len == 1 {
-            // Apart from the others: no address depends on the load.
-            return self.near[0].get();
-        }
-        self.at(len.checked_sub(1)?)
+        self.at(self.len().checked_sub(1)?)
     }
 
-    #[inline(never)]
     fn at(&self, index: usize) -> Option<&T> {
         if let Some(slot) = self.near.get(index) {
             return slot.get();
@@ -84,10 +83,10 @@ mod tests {
     #[test]
     fn the_last_value_is_found() {
         let chain = Chain::new();
-        assert_eq!((chain.len(), chain.last()), (0, None));
+        assert_eq!((chain.len(), chain.first(), chain.last()), (0, None, None));
         for value in 0..10_000 {
             chain.push(value);
-            assert_eq!((chain.len(), chain.last()), (value + 1, Some(&value)));
+            assert_eq!((chain.len(), chain.first(), chain.last()), (value + 1, Some(&0), Some(&value)));
         }
         assert_eq!(chain.at(77), Some(&77));
     }

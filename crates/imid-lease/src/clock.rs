@@ -12,14 +12,16 @@ const UNKNOWN: i64 = i64::MIN;
 
 /// A clock whose jumps are not followed. Clones share what is known of the time.
 ///
-/// A reading near the last one that was judged is returned as it is: that costs a load and a compare. Any other one is judged
-/// ([`Known::read`]).
-#[derive(Debug)]
-pub(crate) struct BelievedClock<C>(Arc<Inner<C>>);
+/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). One that is near the last one that
+/// was judged is. Any other one is judged ([`Known::read`]).
+#[derive(Debug, Clone)]
+pub(crate) struct BelievedClock<C> {
+    clock: C,
+    belief: Arc<Belief>,
+}
 
 #[derive(Debug)]
-struct Inner<C> {
-    clock: C,
+struct Belief {
     /// Readings from here on are near, for twice the skew.
     near_from_ms: AtomicU64,
     max_skew_ms: u64,
@@ -28,37 +30,39 @@ struct Inner<C> {
     good: AtomicI64,
 }
 
-impl<C> Clone for BelievedClock<C> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
 impl<C: Clock> BelievedClock<C> {
     pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
-        let inner = Inner {
-            clock,
+        let belief = Belief {
             near_from_ms: AtomicU64::new(u64::MAX),
             max_skew_ms,
             known: Mutex::new(Known::default()),
             good: AtomicI64::new(UNKNOWN),
         };
-        Self(Arc::new(inner))
+        Self { clock, belief: Arc::new(belief) }
     }
 
     /// The time that is believed now; `None` if there is none.
     pub(crate) fn believed_ms(&self) -> Option<u64> {
-        self.judge(self.0.clock.refresh().ok())
+        self.judge(self.clock.refresh().ok())
+    }
+
+    /// The reading of the application's clock if it is believed, or else the time that is.
+    #[inline]
+    pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
+        match self.clock.now_ms() {
+            Ok(now) if self.is_time(now) => Ok(now),
+            now => self.judge(now.ok()).map_or(now, Ok),
+        }
     }
 
     /// Sets the offset of the store's time.
     pub(crate) fn set_store(&self, offset: i64) {
         // A forked child never comes here, so the lock is free soon.
-        if let Ok(mut known) = self.0.known.lock() {
-            known.hear(offset, self.0.max_skew_ms);
+        if let Ok(mut known) = self.belief.known.lock() {
+            known.hear(offset, self.belief.max_skew_ms);
             // ORDERING: as in `judge`. The next reading is judged.
-            self.0.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
-            self.0.near_from_ms.store(u64::MAX, Ordering::Relaxed);
+            self.belief.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
+            self.belief.near_from_ms.store(u64::MAX, Ordering::Relaxed);
         }
     }
 
@@ -66,44 +70,40 @@ impl<C: Clock> BelievedClock<C> {
     #[inline(never)]
     fn judge(&self, wall_ms: Option<u64>) -> Option<u64> {
         let reading = Reading { wall_ms, mono_ms: monotonic_ms() };
-        let mut known = match self.0.known.try_lock() {
+        let mut known = match self.belief.known.try_lock() {
             Ok(known) => known,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // Another thread judges, or did when this process was forked.
             Err(TryLockError::WouldBlock) => {
-                let good = self.0.good.load(Ordering::Relaxed);
+                let good = self.belief.good.load(Ordering::Relaxed);
                 return if good == UNKNOWN { wall_ms } else { Some(time_of(good, reading.mono_ms)) };
             }
         };
-        let believed = known.read(reading, self.0.max_skew_ms)?;
+        let believed = known.read(reading, self.belief.max_skew_ms)?;
         // ORDERING: both words are hints for later readings.
-        self.0.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
-        self.0.near_from_ms.store(believed.saturating_sub(self.0.max_skew_ms), Ordering::Relaxed);
+        self.belief.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        self.belief.near_from_ms.store(believed.saturating_sub(self.belief.max_skew_ms), Ordering::Relaxed);
         Some(believed)
     }
 }
 
 impl<C: Clock> Clock for BelievedClock<C> {
+    /// The reading of the application's clock. [`is_time`](Self::is_time) judges it.
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
-        let now = self.0.clock.now_ms();
-        if let Ok(now) = now
-            && now.wrapping_sub(self.0.near_from_ms.load(Ordering::Relaxed)) < 2 * self.0.max_skew_ms
-        {
-            return Ok(now);
-        }
-        match self.judge(now.ok()) {
-            Some(believed) => Ok(believed),
-            None => now,
-        }
+        self.clock.now_ms()
     }
 
     fn refresh(&self) -> Result<u64, ClockError> {
-        let now = self.0.clock.refresh();
-        match self.judge(now.ok()) {
-            Some(believed) => Ok(believed),
-            None => now,
-        }
+        let now = self.clock.refresh();
+        self.judge(now.ok()).map_or(now, Ok)
+    }
+
+    #[inline]
+    fn is_time(&self, reading_ms: u64) -> bool {
+        let belief = &self.belief;
+        reading_ms.wrapping_sub(belief.near_from_ms.load(Ordering::Relaxed)) < 2 * belief.max_skew_ms
+            || self.judge(Some(reading_ms)) == Some(reading_ms)
     }
 }
 
@@ -134,15 +134,18 @@ mod tests {
     const T: u64 = 1_795_204_812_345;
 
     #[test]
-    fn a_jump_is_not_followed_by_either_call() {
+    fn a_jump_is_not_the_time() {
         let manual = ManualClock::new(T);
         let clock = BelievedClock::new(&manual, 5_000);
-        assert_eq!(clock.now_ms(), Ok(T));
+        assert_eq!(clock.judged_ms(), Ok(T));
         manual.set(T + 4_000);
-        assert_eq!(clock.now_ms(), Ok(T + 4_000));
+        assert_eq!(clock.judged_ms(), Ok(T + 4_000));
+        assert!(clock.is_time(T + 4_000));
         for jump in [T + 3_600_000, T - 3_600_000] {
             manual.set(jump);
-            for now in [clock.now_ms(), clock.refresh()] {
+            assert_eq!(clock.now_ms(), Ok(jump));
+            assert!(!clock.is_time(jump));
+            for now in [clock.judged_ms(), clock.refresh()] {
                 let now = now.unwrap();
                 assert!((T - 1..T + 10_000).contains(&now), "{now}");
             }

@@ -170,3 +170,68 @@ impl From<RegisterError> for OpenError {
         Self(error.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_error_says_what_is_missing_and_when_to_come_back() {
+        let retry_after = Duration::from_millis(250);
+        for (kind, words) in [
+            (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
+            (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
+            (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
+        ] {
+            let error = LeaseError::from(kind);
+            assert_eq!(error.to_string(), words);
+            assert_eq!(error.retry_after(), Some(retry_after));
+            let kinds = [error.is_no_lane(), error.is_silent(), error.is_used_up()];
+            assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
+        }
+        for (kind, words) in [
+            (
+                LeaseKind::WentBack,
+                "register went back to an earlier state: run a recovery while no process uses it, then restart",
+            ),
+            (LeaseKind::Mismatch, "register has another layout or another number of lanes: restart with its settings"),
+            (LeaseKind::Format, "register has records of another format: restart with the version that wrote them"),
+            (LeaseKind::Closed, "leased generator is closed"),
+            (LeaseKind::Forked, "lease belongs to the parent process: open another one after the fork"),
+        ] {
+            let error = LeaseError::from(kind);
+            assert_eq!(error.to_string(), words);
+            assert_eq!((error.retry_after(), error.generate_error()), (None, None));
+            let kinds = [error.is_went_back(), error.is_mismatch(), error.is_closed(), error.is_forked()];
+            assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
+        }
+    }
+
+    #[test]
+    fn an_open_error_says_what_was_expected() {
+        let io = || std::io::Error::other("no room");
+        for (kind, words, is_register) in [
+            (OpenKind::Register(RegisterError::new("no file")), "cannot open the register", true),
+            (
+                OpenKind::Mismatch { expected: "a".into(), found: "b".into() },
+                "expected a register of layout a, found b",
+                false,
+            ),
+            (OpenKind::Format("no version".into()), "cannot read the register: no version", false),
+            (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
+            (
+                OpenKind::Silent { waited: Duration::from_secs(1), cause: "refused".into() },
+                "register did not answer in 1000 ms: refused",
+                true,
+            ),
+            (OpenKind::WentBack("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
+            (OpenKind::Thread(io()), "cannot start the thread that keeps the lease", false),
+        ] {
+            let error = OpenError::from(kind);
+            assert_eq!((error.to_string().as_str(), error.is_register()), (words, is_register));
+        }
+        let error = OpenError::from(RegisterError::new("cannot lock ids"));
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        assert_eq!(source.as_deref(), Some("cannot lock ids"), "a report that follows the sources has the cause once");
+    }
+}

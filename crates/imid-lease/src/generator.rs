@@ -52,6 +52,8 @@ const SLICE: Duration = Duration::from_millis(10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
+    /// The generator of the first lane. Most processes never need another one, and it is found without a search.
+    first: Arc<Laned<C, STRIPES>>,
     inner: Arc<Inner<C, STRIPES>>,
     keeper: Keeper,
 }
@@ -59,7 +61,7 @@ pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize 
 /// What threads that mint and the keeper share.
 struct Inner<C, const STRIPES: usize> {
     /// The generators of all lanes that were granted, in order. The last one mints.
-    generators: Chain<Laned<C, STRIPES>>,
+    generators: Chain<Arc<Laned<C, STRIPES>>>,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
@@ -133,8 +135,8 @@ where
         let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
         let is_open = |state: &State| state.status.phase != Phase::Seeking;
         let state = keeper.wait(0, settings.open_within, is_open);
-        match state.status.phase {
-            Phase::Holding | Phase::Lost => Ok(Self { inner, keeper }),
+        match inner.generators.first().cloned() {
+            Some(first) if state.status.phase != Phase::Stopped => Ok(Self { first, inner, keeper }),
             _ => Err(why_not_open(&state, &space, settings.open_within)),
         }
     }
@@ -146,7 +148,7 @@ where
     /// [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
-        if let Some(laned) = self.inner.generators.last()
+        if let Some(laned) = self.running()
             && let Ok(id) = laned.generator.generate(session)
         {
             return Ok(id);
@@ -180,7 +182,7 @@ where
     /// [`max_lead`](Options::max_lead) allows, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
-        if let Some(laned) = self.inner.generators.last()
+        if let Some(laned) = self.running()
             && let Ok(batch) = laned.generator.batch(session, n)
         {
             return Ok(batch);
@@ -194,7 +196,7 @@ where
     /// As for [`batch`](Self::batch); the slice is then as it was.
     #[inline]
     pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
-        if let Some(laned) = self.inner.generators.last()
+        if let Some(laned) = self.running()
             && laned.generator.fill(session, ids).is_ok()
         {
             return Ok(());
@@ -236,6 +238,16 @@ where
     /// this does nothing.
     pub fn close(&self) {
         self.keeper.close();
+    }
+
+    /// The generator that mints now.
+    #[inline]
+    fn running(&self) -> Option<&Laned<C, STRIPES>> {
+        // ORDERING: a hint. A generator that is closed mints nothing, and the call looks again.
+        if !self.first.is_sealed.load(Ordering::Relaxed) {
+            return Some(&self.first);
+        }
+        self.inner.generators.last().map(Arc::as_ref)
     }
 
     /// Whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
@@ -372,7 +384,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         });
         let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
         if let Ok(laned) = self.0.build(grant) {
-            self.0.generators.push(laned);
+            self.0.generators.push(Arc::new(laned));
         }
     }
 

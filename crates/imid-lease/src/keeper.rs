@@ -387,7 +387,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.held_by_others = engine.held_by_others();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
-        crate::metrics::record(engine.space_name(), &published.status_at(self.clock.believed_ms()));
+        crate::metrics::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
         drop(states);
         self.shared.changed.notify_all();
     }

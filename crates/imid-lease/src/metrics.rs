@@ -1,4 +1,4 @@
-//! Gauges and counters of each lease, through the [`metrics`] facade.
+//! Gauges and counters of leases and sequences, through the [`metrics`] facade.
 //!
 //! | name | kind | what |
 //! | --- | --- | --- |
@@ -8,24 +8,52 @@
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
 //! | `imid_lease_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
+//! | `imid_sequence_held` | gauge | sections that this process holds |
+//! | `imid_sequence_went_back` | gauge | sections that stand still because the register lost a write |
+//! | `imid_sequence_lost_total` | counter | sections that other processes took |
+//! | `imid_sequence_writes_total` | counter | writes of sections' records that were tried |
+//! | `imid_sequence_sessions` | gauge | sessions in memory |
+//! | `imid_sequence_bytes` | gauge | bytes that their tables take |
+//! | `imid_sequence_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
 //!
-//! Each has the label `space`. They are updated at each renewal and at each change, so `imid_lease_seconds_left` is what was
-//! left then.
+//! Those of a lease have the labels `space` and `holder`. They are updated at each renewal and at each change, so
+//! `imid_lease_seconds_left` is what was left then. Those of a sequence have the labels `sequence` and `owner`. They are updated
+//! when its thread has done its work: at least once in each quarter of the time-out while it holds a section.
 
-use metrics::{counter, gauge};
+use metrics::{Label, counter, gauge};
 
+use crate::sequence::SequenceStatus;
 use crate::status::{Phase, Status};
 
-/// Publishes a state.
-pub(crate) fn record(space: &str, status: &Status) {
-    let space = space.to_owned();
-    let flag = |value: bool| if value { 1.0 } else { 0.0 };
-    gauge!("imid_lease_held", "space" => space.clone()).set(flag(status.phase == Phase::Holding));
+/// Publishes the state of a lease.
+pub(crate) fn record_lease(space: &str, status: &Status) {
+    let labels = labels("space", space, "holder", &status.holder.to_string());
+    gauge!("imid_lease_held", labels.iter()).set(flag(status.phase == Phase::Holding));
     if let Some(lane) = status.lane {
-        gauge!("imid_lease_lane", "space" => space.clone()).set(f64::from(lane));
+        gauge!("imid_lease_lane", labels.iter()).set(f64::from(lane));
     }
-    gauge!("imid_lease_seconds_left", "space" => space.clone()).set(status.time_left.as_secs_f64());
-    counter!("imid_lease_renewals_total", "space" => space.clone()).absolute(status.renewals);
-    counter!("imid_lease_lost_total", "space" => space.clone()).absolute(status.lost);
-    gauge!("imid_lease_register_up", "space" => space).set(flag(status.last_error.is_none()));
+    gauge!("imid_lease_seconds_left", labels.iter()).set(status.time_left.as_secs_f64());
+    counter!("imid_lease_renewals_total", labels.iter()).absolute(status.renewals);
+    counter!("imid_lease_lost_total", labels.iter()).absolute(status.lost);
+    gauge!("imid_lease_register_up", labels.iter()).set(flag(status.last_error.is_none()));
+}
+
+/// Publishes the state of a sequence.
+pub(crate) fn record_sequence(sequence: &str, owner: &str, status: &SequenceStatus) {
+    let labels = labels("sequence", sequence, "owner", owner);
+    gauge!("imid_sequence_held", labels.iter()).set(f64::from(status.held));
+    gauge!("imid_sequence_went_back", labels.iter()).set(f64::from(status.went_back));
+    counter!("imid_sequence_lost_total", labels.iter()).absolute(status.lost);
+    counter!("imid_sequence_writes_total", labels.iter()).absolute(status.writes);
+    gauge!("imid_sequence_sessions", labels.iter()).set(status.sessions as f64);
+    gauge!("imid_sequence_bytes", labels.iter()).set(status.bytes as f64);
+    gauge!("imid_sequence_register_up", labels.iter()).set(flag(status.error.is_none()));
+}
+
+fn labels(first: &'static str, value: &str, second: &'static str, other: &str) -> [Label; 2] {
+    [Label::new(first, value.to_owned()), Label::new(second, other.to_owned())]
+}
+
+fn flag(value: bool) -> f64 {
+    if value { 1.0 } else { 0.0 }
 }

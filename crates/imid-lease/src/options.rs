@@ -238,5 +238,6 @@ mod tests {
         assert!(refused(Options::new().name("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(Options::new().space("A")).starts_with("expected a name of 1 to 64"));
         assert!(Options::new().settings.check().is_ok());
+        assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }
 }

@@ -282,17 +282,20 @@ fn a_lane_of_another_format_is_left_alone() {
     assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
 }
 
-/// Both jumps are an hour, which the generator's own clock would follow.
+/// The generator's own rules would follow each of these jumps: the short ones at once, the long ones after a second reading.
 #[test]
 fn a_clock_that_jumps_is_not_followed() {
     let start = 1_795_204_812_345;
     let clock = std::sync::Arc::new(ManualClock::new(start));
     let ids = LeasedGenerator::open(MemoryRegister::new(), options().clock(clock.clone())).unwrap();
-    for jump in [3_600_000, -3_600_000_i64] {
+    for jump in [20_000, -20_000, 3_600_000, -3_600_000_i64] {
         clock.set(start.saturating_add_signed(jump));
         thread::sleep(50 * MS);
         let id = ids.generate_within(room(), 1_000 * MS).unwrap();
         assert!(id.timestamp_ms().abs_diff(start) < 10_000, "{}", id.timestamp_ms());
+        let ahead = Parts { timestamp_ms: start + 19_000, spin: 0, session: room() };
+        let ahead = imid::MessageId::try_from_parts(ahead).unwrap();
+        assert!(ids.observe(ahead).is_err(), "an ID that is ahead of the believed time, after a jump of {jump} ms");
     }
 }
 

@@ -152,5 +152,7 @@ fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
     let mut connection = list(&url, "imid-test:text", 0..1);
     cmd("SET").arg("imid-test:text").arg("x").exec(&mut connection).unwrap();
     let error = RedisQueue::open(&url, "imid-test:text", within(100)).unwrap_err().to_string();
-    assert!(error.contains("failed, for list imid-test:text: ") && error.contains("WRONGTYPE"), "{error}");
+    let address = url.rsplit_once('@').map_or(url.as_str(), |(_, address)| address);
+    let expected = format!("call to Redis at {address} failed, for list imid-test:text: ");
+    assert!(error.contains(&expected) && error.contains("WRONGTYPE"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Parquet and Arrow files, with the crates of Apache Arrow.
 
 mod cells;
+mod guard;
 mod read;
 mod write;
 

@@ -1,6 +1,8 @@
 //! Reads tables in batches of rows, so that memory does not grow with the file.
 
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 
@@ -13,6 +15,7 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::find;
+use super::guard::guard;
 use crate::report::Stop;
 
 /// The format of a table.
@@ -71,20 +74,21 @@ impl Reader {
         let (schema, table) = match format {
             Format::Parquet => {
                 let file = seekable(source)?;
-                let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
-                let metadata = metadata.map_err(|error| cannot_read(&name, format, error))?;
+                let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
+                let metadata = metadata.map_err(|error| cannot_read(&name, format, &error))?;
                 let schema = metadata.schema().clone();
                 let (projection, group) = (ProjectionMask::all(), None);
                 (schema, Table::Parquet(Parquet { file, metadata, projection, next_group: 0, group }))
             }
             Format::ArrowFile => {
-                let reader = FileReader::try_new_buffered(seekable(source)?, None);
-                let reader = reader.map_err(|error| cannot_read(&name, format, error))?;
+                let file = seekable(source)?;
+                let reader = guarded(|| FileReader::try_new_buffered(file, None));
+                let reader = reader.map_err(|error| cannot_read(&name, format, &error))?;
                 (reader.schema(), Table::File(reader))
             }
             Format::ArrowStream => {
-                let reader = StreamReader::try_new_buffered(source, None);
-                let reader = reader.map_err(|error| cannot_read(&name, format, error))?;
+                let reader = guarded(|| StreamReader::try_new_buffered(source, None));
+                let reader = reader.map_err(|error| cannot_read(&name, format, &error))?;
                 (reader.schema(), Table::Stream(reader))
             }
         };
@@ -134,18 +138,17 @@ impl Reader {
 
     /// Returns the next rows, or `None` at the end of the table.
     pub(crate) fn next(&mut self) -> Result<Option<Batch>, Stop> {
-        let format = self.format();
-        let batch = match &mut self.table {
-            Table::Parquet(table) => return table.next().map_err(|error| cannot_read(&self.name, format, error)),
-            Table::File(reader) => reader.next(),
-            Table::Stream(reader) => reader.next(),
-        };
-        batch.transpose().map(|batch| batch.map(Batch::Rows)).map_err(|error| cannot_read(&self.name, format, error))
+        let read = guarded(|| match &mut self.table {
+            Table::Parquet(table) => table.next(),
+            Table::File(reader) => Ok(reader.next().transpose()?.map(Batch::Rows)),
+            Table::Stream(reader) => Ok(reader.next().transpose()?.map(Batch::Rows)),
+        });
+        read.map_err(|error| cannot_read(&self.name, self.format(), &error))
     }
 }
 
 impl Parquet {
-    fn next(&mut self) -> Result<Option<Batch>, Box<dyn std::error::Error>> {
+    fn next(&mut self) -> Result<Option<Batch>, Box<dyn Error>> {
         if let Some(group) = &mut self.group {
             if let Some(batch) = group.next().transpose()? {
                 return Ok(Some(Batch::Rows(batch)));
@@ -174,10 +177,15 @@ fn copy(mut source: Source) -> io::Result<File> {
     Ok(file)
 }
 
-fn cannot_read(name: &str, format: Format, error: impl std::fmt::Display) -> Stop {
+/// Calls a function that reads data, and returns its error or its panic as a text.
+fn guarded<T, E: Display>(read: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    guard(read)?.map_err(|error| error.to_string())
+}
+
+fn cannot_read(name: &str, format: Format, problem: &str) -> Stop {
     let format = match format {
         Format::Parquet => "Parquet",
         Format::ArrowFile | Format::ArrowStream => "Arrow",
     };
-    Stop::Error(format!("cannot read {name} as {format}: {error}"))
+    Stop::Error(format!("cannot read {name} as {format}: {problem}"))
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use clap::builder::{EnumValueParser, TypedValueParser};
-use serde::Serialize;
+use imid::dialect::Dialect;
+use serde::{Serialize, Serializer};
 
 use crate::Out;
 use crate::candidates::now_ms;
@@ -18,14 +19,15 @@ use crate::time::{difference, rfc3339};
 
 /// Sort IDs by time and show the time between them, their sessions and their order
 ///
-/// Reads the same forms as imid inspect. Without arguments, reads standard input, one ID per line, and keeps all IDs in
-/// memory. The table has a line for the present time. IDs with the same session letter have the same type and session
-/// hash.
+/// Reads the same forms as imid inspect. Without arguments, reads standard input, one ID per line. The table has a line
+/// for the present time. IDs with the same session letter have the same type and session hash.
+///
+/// The IDs are in memory, so there can be at most 1,000,000. imid check and imid stats read input of any size.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
-  imid tag --session-field room < chat.jsonl | head | jq -r .id | imid compare
+  imid new -n 3 | imid compare
   imid compare --format csv < ids.txt
   imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000")]
 pub(crate) struct Args {
@@ -42,6 +44,9 @@ pub(crate) struct Args {
     scheme: SchemeArg,
 }
 
+/// The most IDs. They take 64 MB. More lines are not for people, and `check` has no such limit.
+const MAX_IDS: usize = 1_000_000;
+
 /// An ID and its place in the input, from 1.
 struct Item {
     number: u64,
@@ -52,14 +57,26 @@ struct Item {
 
 /// The comparison as a JSON object.
 #[derive(Serialize)]
-struct Comparison {
-    ids: Vec<Compared>,
+struct Comparison<'a> {
+    ids: ComparedIds<'a>,
     /// Whether the IDs of the input strictly increase.
     increasing: bool,
     /// `None` for Snowflakes.
     same_session: Option<bool>,
     span_ms: u64,
     now_ms: u64,
+}
+
+/// The IDs in order. Each is made when it is written, because all of them would take much more memory than the IDs.
+struct ComparedIds<'a> {
+    items: &'a [Item],
+    sessions: &'a [SessionFields],
+}
+
+impl Serialize for ComparedIds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(compared(self.items, self.sessions))
+    }
 }
 
 #[derive(Serialize)]
@@ -82,7 +99,7 @@ impl Args {
         let is_increasing = items.is_sorted_by(|a, b| a.id.sort_key() < b.id.sort_key());
         // Equal IDs stay in the order of the input. A stable sort would take more memory.
         items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
-        let sessions = number_sessions(&mut items);
+        let sessions = number_sessions(&mut items)?;
         match self.format {
             _ if self.json => write_json(out, &items, &sessions, is_increasing),
             Some(Format::Csv) => write_rows(out, &items, &sessions, ","),
@@ -108,6 +125,9 @@ impl Args {
                     return Ok(());
                 }
                 let item = line.and_then(|line| read(number, utf8(trim_line_end(line))?));
+                if items.len() == MAX_IDS {
+                    return Err(Stop::Error(format!("line {number}: expected at most {MAX_IDS} IDs, found more")));
+                }
                 items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
                 items.push(item.map_err(|problem| Stop::Error(format!("line {number}: {problem}")))?);
                 Ok(())
@@ -125,23 +145,29 @@ fn format() -> impl TypedValueParser<Value = Format> {
     })
 }
 
-/// A session type and hash, with the name of the type.
-type SessionFields = (u8, u32, String);
+/// A session type and hash, and the dialect that names the type.
+type SessionFields = (u8, u32, &'static Dialect<'static>);
 
 /// Numbers the sessions in the order of the IDs.
-fn number_sessions(items: &mut [Item]) -> Vec<SessionFields> {
+fn number_sessions(items: &mut [Item]) -> Result<Vec<SessionFields>, Stop> {
     let mut sessions: Vec<SessionFields> = Vec::new();
     let mut numbers = HashMap::new();
     for item in items {
         if let Id::Message { dialect, id } = item.id {
+            numbers.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
+            sessions.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             let key = (id.type_code(), id.hash());
             item.session = Some(*numbers.entry(key).or_insert_with(|| {
-                sessions.push((key.0, key.1, named_type(dialect, key.0)));
+                sessions.push((key.0, key.1, dialect));
                 sessions.len() - 1
             }));
         }
     }
-    sessions
+    Ok(sessions)
+}
+
+fn describe((code, hash, dialect): &SessionFields) -> String {
+    format!("type {}, hash {hash}", named_type(dialect, *code))
 }
 
 /// The milliseconds since the ID before it.
@@ -193,7 +219,7 @@ fn write_rows(out: &mut Out, items: &[Item], sessions: &[SessionFields], separat
 fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {
     let same_session = (!sessions.is_empty()).then_some(sessions.len() == 1);
     let comparison = Comparison {
-        ids: compared(items, sessions).collect(),
+        ids: ComparedIds { items, sessions },
         increasing,
         same_session,
         span_ms: span_ms(items),
@@ -244,10 +270,10 @@ fn write_table(out: &mut Out, items: &[Item], sessions: &[SessionFields], is_inc
     writeln!(out, "order   {order}")?;
     match sessions {
         [] => {}
-        [(_, hash, type_name)] => writeln!(out, "session A: type {type_name}, hash {hash}; all IDs have it")?,
+        [session] => writeln!(out, "session A: {}; all IDs have it", describe(session))?,
         sessions => {
-            for (index, (_, hash, type_name)) in sessions.iter().enumerate().take(MAX_SESSIONS) {
-                writeln!(out, "session {}: type {type_name}, hash {hash}", letters(index))?;
+            for (index, session) in sessions.iter().enumerate().take(MAX_SESSIONS) {
+                writeln!(out, "session {}: {}", letters(index), describe(session))?;
             }
             if sessions.len() > MAX_SESSIONS {
                 writeln!(out, "        and {} more", sessions.len() - MAX_SESSIONS)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::Out;
-use crate::candidates::{now_ms, readings};
+use crate::candidates::{Reading, now_ms, readings};
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
 use crate::input::{Input, trim_line_end, utf8};
@@ -11,6 +11,7 @@ use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, named_type};
+use crate::terminal::Terminal;
 use crate::time::rfc3339;
 
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
@@ -48,6 +49,7 @@ impl Args {
             // One ID needs no heading.
             has_headings: self.ids.len() != 1,
             is_first: true,
+            terminal: Terminal::stdout(),
         };
         if let Some(writer) = &mut list.writer {
             writer.write_header(out)?;
@@ -83,6 +85,7 @@ struct List {
     writer: Option<Writer>,
     has_headings: bool,
     is_first: bool,
+    terminal: Terminal,
 }
 
 impl List {
@@ -99,35 +102,79 @@ impl List {
             writeln!(out, "{}{text}", if self.is_first { "" } else { "\n" })?;
             self.is_first = false;
         }
-        for reading in readings {
-            let (id, form) = (reading.read.id, reading.read.form);
-            if let Some(writer) = &mut self.writer {
-                let (form, plausible) = (Some(form), Some(reading.is_plausible));
-                writer.write(out, &Row { form, plausible, input: Some(text), ..Row::new(id) })?;
-                continue;
+        if let Some(writer) = &mut self.writer {
+            for reading in readings {
+                let (id, form, plausible) = (reading.read.id, reading.read.form, reading.is_plausible);
+                let row = Row { form: Some(form), plausible: Some(plausible), input: Some(text), ..Row::new(id) };
+                writer.write(out, &row)?;
             }
-            let (name, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
-            let form = match form {
-                ReadForm::Exact(Form::Text) => String::new(),
-                form => format!(", from {}", form.name()),
-            };
-            let doubt = if reading.is_plausible { "" } else { ", but the time is implausible" };
-            writeln!(out, "{name:<18}{time}  {}{form}{doubt}", fields(&id))?;
+            return Ok(Ok(()));
+        }
+        let candidates: Vec<_> = readings.into_iter().map(Candidate::new).collect();
+        let lines: Vec<_> = candidates.iter().map(Candidate::line).collect();
+        if lines.iter().all(|line| self.terminal.fits(line.len())) {
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            return Ok(Ok(()));
+        }
+        for (index, candidate) in candidates.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            candidate.write_fields(out)?;
         }
         Ok(Ok(()))
     }
 }
 
-/// Returns the fields with their names, without the time.
-fn fields(id: &Id) -> String {
-    match id {
-        Id::Message { dialect, id } => {
-            let spin = id.spin().map(|spin| format!("spin {spin}, ")).unwrap_or_default();
-            format!("{spin}type {}, hash {}", named_type(dialect, id.type_code()), id.hash())
-        }
-        Id::Snowflake(id) => {
-            let overflowed = if id.is_overflowed() { ", the time overflows into the sign bit" } else { "" };
-            format!("node {}, sequence {}{overflowed}", id.node(), id.sequence())
-        }
+/// A candidate as a person reads it.
+struct Candidate {
+    scheme: &'static str,
+    time: String,
+    /// The other fields, with their names.
+    fields: Vec<(&'static str, String)>,
+    /// The form of the text, unless it is the usual one.
+    form: Option<&'static str>,
+    /// The time of a Snowflake uses the sign bit.
+    is_overflowed: bool,
+    is_plausible: bool,
+}
+
+impl Candidate {
+    fn new(reading: Reading) -> Self {
+        let id = reading.read.id;
+        let fields = match id {
+            Id::Message { dialect, id } => {
+                let spin = id.spin().map(|spin| ("spin", spin.to_string()));
+                let others = [("type", named_type(dialect, id.type_code())), ("hash", id.hash().to_string())];
+                spin.into_iter().chain(others).collect()
+            }
+            Id::Snowflake(id) => vec![("node", id.node().to_string()), ("sequence", id.sequence().to_string())],
+        };
+        let form = match reading.read.form {
+            ReadForm::Exact(Form::Text) => None,
+            form => Some(form.name()),
+        };
+        let (scheme, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
+        let overflowed = matches!(id, Id::Snowflake(id) if id.is_overflowed());
+        Self { scheme, time, fields, form, is_overflowed: overflowed, is_plausible: reading.is_plausible }
+    }
+
+    /// Returns the candidate as one line.
+    fn line(&self) -> String {
+        let fields = self.fields.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        let overflowed = if self.is_overflowed { ", the time overflows into the sign bit" } else { "" };
+        let form = self.form.map(|form| format!(", from {form}")).unwrap_or_default();
+        let doubt = if self.is_plausible { "" } else { ", but the time is implausible" };
+        format!("{:<18}{}  {fields}{overflowed}{form}{doubt}", self.scheme, self.time)
+    }
+
+    /// Writes the candidate with a line for each field, for a narrow terminal.
+    fn write_fields(&self, out: &mut Out) -> Result<(), Stop> {
+        let mut lines = vec![("scheme", self.scheme), ("time", &self.time)];
+        lines.extend(self.fields.iter().map(|(name, value)| (*name, value.as_str())));
+        lines.extend(self.is_overflowed.then_some(("sign", "the time overflows")));
+        lines.extend(self.form.map(|form| ("from", form)));
+        lines.extend((!self.is_plausible).then_some(("note", "implausible time")));
+        Ok(lines.iter().try_for_each(|(name, value)| writeln!(out, "{name:<9}{value}"))?)
     }
 }

@@ -18,7 +18,8 @@ use crate::time::rfc3339;
 
 /// Show and free the lanes that processes lease from a register
 ///
-/// A register keeps which process mints in which lane, and up to which time it may mint there (its ceiling). See LEASES.md.
+/// A register stores which process mints in which lane, and up to which time it may mint there (its ceiling).
+/// docs/LEASES.md describes lanes.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -45,10 +46,9 @@ enum Action {
 /// Where the lanes are.
 #[derive(clap::Args)]
 struct Place {
-    /// The store: `file:PATH`, or a URL of `postgres`, `mysql`, `redis`, `etcd` or `zookeeper`
+    /// The store: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
-    /// For all but files, the tool must be built with the feature of the store:
-    /// cargo install imid-cli --features postgres
+    /// For all stores except files, the tool must be built with the feature of the store, such as --features postgres.
     #[arg(long, value_name = "URL")]
     register: String,
     /// Name of the space of lanes, as in the options of the generator
@@ -66,8 +66,8 @@ struct Release {
     /// How long to watch the lane, in seconds; at least the horizon of its holder
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = whole_number::<u32>)]
     time_out: u32,
-    /// Free the lane even if its holder is alive. No ID comes twice: the holder uses what is left below its ceiling, and then
-    /// needs another lane. If no lane is free, it cannot mint
+    /// Free the lane even if its holder is alive. No ID is repeated: the holder mints up to its ceiling, and then needs
+    /// another lane. If no lane is free, it cannot mint
     #[arg(long)]
     force: bool,
 }

@@ -1,5 +1,7 @@
 //! Lines that are an ID, or a JSON object with an ID, for the commands that read many of them.
 
+use std::borrow::Cow;
+
 use crate::input::trim_line_end;
 use crate::json_line::{self, JsonLine};
 use crate::report::{Report, quote, quote_json};
@@ -20,9 +22,22 @@ pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme) -> Resu
     let object = JsonLine::read(line)?;
     let value = object.value(field)?;
     // A Snowflake can be a number in JSON. A message ID is always a string.
-    let text = json_line::text(value).filter(|_| value.starts_with('"') || !scheme.is_text());
-    let text = text.ok_or_else(|| format!("field {}: expected a string, found {}", quote(field), quote_json(value)))?;
+    let text = if scheme.is_text() { id_text(&object, field)? } else { text(value, field)? };
     Ok(IdLine { id: scheme.parse(text.as_bytes())?, object: Some(object) })
+}
+
+/// Returns the text of a field with a message ID, which is always a string.
+pub(super) fn id_text<'a>(object: &JsonLine<'a>, field: &str) -> Result<Cow<'a, str>, String> {
+    let value = object.value(field)?;
+    if value.starts_with('"') { text(value, field) } else { Err(not_a_string(value, field)) }
+}
+
+fn text<'a>(value: &'a str, field: &str) -> Result<Cow<'a, str>, String> {
+    json_line::text(value).ok_or_else(|| not_a_string(value, field))
+}
+
+fn not_a_string(value: &str, field: &str) -> String {
+    format!("field {}: expected a string, found {}", quote(field), quote_json(value))
 }
 
 /// Prints the first problems, and notes that there were problems.

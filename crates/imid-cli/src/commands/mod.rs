@@ -13,6 +13,7 @@ mod range;
 mod rows;
 mod shard;
 mod stats;
+mod stored;
 mod tag;
 
 use std::num::{IntErrorKind, ParseIntError};

@@ -25,9 +25,9 @@ use crate::session::{NO_SESSION, SessionArgs};
 /// The command ends when the clock has passed its last ID. So a run that starts after another one has ended repeats none
 /// of its IDs. After the clock was set back, give the last ID to --after.
 ///
-/// Several runs at once know nothing of each other. Two of their IDs are equal with probability 1/4096 if they have the
-/// same session and millisecond. To mint without repeats, mint in one process, or give each session to one process.
-/// Snowflakes need another --node for each run.
+/// Several runs at the same time share no state. Two of their IDs are equal with probability 1/4096 if they have the same
+/// session and millisecond. To mint without repeats, mint in one process, or give each session to one process. Each run
+/// that mints Snowflakes needs its own --node.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

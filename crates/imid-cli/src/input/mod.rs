@@ -16,7 +16,7 @@ use indicatif::ProgressBar;
 
 use self::compressed::{Source, decompressed};
 pub(crate) use self::kind::Kind;
-pub(crate) use self::open::{Opened, open};
+pub(crate) use self::open::{InputArgs, Opened};
 pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;
@@ -62,6 +62,12 @@ impl Input {
     /// Returns the lines of standard input.
     pub(crate) fn stdin() -> Result<Self, Stop> {
         let (source, name) = source(None)?;
+        Self::new(source, name)
+    }
+
+    /// Returns the lines of a file.
+    pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
+        let (source, name) = source(Some(path))?;
         Self::new(source, name)
     }
 
@@ -183,9 +189,9 @@ impl Input {
     }
 }
 
-/// Opens a file, or standard input if there is no path or the path is `-`. Returns its name for errors, too.
+/// Opens a file, or standard input if there is no path. Returns its name for errors, too.
 fn source(path: Option<&Path>) -> Result<(Source, String), Stop> {
-    let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+    let Some(path) = path else {
         let name = "standard input";
         descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
         return Ok((Box::new(io::stdin()), name.into()));

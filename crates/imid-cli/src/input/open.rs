@@ -1,11 +1,35 @@
 //! Opens input whose format its name or its first bytes show.
 
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::compressed::{Source, read_some};
 use super::{Input, Kind, source};
 use crate::report::Stop;
+
+/// The arguments that name the input of a command.
+#[derive(clap::Args)]
+pub(crate) struct InputArgs {
+    /// File to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Format of the input [default: parquet or arrow if the first bytes show it, csv or tsv if the name of FILE shows
+    /// it, such as chat.csv.gz, otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    kind: Option<Kind>,
+}
+
+impl InputArgs {
+    /// Returns the file, or `None` for standard input.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Opens the file or standard input. Without a given format, recognizes Parquet and Arrow by their first bytes.
+    pub(crate) fn open(&self) -> Result<Opened, Stop> {
+        open(self.file(), self.kind)
+    }
+}
 
 /// An input, by the way in which it is read.
 pub(crate) enum Opened {
@@ -35,8 +59,7 @@ const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 const PARQUET: &[u8] = b"PAR1";
 
-/// Opens a file, or standard input. Without a given format, recognizes Parquet and Arrow by their first bytes.
-pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
+fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
     let (mut source, name) = source(path)?;
     if matches!(given, None | Some(Kind::Arrow)) {
         let (head, whole) = peek(source).map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;

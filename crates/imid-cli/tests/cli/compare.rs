@@ -69,6 +69,12 @@ fn a_narrow_terminal_gets_two_lines_per_id() {
 }
 
 #[test]
+fn more_than_a_million_ids_are_an_error() {
+    let ids = "2222-2222-2222-2222\n".repeat(1_000_001);
+    assert_eq!(imid("compare --json", ids).error(1), "line 1000001: expected at most 1000000 IDs, found more");
+}
+
+#[test]
 fn a_bad_id_or_none_is_an_error() {
     assert_eq!(imid("compare", "\n").error(1), "expected at least one ID, found none");
     assert!(imid(&format!("compare {FIRST} x"), "").error(1).starts_with("argument 2: \"x\" is not an ID: "));

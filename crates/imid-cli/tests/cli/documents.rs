@@ -54,6 +54,9 @@ fn assert_commands_print_the_written_output(document: &str) {
     std::os::unix::fs::symlink(samples, directory.path().join("examples")).expect("the directory is empty");
     let mut status = 0;
     for Example { command, output } in examples(document) {
+        if cfg!(not(feature = "parquet")) && command.contains(".parquet") {
+            continue;
+        }
         let mut shell = Command::new("sh");
         // `$?` is the status of the previous command.
         shell
@@ -69,12 +72,94 @@ fn assert_commands_print_the_written_output(document: &str) {
     }
 }
 
+const README: &str = include_str!("../../../../README.md");
+const MIGRATING: &str = include_str!("../../../../docs/MIGRATING.md");
+
 #[test]
 fn the_commands_of_the_readme_print_its_output() {
-    assert_commands_print_the_written_output(include_str!("../../../../README.md"));
+    assert_commands_print_the_written_output(README);
 }
 
 #[test]
 fn the_commands_of_the_migration_guide_print_its_output() {
-    assert_commands_print_the_written_output(include_str!("../../../../docs/MIGRATING.md"));
+    assert_commands_print_the_written_output(MIGRATING);
+}
+
+/// Returns the blocks of a language.
+pub(crate) fn blocks<'a>(document: &'a str, language: &str) -> Vec<&'a str> {
+    let start = format!("\n```{language}\n");
+    document.split(&*start).skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default()).collect()
+}
+
+/// Runs a script in a new home folder. Its first error ends it.
+fn run_at_home(script: &str) -> (tempfile::TempDir, Result<String, String>) {
+    let home = tempfile::tempdir().unwrap();
+    let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().unwrap();
+    let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", script]).env("PATH", path).env("HOME", home.path()).env("LC_ALL", "C.UTF-8");
+    let ran = shell.current_dir(&home).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let result = if ran.status.success() { Ok(text(&ran.stdout)) } else { Err(text(&ran.stderr)) };
+    (home, result)
+}
+
+#[test]
+fn each_shell_block_of_the_documents_is_run_by_a_test() {
+    let [first, tests, install] = blocks(README, "sh")[..] else { panic!("the README has three shell blocks") };
+    let (_home, ran) = run_at_home(&first.replace("cargo run --", "imid"));
+    assert!(ran.as_ref().is_ok_and(|out| out.contains("\ntype     3 GROUP\nhash     3966315\n")), "{ran:?}");
+    assert!(include_str!("../../../../ci/tests.sh").contains(&format!("{{ {tests} 2>&1")), "{tests}");
+
+    let (pages, others): (Vec<_>, Vec<_>) = install.lines().partition(|line| line.starts_with("man "));
+    let (_home, ran) = run_at_home(&others.join("\n"));
+    assert_eq!(ran.as_deref(), Ok(""));
+    // Each shell finds the script in its folder.
+    for (shell, script) in [
+        (
+            "bash",
+            "bash --norc -c '. /usr/share/bash-completion/bash_completion; _completion_loader imid; complete -p imid'",
+        ),
+        ("fish", "fish -c \"complete -C 'imid ins'\""),
+        ("zsh", "zsh -f -c 'fpath=(~/.zfunc $fpath); autoload -U compinit; compinit -u; print -r -- $_comps[imid]'"),
+        ("man", &pages.join("\n")),
+    ] {
+        let can_run = match shell {
+            "bash" => Path::new("/usr/share/bash-completion/bash_completion").exists(),
+            _ => Command::new(shell).arg("--version").output().is_ok(),
+        };
+        if !can_run {
+            crate::skip("each_shell_block_of_the_documents_is_run_by_a_test", format_args!("{shell} is not installed"));
+            continue;
+        }
+        let (_home, ran) = run_at_home(&format!("{}\n{script}", others.join("\n")));
+        let expected = match shell {
+            "bash" => " -F _imid imid\n",
+            "fish" => "inspect\tShow the fields of IDs",
+            "zsh" => "_imid\n",
+            _ => "imid-tag",
+        };
+        assert!(ran.as_ref().is_ok_and(|out| out.contains(expected)), "{shell}: {ran:?}");
+    }
+
+    // The tests with PostgreSQL run these.
+    assert!(blocks(MIGRATING, "sh").iter().all(|block| block.contains("psql")));
+    assert_eq!((blocks(MIGRATING, "sh").len(), blocks(MIGRATING, "sql").len(), blocks(README, "sql").len()), (2, 2, 0));
+}
+
+#[test]
+fn the_arguments_of_each_command_in_a_sentence_are_accepted() {
+    let mut count = 0;
+    for document in [README, MIGRATING] {
+        let commands =
+            document.split('`').skip(1).step_by(2).filter(|code| code.starts_with("imid ") && !code.contains('\n'));
+        for command in commands.filter(|command| command.contains("--")) {
+            let (_home, ran) = run_at_home(&command.replace("COMMAND", "tag"));
+            // The input is empty, or its file is missing.
+            let is_usage = |error: &str| error.contains("Usage:") || error.contains("For more information");
+            assert!(ran.as_ref().map_or_else(|error| !is_usage(error), |_| true), "{command}: {ran:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 4, "{count}");
 }

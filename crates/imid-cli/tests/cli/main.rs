@@ -3,10 +3,14 @@
 mod bounds;
 mod check;
 mod compare;
+#[cfg(feature = "parquet")]
+mod damaged;
 mod dialect;
 mod documents;
 mod fidelity;
+mod fields;
 mod forms;
+mod help;
 mod inspect;
 mod lane;
 mod new;
@@ -15,6 +19,7 @@ mod parquet;
 mod pipes;
 mod postgres;
 mod real;
+mod resume;
 mod shell;
 #[cfg(unix)]
 mod signals;
@@ -70,6 +75,11 @@ impl Ran {
         self.out
     }
 
+    /// Returns the first line of standard error.
+    fn error_line(&self) -> &str {
+        self.err.lines().next().unwrap_or_default()
+    }
+
     /// Returns the error of a run without output.
     fn error(self, status: i32) -> String {
         assert_eq!((self.status, self.out.as_str()), (status, ""), "{}", self.err);
@@ -85,20 +95,6 @@ fn skip(test: &str, reason: impl Display) {
 
 fn ids(text: &str) -> Vec<MessageId> {
     text.lines().map(|line| line.parse().expect("a line is an ID")).collect()
-}
-
-#[test]
-fn each_command_has_help_with_examples() {
-    for command in
-        ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "completions", "man"]
-    {
-        let help = imid(&format!("{command} --help"), "").ok();
-        assert!(help.contains("Examples:\n  imid "), "{help}");
-    }
-    let help = imid("--help", "").ok();
-    assert!(help.contains("Exit status:"));
-    assert_eq!(imid("", "").status, 2);
-    assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::command;
 const NOON: i64 = 1_763_640_000_000;
 
 /// Rows with a session, a time and other columns. Row 3 has no text.
-fn batch(rows: i64) -> RecordBatch {
+pub(crate) fn batch(rows: i64) -> RecordBatch {
     let rooms: DictionaryArray<Int32Type> =
         (0..rows).map(|row| ["kitchen", "hall"][usize::from(row % 2 == 1)]).collect();
     let times = TimestampMillisecondArray::from_iter_values((0..rows).map(|row| NOON + row / 2)).with_timezone("UTC");
@@ -37,7 +37,7 @@ fn batch(rows: i64) -> RecordBatch {
     .unwrap()
 }
 
-fn parquet_bytes(batch: &RecordBatch, group: usize) -> Vec<u8> {
+pub(crate) fn parquet_bytes(batch: &RecordBatch, group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(group))
         .set_compression(Compression::SNAPPY)
@@ -48,13 +48,13 @@ fn parquet_bytes(batch: &RecordBatch, group: usize) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-fn file_bytes(batch: &RecordBatch) -> Vec<u8> {
+pub(crate) fn file_bytes(batch: &RecordBatch) -> Vec<u8> {
     let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(batch).unwrap();
     writer.into_inner().unwrap()
 }
 
-fn stream_bytes(batch: &RecordBatch) -> Vec<u8> {
+pub(crate) fn stream_bytes(batch: &RecordBatch) -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     for start in (0..batch.num_rows()).step_by(100) {
         writer.write(&batch.slice(start, 100.min(batch.num_rows() - start))).unwrap();
@@ -63,17 +63,17 @@ fn stream_bytes(batch: &RecordBatch) -> Vec<u8> {
 }
 
 /// Runs the tool, and returns the exit status, standard output and standard error.
-fn run(args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
+pub(crate) fn run(args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
     let output = command().args(args.split_whitespace()).write_stdin(input).output().unwrap();
     (output.status.code().unwrap(), output.stdout, String::from_utf8(output.stderr).unwrap())
 }
 
-fn read_parquet(bytes: Vec<u8>) -> Vec<RecordBatch> {
+pub(crate) fn read_parquet(bytes: Vec<u8>) -> Vec<RecordBatch> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
     builder.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect()
 }
 
-fn texts(batches: &[RecordBatch], name: &str) -> Vec<String> {
+pub(crate) fn texts(batches: &[RecordBatch], name: &str) -> Vec<String> {
     let column = |batch: &RecordBatch| batch.column_by_name(name).unwrap().clone();
     batches
         .iter()
@@ -83,7 +83,7 @@ fn texts(batches: &[RecordBatch], name: &str) -> Vec<String> {
         .collect()
 }
 
-const TAG: &str = "tag --type group --session-field room --time-field at --seed 1";
+pub(crate) const TAG: &str = "tag --type group --session-field room --time-field at --seed 1";
 
 /// The IDs of the same rows as JSON lines.
 fn expected_ids(rows: i64) -> Vec<String> {
@@ -205,41 +205,6 @@ fn a_bad_row_ends_a_table_that_can_be_read_or_is_left_out() {
     let (status, out, _) = run("tag --session-field room --keep-going", &input);
     assert_eq!(status, 1);
     assert_eq!(texts(&read_parquet(out), "room"), ["a", "b"]);
-}
-
-#[test]
-fn a_wrong_column_or_a_damaged_file_is_an_error_of_one_line() {
-    let table = parquet_bytes(&batch(10), 9);
-    for (args, expected) in [
-        ("tag --session-field no", "error: standard input: field \"no\" is missing"),
-        (
-            "tag --session-field at",
-            "error: standard input: field \"at\": expected a column of strings or integers, found Timestamp(ms, \"UTC\")",
-        ),
-        (
-            "tag --session-field room --id-field text",
-            "error: standard input: field \"text\" already exists (--overwrite replaces it)",
-        ),
-        ("check --id-field no", "error: standard input: field \"no\" is missing"),
-        ("tag --session-field room --in arrow", "error: cannot read standard input as "),
-    ] {
-        let (status, _, err) = run(args, &table);
-        assert_eq!((status, err.lines().count()), (1, 1), "{args}: {err}");
-        assert!(err.starts_with(expected), "{args}: {err}");
-    }
-    for bytes in [&table[..], &file_bytes(&batch(10)), &stream_bytes(&batch(10))] {
-        // A stream may end between two messages, so it is cut within its schema and within its rows.
-        for len in [8, 100, bytes.len() * 3 / 4, bytes.len() - 16] {
-            let (status, _, err) = run(TAG, &bytes[..len]);
-            assert!(
-                status == 1 && err.starts_with("error: ") && err.lines().count() == 1,
-                "{len} bytes: {status} {err}"
-            );
-        }
-    }
-    let (status, out, _) = run("tag --session-field room --id-field text --overwrite", &table);
-    assert_eq!(status, 0);
-    assert_eq!(texts(&read_parquet(out), "text").len(), 10);
 }
 
 /// A folder with a virtual environment of Python that has pyarrow.

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::documents::blocks;
 use crate::skip;
 
 /// A server that listens on a socket in its folder.
@@ -74,11 +75,12 @@ impl Drop for Server {
     }
 }
 
-/// Returns the `sh` blocks of the guide that use `psql`, in their order.
-fn recipes() -> Vec<String> {
-    let guide = include_str!("../../../../docs/MIGRATING.md");
-    let blocks = guide.split("\n```sh\n").skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default());
-    blocks.filter(|block| block.contains("psql")).map(str::to_owned).collect()
+const GUIDE: &str = include_str!("../../../../docs/MIGRATING.md");
+
+/// Returns the layouts in the guide's table of formulas, each with its formula for unix milliseconds.
+fn formulas() -> Vec<(&'static str, &'static str)> {
+    let rows = GUIDE.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |")?.split_once("` | `"));
+    rows.flat_map(|(names, formula)| names.split("`, `").map(move |name| (name, formula))).collect()
 }
 
 #[test]
@@ -94,11 +96,11 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
         assert!(run.status.success(), "{script}\n{out}\n{err}");
         out.into_owned()
     };
-    let [rongcloud, snowflake] = <[String; 2]>::try_from(recipes()).expect("the guide has two recipes");
+    let [rongcloud, snowflake] = blocks(GUIDE, "sh")[..] else { panic!("the guide has two recipes") };
 
     run("psql -qc \"CREATE TABLE message (id text PRIMARY KEY, room text);
          INSERT INTO message VALUES ('BUFE-A62U-32C4-01I2', 'a'), ('5DO1-7OBR-12LJ-ECGG', 'b')\"");
-    let says = run(&rongcloud);
+    let says = run(rongcloud);
     assert!(says.contains("valid       2\ninvalid     0\n"), "{says}");
     let column = run("psql -Atc 'SELECT id, encode(id80, $$hex$$) FROM message ORDER BY id80'");
     assert_eq!(column, "5DO1-7OBR-12LJ-ECGG|2b7013e17b08ab373210\nBUFE-A62U-32C4-01I2|5f9ee5185e1898400642\n");
@@ -108,7 +110,7 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
          INSERT INTO message SELECT 1169786042799259000 + n * 1500000,
            CASE n % 3 WHEN 0 THEN 'kitchen, \\\"2\\\"' WHEN 1 THEN 'room-42' ELSE 'Küche' END
          FROM generate_series(1, 500) AS n\"");
-    let says = run(&snowflake);
+    let says = run(snowflake);
     assert!(says.contains("valid       500\ninvalid     0\n"), "{says}");
     assert!(says.contains(" out_of_order \n--------------\n            0\n"), "{says}");
     let hex = run("psql -Atc \"SELECT encode(id80, 'hex') FROM message WHERE room = 'room-42' ORDER BY id80\"");
@@ -119,4 +121,46 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
     assert_eq!(String::from_utf8_lossy(&read.stdout), "GROUP,true\n".repeat(167));
     let other = run("psql -Atc \"SELECT encode(id80, 'hex') FROM message WHERE room LIKE 'kitchen%' LIMIT 1\"");
     assert!(run(&format!("imid inspect --session 'kitchen, \"2\"' {}", other.trim())).contains("the hash matches"));
+}
+
+#[test]
+fn the_sql_of_the_migration_guide_agrees_with_the_tool() {
+    let server = match Server::start() {
+        Ok(server) => server,
+        Err(reason) => return skip("the_sql_of_the_migration_guide_agrees_with_the_tool", reason),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        let run = server.shell(folder.path(), script);
+        assert!(run.status.success(), "{script}\n{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8_lossy(&run.stdout).trim().to_owned()
+    };
+    let statements = blocks(GUIDE, "sql");
+    for (dialect, id, statement) in
+        [("rongcloud", "BUFE-A62U-32C4-01I2", statements[0]), ("juggleim", "pb9hvkf86lyr3bmm", statements[1])]
+    {
+        let recoded = run(&format!(
+            "psql -qAt <<'SQL'\nCREATE TEMPORARY TABLE message (id text);\nINSERT INTO message VALUES ('{id}');\n{statement}\nSQL"
+        ));
+        assert_eq!(
+            recoded,
+            run(&format!("imid inspect --dialect {dialect} --format hex {id} | imid inspect --format text"))
+        );
+    }
+
+    let formulas = formulas();
+    assert_eq!(formulas.len(), 5);
+    for (layout, formula) in formulas {
+        let ids: &[i64] = match layout {
+            // The time of this layout uses the sign bit since 2026.
+            "rollback-38-15-10" => &[0, 1, 204_697_221_847_986_177, i64::MAX, i64::MIN, -1],
+            _ => &[0, 1, 204_697_221_847_986_177, i64::MAX],
+        };
+        for id in ids {
+            let time = run(&format!("psql -Atc 'SELECT {formula} FROM (SELECT ({id})::bigint AS id) AS message'"));
+            let expected =
+                format!("imid inspect --dialect {layout} --format csv --columns unix_ms --no-header -- {id}");
+            assert_eq!(time, run(&expected), "{layout} {id}");
+        }
+    }
 }

@@ -80,6 +80,16 @@ fn a_signal_during_a_run_leaves_whole_lines_in_the_file() {
             ended_while_writing("tag --session-field s --format int", b"{\"s\":1,\"text\":\"0123456789\"}\n");
         assert!(written.ends_with("\"}\n"));
 
+        // A record has several lines.
+        let (written, err) = ended_while_writing(
+            "tag --session-field s --format int --in csv",
+            b"s,text\n1,\"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\"\n",
+        );
+        // Each line of the text is short, so a line end is seldom the end of a record.
+        assert!(written.ends_with('\n') && !written.ends_with("j\"\n"));
+        let mut records = csv::Reader::from_reader(written.as_bytes());
+        assert!(records.records().all(|record| record.is_ok_and(|record| record.len() == 3)), "{err}");
+
         let (written, err) = ended_while_writing("inspect --json", b"2222-2222-2222-2222\n");
         assert_eq!((written.ends_with("}\n"), err.as_str()), (true, "ended by SIGTERM\n"));
         let (written, _) = ended_while_writing("new -n 1000000000", b"");

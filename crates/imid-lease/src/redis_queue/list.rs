@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::{Client, Connection, RedisError, cmd};
 
-use crate::register::RegisterError;
+use crate::register::{RegisterError, parse_redis_url as parse};
 
 /// A call that has failed.
 #[derive(Debug)]
@@ -38,9 +38,7 @@ pub(super) struct RedisList {
 
 impl RedisList {
     pub(super) fn new(url: &str, key: &str, time_limit: Duration) -> Result<Self, RegisterError> {
-        let client =
-            Client::open(url).map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))?;
-        Ok(Self { client, key: key.to_owned(), time_limit, connection: None })
+        Ok(Self { client: parse(url)?, key: key.to_owned(), time_limit, connection: None })
     }
 
     fn call<T: redis::FromRedisValue>(&mut self, command: &redis::Cmd) -> Result<T, Failure> {

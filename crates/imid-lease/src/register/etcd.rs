@@ -44,7 +44,7 @@ impl EtcdRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn new(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", 2379)?;
+        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379)?;
         if !path.is_empty() {
             return Err(RegisterError::new("cannot read the etcd URL: expected no path"));
         }

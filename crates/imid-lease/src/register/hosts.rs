@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::RegisterError;
+use super::{RegisterError, no_tls};
 
 /// The parts of such a URL.
 pub(super) struct Hosts {
@@ -18,9 +18,16 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Reads the URL of a store. Errors do not repeat the text, because a password may be in it.
-    pub(super) fn parse(url: &str, store: &str, default_port: u16) -> Result<Self, RegisterError> {
+    pub(super) fn parse(url: &str, store: &str, scheme: &str, default_port: u16) -> Result<Self, RegisterError> {
         let wrong = |expected: &str| RegisterError::new(format!("cannot read the {store} URL: expected {expected}"));
-        let (_, rest) = url.split_once("://").ok_or_else(|| wrong("scheme://host:port"))?;
+        let rest = match url.split_once("://") {
+            Some((found, rest)) if found == scheme => rest,
+            // Without this check a URL that asks for TLS would be read as one that does not.
+            Some((found, _)) if found == "https" || found.strip_suffix('s') == Some(scheme) => {
+                return Err(no_tls(store, &format!("{found}://")));
+            }
+            _ => return Err(wrong(&format!("{scheme}://host:port"))),
+        };
         let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
         let (user, hosts) = match authority.rsplit_once('@') {
             None => (None, authority),
@@ -52,25 +59,26 @@ mod tests {
 
     #[test]
     fn a_url_has_hosts_and_may_have_a_user_and_a_path() {
-        let parsed = Hosts::parse("x://a%40b:c%3Ad@h1:1,h2,[::1]:3,[::2]/chat/ids/", "X", 99).unwrap();
+        let parsed = Hosts::parse("x://a%40b:c%3Ad@h1:1,h2,[::1]:3,[::2]/chat/ids/", "X", "x", 99).unwrap();
         assert_eq!(parsed.user, Some(("a@b".into(), "c:d".into())));
         assert_eq!(parsed.addresses, ["h1:1", "h2:99", "[::1]:3", "[::2]:99"]);
         assert_eq!(parsed.path, "/chat/ids");
-        let parsed = Hosts::parse("x://h", "X", 99).unwrap();
+        let parsed = Hosts::parse("x://h", "X", "x", 99).unwrap();
         assert_eq!((parsed.user, parsed.addresses, parsed.path), (None, vec!["h:99".into()], String::new()));
     }
 
     #[test]
     fn an_error_does_not_repeat_the_password() {
         for (url, expected) in [
-            ("x:secret@h", "scheme://host:port"),
+            ("x:secret@h", "x://host:port"),
+            ("y://u:secret@h", "x://host:port"),
             ("x://secret@h", "user:password before @"),
             ("x://u:secret@", "a host"),
             ("x://u:secret@h:port", "host:port"),
             ("x://u:secret@h:99999", "host:port"),
             ("x://u:secret%ff@h", "a user and a password in UTF-8"),
         ] {
-            let error = Hosts::parse(url, "X", 99).err().unwrap().to_string();
+            let error = Hosts::parse(url, "X", "x", 99).err().unwrap().to_string();
             assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
         }
     }

@@ -7,13 +7,13 @@ mod file;
 mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
-mod mysql;
+pub(crate) mod mysql;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(crate) mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-mod remote;
+pub(crate) mod remote;
 mod url;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
@@ -25,13 +25,15 @@ use std::borrow::Cow;
 
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
+#[cfg(feature = "redis")]
+pub(crate) use self::redis::parse as parse_redis_url;
 pub use self::url::{open_url, open_url_with_time_limit};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdRegister;
 pub use file::FileRegister;
-pub use memory::MemoryRegister;
+pub use memory::{MemoryRegister, MemorySnapshot};
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]
@@ -158,6 +160,14 @@ fn check_value(value: &str) -> Result<(), RegisterError> {
         Some((at, c)) => Err(RegisterError::new(format!("expected printable ASCII in a value, found {c:?} at {at}"))),
         None => Ok(()),
     }
+}
+
+/// Refuses a URL that asks for TLS. `part` is what asks for it.
+#[allow(dead_code, reason = "each feature of a server uses it")]
+fn no_tls(store: &str, part: &str) -> RegisterError {
+    RegisterError::new(format!(
+        "cannot read the {store} URL: `{part}` asks for TLS, which is not supported; use a tunnel or a local proxy"
+    ))
 }
 
 /// How long a call of an adapter may take by default.

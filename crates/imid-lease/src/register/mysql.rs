@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
 
-use super::remote::{Failure, Remote, Server, promise, remote_register};
-use super::{Promise, RegisterError};
+use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+use super::{Promise, RegisterError, no_tls};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -32,22 +32,29 @@ impl MysqlRegister {
     /// # Errors
     /// The URL cannot be understood, or it names no database.
     pub fn new(url: &str) -> Result<Self, RegisterError> {
-        let options =
-            Opts::from_url(url).map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
-        if options.db_name().is_none_or(str::is_empty) {
-            return Err(RegisterError::new(
-                "cannot read the MySQL URL: expected a database, as in mysql://host/database",
-            ));
-        }
-        let place = format!("MySQL at {}:{}", options.ip_or_hostname(), options.tcp_port());
-        let options = OptsBuilder::from_opts(options)
-            // An update counts the rows that it found. By default it counts those that it changed.
-            .client_found_rows(true)
-            // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
-            .prefer_socket(false)
-            .setup(SETUP.map(str::to_owned).to_vec());
-        Ok(Self(Remote::new(Mysql { options: options.into() }, place)))
+        let (options, place) = parse(url)?;
+        Ok(Self(Remote::new(Mysql { options }, place)))
     }
+}
+
+/// Reads a URL. Returns the client's settings, and the place for errors.
+pub(crate) fn parse(url: &str) -> Result<(Opts, String), RegisterError> {
+    let options =
+        Opts::from_url(url).map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+    if options.ssl_opts().is_some() {
+        return Err(no_tls("MySQL", "require_ssl=true"));
+    }
+    if options.db_name().is_none_or(str::is_empty) {
+        return Err(RegisterError::new("cannot read the MySQL URL: expected a database, as in mysql://host/database"));
+    }
+    let place = format!("MySQL at {}:{}", options.ip_or_hostname(), options.tcp_port());
+    let options = OptsBuilder::from_opts(options)
+        // An update counts the rows that it found. By default it counts those that it changed.
+        .client_found_rows(true)
+        // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
+        .prefer_socket(false)
+        .setup(SETUP.map(str::to_owned).to_vec());
+    Ok((options.into(), place))
 }
 
 pub(super) struct Mysql {
@@ -75,11 +82,7 @@ impl Server for Mysql {
     type Connection = Conn;
 
     async fn connect(&self) -> Result<(Conn, Promise), Failure> {
-        let mut conn = Conn::new(self.options.clone()).await?;
-        let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
-        if read_only != Some(false) {
-            return Err("expected a server that takes writes, found one with read_only".into());
-        }
+        let mut conn = connect(&self.options).await?;
         match check_table(&mut conn).await {
             Err(failure) if is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
@@ -90,7 +93,9 @@ impl Server for Mysql {
         let promise = settings(&mut conn).await?;
         Ok((conn, promise))
     }
+}
 
+impl Records for Mysql {
     async fn read(conn: &mut Conn, key: &str) -> Result<Option<String>, Failure> {
         Ok(conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?)
     }
@@ -133,19 +138,34 @@ async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
             return wrong("varbinary", data_type);
         }
     }
-    let status: Option<Row> = conn.query_first(r"SHOW TABLE STATUS LIKE 'imid\_register'").await?;
-    match status.and_then(|status| status.get_opt::<String, _>("Engine")?.ok()) {
+    match engine(conn, r"imid\_register").await? {
         Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => Ok(()),
         engine => wrong("the engine InnoDB", engine.unwrap_or_else(|| "none".into())),
     }
+}
+
+/// Returns the engine of a table.
+pub(crate) async fn engine(conn: &mut Conn, table: &str) -> Result<Option<String>, Failure> {
+    let status: Option<Row> = conn.query_first(format!("SHOW TABLE STATUS LIKE '{table}'")).await?;
+    Ok(status.and_then(|status| status.get_opt::<String, _>("Engine")?.ok()))
 }
 
 fn is_no_table(failure: &Failure) -> bool {
     matches!(failure.downcast_ref(), Some(Error::Server(error)) if error.code == NO_TABLE)
 }
 
+/// Connects to a server that takes writes.
+pub(crate) async fn connect(options: &Opts) -> Result<Conn, Failure> {
+    let mut conn = Conn::new(options.clone()).await?;
+    let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
+    if read_only != Some(false) {
+        return Err("expected a server that takes writes, found one with read_only".into());
+    }
+    Ok(conn)
+}
+
 /// Reads the settings that make commits durable.
-async fn settings(conn: &mut Conn) -> Result<Promise, Failure> {
+pub(crate) async fn settings(conn: &mut Conn) -> Result<Promise, Failure> {
     let settings: Vec<(String, String)> = conn
         .query(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_doublewrite', \

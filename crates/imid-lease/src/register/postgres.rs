@@ -1,12 +1,12 @@
 //! PostgreSQL.
 
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, NoTls};
 
-use super::remote::{Failure, Remote, Server, promise, remote_register};
-use super::{Promise, RegisterError};
+use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+use super::{Promise, RegisterError, no_tls};
 
 remote_register! {
     /// A register in PostgreSQL 11 or later.
@@ -35,14 +35,23 @@ impl PostgresRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn new(url: &str) -> Result<Self, RegisterError> {
-        let config: Config =
-            url.parse().map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
-        if matches!(config.get_ssl_mode(), SslMode::Require) {
-            return Err(RegisterError::new("cannot read the PostgreSQL URL: `sslmode=require` is not supported"));
-        }
-        let place = format!("PostgreSQL at {}", places(&config));
+        let (config, place) = parse(url)?;
         Ok(Self(Remote::new(Postgres { config }, place)))
     }
+}
+
+/// Reads a URL. Returns the client's settings, and the place for errors.
+pub(crate) fn parse(url: &str) -> Result<(Config, String), RegisterError> {
+    let config: Config =
+        url.parse().map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
+    if matches!(config.get_ssl_mode(), SslMode::Require) {
+        return Err(no_tls("PostgreSQL", "sslmode=require"));
+    }
+    if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
+        return Err(no_tls("PostgreSQL", "sslnegotiation=direct"));
+    }
+    let place = format!("PostgreSQL at {}", places(&config));
+    Ok((config, place))
 }
 
 /// Lists the hosts and ports of a configuration.
@@ -76,6 +85,8 @@ macro_rules! durable {
     };
 }
 
+pub(crate) use durable;
+
 const INSERT: &str =
     concat!("INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ", durable!(), " ON CONFLICT (key) DO NOTHING");
 
@@ -84,31 +95,27 @@ const UPDATE: &str =
 
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
     current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
-    (SELECT relpersistence = 'u' FROM pg_class WHERE oid = 'imid_register'::regclass)";
+    (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1))";
 
 impl Server for Postgres {
     type Connection = Client;
 
     async fn connect(&self) -> Result<(Client, Promise), Failure> {
-        let (client, connection) = self.config.connect(NoTls).await?;
-        // The task ends with the connection. Its error is also that of the call.
-        tokio::spawn(connection);
-        let row =
-            client.query_typed_one("SELECT pg_is_in_recovery(), to_regclass('imid_register') IS NOT NULL", &[]).await?;
-        if row.try_get(0)? {
-            return Err("expected a server that takes writes, found a standby".into());
-        }
-        if !row.try_get::<_, bool>(1)? {
+        let client = connect(&self.config).await?;
+        let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
+        if !row.try_get::<_, bool>(0)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
                 created => _ = created?,
             }
         }
-        let promise = settings(&client).await?;
+        let promise = settings(&client, "imid_register").await?;
         Ok((client, promise))
     }
+}
 
+impl Records for Postgres {
     async fn read(client: &mut Client, key: &str) -> Result<Option<String>, Failure> {
         let row =
             client.query_typed_opt("SELECT value FROM imid_register WHERE key = $1", &[(&key, Type::TEXT)]).await?;
@@ -148,9 +155,20 @@ impl Server for Postgres {
     }
 }
 
-/// Reads the settings that make commits durable.
-async fn settings(client: &Client) -> Result<Promise, Failure> {
-    let row = client.query_typed_one(SETTINGS, &[]).await?;
+/// Connects to a server that takes writes.
+pub(crate) async fn connect(config: &Config) -> Result<Client, Failure> {
+    let (client, connection) = config.connect(NoTls).await?;
+    // The task ends with the connection. Its error is also that of the call.
+    tokio::spawn(connection);
+    if client.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
+        return Err("expected a server that takes writes, found a standby".into());
+    }
+    Ok(client)
+}
+
+/// Reads the settings that make the commits of a table durable.
+pub(crate) async fn settings(client: &Client, table: &str) -> Result<Promise, Failure> {
+    let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
         if row.try_get::<_, &str>(column)? != "on" {
@@ -165,7 +183,7 @@ async fn settings(client: &Client) -> Result<Promise, Failure> {
         ));
     }
     if row.try_get(4)? {
-        weaknesses.push("the table imid_register is unlogged, so a crash empties it".into());
+        weaknesses.push(format!("the table {table} is unlogged, so a crash empties it"));
     }
     Ok(promise(&weaknesses))
 }

@@ -3,8 +3,8 @@
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, ServerErrorKind, Value, cmd};
 
-use super::remote::{Failure, Remote, Server, remote_register};
-use super::{Promise, RegisterError};
+use super::remote::{Failure, Records, Remote, Server, remote_register};
+use super::{Promise, RegisterError, no_tls};
 
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
@@ -24,11 +24,20 @@ impl RedisRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn new(url: &str) -> Result<Self, RegisterError> {
-        let client =
-            Client::open(url).map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))?;
+        let client = parse(url)?;
         let place = format!("Redis at {}", client.get_connection_info().addr());
         Ok(Self(Remote::new(Redis { client }, place)))
     }
+}
+
+/// Reads a URL.
+pub(crate) fn parse(url: &str) -> Result<Client, RegisterError> {
+    for scheme in ["rediss://", "valkeys://"] {
+        if url.starts_with(scheme) {
+            return Err(no_tls("Redis", scheme));
+        }
+    }
+    Client::open(url).map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))
 }
 
 pub(super) struct Redis {
@@ -65,7 +74,9 @@ impl Server for Redis {
             _ => Ok((connection, Promise::Weak(WEAKNESS.into()))),
         }
     }
+}
 
+impl Records for Redis {
     async fn read(connection: &mut MultiplexedConnection, key: &str) -> Result<Option<String>, Failure> {
         Ok(cmd("HGET").arg(HASH).arg(key).query_async(connection).await?)
     }

@@ -15,16 +15,20 @@ use tokio::time::timeout;
 use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_value};
 
 /// An error of a client, or a sentence about an answer.
-pub(super) type Failure = Box<dyn Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 /// A kind of server, and where one is.
-pub(super) trait Server: Sync {
+pub(crate) trait Server: Sync {
     type Connection: Send;
     /// Whether the client's tasks run between calls too.
     const NEEDS_THREAD: bool = false;
 
     /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its settings.
     async fn connect(&self) -> Result<(Self::Connection, Promise), Failure>;
+}
+
+/// A server that keeps records.
+pub(crate) trait Records: Server {
     async fn read(connection: &mut Self::Connection, key: &str) -> Result<Option<String>, Failure>;
     /// Returns the records in any order.
     async fn list(connection: &mut Self::Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure>;
@@ -38,7 +42,7 @@ pub(super) trait Server: Sync {
 }
 
 /// A server and at most one connection to it.
-pub(super) struct Remote<S: Server> {
+pub(crate) struct Remote<S: Server> {
     server: S,
     /// Kind, host and port, for errors.
     place: String,
@@ -55,7 +59,7 @@ pub(super) struct Remote<S: Server> {
 
 /// Returns what settings with these weaknesses promise.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-pub(super) fn promise(weaknesses: &[String]) -> Promise {
+pub(crate) fn promise(weaknesses: &[String]) -> Promise {
     if weaknesses.is_empty() { Promise::Strong } else { Promise::Weak(weaknesses.join("; ").into()) }
 }
 
@@ -69,53 +73,23 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 }
 
 impl<S: Server> Remote<S> {
-    pub(super) fn new(server: S, place: String) -> Self {
+    pub(crate) fn new(server: S, place: String) -> Self {
         let process = process::id();
         let promise = Promise::Weak("the settings of the server are not known before the first connection".into());
         Self { server, place, time_limit: DEFAULT_TIME_LIMIT, process, runtime: None, connection: None, promise }
     }
 
-    pub(super) fn set_time_limit(&mut self, time_limit: Duration) {
+    pub(crate) fn set_time_limit(&mut self, time_limit: Duration) {
         self.time_limit = time_limit;
     }
 
-    pub(super) fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        check_key(key)?;
-        self.call(format_args!("read {key:?}"), async |connection| S::read(connection, key).await)
-    }
-
-    pub(super) fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        check_prefix(prefix)?;
-        let what = format_args!("list {prefix:?}");
-        let mut records = self.call(what, async |connection| S::list(connection, prefix).await)?;
-        records.sort_unstable();
-        Ok(records)
-    }
-
-    pub(super) fn compare_and_set(
-        &mut self,
-        key: &str,
-        seen: Option<&str>,
-        value: &str,
-    ) -> Result<bool, RegisterError> {
-        check_key(key)?;
-        check_value(value)?;
-        seen.map_or(Ok(()), check_value)?;
-        let what = format_args!("write {key:?}");
-        self.call(what, async |connection| S::compare_and_set(connection, key, seen, value).await)
-    }
-
-    pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        self.call(format_args!("read the time"), S::now_ms)
-    }
-
-    pub(super) fn promise(&self) -> Promise {
+    pub(crate) fn promise(&self) -> Promise {
         self.promise.clone()
     }
 
     /// Runs one operation within the time limit. Connects if there is no connection. After an error the connection is
     /// closed, because an answer that is still under way would be taken for that of the next operation.
-    fn call<T: Send>(
+    pub(crate) fn call<T: Send>(
         &mut self,
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
@@ -159,6 +133,38 @@ impl<S: Server> Remote<S> {
             Ok(Err(failure)) => Err(RegisterError::new(context).caused_by(failure)),
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {time_limit:?}"))),
         }
+    }
+}
+
+impl<S: Records> Remote<S> {
+    pub(super) fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        check_key(key)?;
+        self.call(format_args!("read {key:?}"), async |connection| S::read(connection, key).await)
+    }
+
+    pub(super) fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        check_prefix(prefix)?;
+        let what = format_args!("list {prefix:?}");
+        let mut records = self.call(what, async |connection| S::list(connection, prefix).await)?;
+        records.sort_unstable();
+        Ok(records)
+    }
+
+    pub(super) fn compare_and_set(
+        &mut self,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, RegisterError> {
+        check_key(key)?;
+        check_value(value)?;
+        seen.map_or(Ok(()), check_value)?;
+        let what = format_args!("write {key:?}");
+        self.call(what, async |connection| S::compare_and_set(connection, key, seen, value).await)
+    }
+
+    pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.call(format_args!("read the time"), S::now_ms)
     }
 }
 

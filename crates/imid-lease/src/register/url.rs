@@ -15,6 +15,8 @@ use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | |
 ///
+/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an error.
+///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
 pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
@@ -37,13 +39,15 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
         #[cfg(not(feature = "mysql"))]
         "mysql" | "mariadb" => Err(missing(scheme, "mysql")),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(Box::new(super::RedisRegister::new(url)?.time_limit(time_limit))),
+        "redis" | "rediss" | "valkey" | "valkeys" => {
+            Ok(Box::new(super::RedisRegister::new(url)?.time_limit(time_limit)))
+        }
         #[cfg(not(feature = "redis"))]
-        "redis" | "rediss" => Err(missing(scheme, "redis")),
+        "redis" | "rediss" | "valkey" | "valkeys" => Err(missing(scheme, "redis")),
         #[cfg(feature = "etcd")]
-        "etcd" => Ok(Box::new(super::EtcdRegister::new(url)?.time_limit(time_limit))),
+        "etcd" | "etcds" => Ok(Box::new(super::EtcdRegister::new(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "etcd"))]
-        "etcd" => Err(missing(scheme, "etcd")),
+        "etcd" | "etcds" => Err(missing(scheme, "etcd")),
         #[cfg(feature = "zookeeper")]
         "zookeeper" => Ok(Box::new(super::ZookeeperRegister::new(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "zookeeper"))]
@@ -59,4 +63,15 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
 #[allow(dead_code, reason = "with all features, nothing is missing")]
 fn missing(scheme: &str, feature: &str) -> RegisterError {
     RegisterError::new(format!("{scheme}:// needs the feature `{feature}` of imid-lease, which was not compiled in"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_feature_is_named() {
+        let words = "etcd:// needs the feature `etcd` of imid-lease, which was not compiled in";
+        assert_eq!(missing("etcd", "etcd").to_string(), words);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
 use super::hosts::Hosts;
-use super::remote::{Failure, Remote, Server, remote_register};
+use super::remote::{Failure, Records, Remote, Server, remote_register};
 use super::{Promise, RegisterError};
 
 remote_register! {
@@ -30,7 +30,7 @@ impl ZookeeperRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn new(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", 2181)?;
+        let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", "zookeeper", 2181)?;
         let servers = addresses.join(",");
         let place = format!("ZooKeeper at {servers}");
         Ok(Self(Remote::new(Zookeeper { servers, user, root: path + "/imid-register" }, place)))
@@ -92,7 +92,9 @@ impl Server for Zookeeper {
         client.mkdir(&self.root, &options).await?;
         Ok((Connection { client, root: self.root.clone(), options, written: None }, Promise::Strong))
     }
+}
 
+impl Records for Zookeeper {
     async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         Ok(connection.get(key).await?.map(|(value, _)| value))
     }

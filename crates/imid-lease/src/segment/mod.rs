@@ -288,3 +288,28 @@ pub struct SegmentStatus {
     /// The error of the store's last answer, until it answers again.
     pub error: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_whether_a_retry_helps() {
+        for (kind, words, retry_after) in [
+            (Kind::Used, "both blocks are used, and the store has not answered; retry in 100 ms", Some(PAUSE)),
+            (
+                Kind::WentBack,
+                "the store lost a block that it granted; recover the store, then open the segment again",
+                None,
+            ),
+            (
+                Kind::Forked,
+                "the segment was opened by the process that this one was forked from; open it again in this process",
+                None,
+            ),
+        ] {
+            let error = SegmentError(kind);
+            assert_eq!((error.to_string().as_str(), error.retry_after()), (words, retry_after));
+        }
+    }
+}

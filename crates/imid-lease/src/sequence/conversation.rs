@@ -14,8 +14,10 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) const fn new(section: u32, key: u64) -> Self {
-        Self { section, key }
+    /// `key` is a hash.
+    pub(crate) fn new(section: u32, key: u64) -> Self {
+        // The table has no key 0.
+        Self { section, key: key.max(1) }
     }
 
     /// Returns the section that the conversation belongs to.

@@ -246,6 +246,12 @@ impl Engine {
         true
     }
 
+    /// The name of this owner.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn name(&self) -> &str {
+        &self.config.name
+    }
+
     fn section(&mut self, section: u32) -> &mut Section {
         &mut self.sections[section as usize]
     }

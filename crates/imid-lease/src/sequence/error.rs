@@ -173,3 +173,58 @@ impl From<RegisterError> for OpenError {
         Self(OpenErrorKind::Register(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_next_names_the_section_and_says_when_to_come_back() {
+        for (error, words, retry_ms) in [
+            (NextError::not_held(3, 2_500), "section 3 is not held by this process; retry in 2500 ms", Some(2_500)),
+            (NextError::bound(3, 100), "section 3 has no numbers below its bound left; retry in 100 ms", Some(100)),
+            (
+                NextError::full(3, 1),
+                "section 3 has too many sessions in memory and waits for a new epoch; retry in 1 ms",
+                Some(1),
+            ),
+            (NextError::exhausted(3), "section 3 has used all numbers below 9223372036854775807", None),
+            (
+                NextError::went_back(3),
+                "the register lost an acknowledged write of section 3; recover the register, then open the sequence again",
+                None,
+            ),
+            (
+                NextError::no_such_section(3, 2),
+                "the conversation is of section 3, and the sequence has 2 sections",
+                None,
+            ),
+            (
+                NextError::forked(3),
+                "the sequence was opened by the process that this one was forked from; open it again in this process",
+                None,
+            ),
+        ] {
+            assert_eq!(error.to_string(), words);
+            assert_eq!((error.section(), error.retry_after()), (3, retry_ms.map(Duration::from_millis)), "{words}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_open_says_what_was_expected() {
+        let name = OpenErrorKind::Name { what: "name of an owner", found: "A b".into() };
+        let words = "expected a name of an owner of 1 to 64 characters `a-z`, `0-9`, `-`, `_` and `.`, found \"A b\"";
+        assert_eq!(OpenError::from(name).to_string(), words);
+        let record = OpenError::record("seq/chat/meta", "x".parse::<super::super::record::Meta>().unwrap_err());
+        assert!(record.to_string().starts_with("the record seq/chat/meta cannot be read: expected "), "{record}");
+        let thread = OpenError::thread(std::io::Error::other("no room"));
+        assert_eq!(thread.to_string(), "the keeper's thread cannot be started: no room");
+        let random = OpenError::from(OpenErrorKind::Random(getrandom::Error::UNSUPPORTED)).to_string();
+        assert!(random.starts_with("the system has no random numbers: "), "{random}");
+        let silent = OpenError::from(RegisterError::new("refused"));
+        assert_eq!(
+            (silent.to_string().as_str(), silent.is_unavailable()),
+            ("the register does not answer: refused", true)
+        );
+    }
+}

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use super::SequenceStatus;
 use super::engine::{Action, Effect, Engine, LastStored, Reply};
 use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
-use crate::sync::lock;
+use crate::sync::{lock, try_lock};
 use crate::{Promise, Register};
 
 /// One section: the numbers, and what the minting threads and the keeper tell each other.
@@ -34,6 +35,12 @@ impl Section {
     #[inline]
     pub(crate) fn numbers(&self) -> MutexGuard<'_, Numbers> {
         lock(&self.numbers)
+    }
+
+    /// Returns the numbers, or `None` while another thread uses them.
+    #[inline]
+    pub(crate) fn try_numbers(&self) -> Option<MutexGuard<'_, Numbers>> {
+        try_lock(&self.numbers)
     }
 }
 
@@ -67,9 +74,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(sections: u32, seed: u64, many_sessions: usize) -> Self {
+    pub(crate) fn new(sections: u32, many_sessions: usize) -> Self {
         let section = |_| Section {
-            numbers: Mutex::new(Numbers::new(seed, many_sessions)),
+            numbers: Mutex::new(Numbers::new(many_sessions)),
             wish: AtomicU8::new(NO_WISH),
             went_back: AtomicBool::new(false),
         };
@@ -85,14 +92,38 @@ impl Shared {
 
     /// Asks the keeper for something that the numbers in memory need.
     #[cold]
-    pub(crate) fn wish(&self, section: &Section, wish: Wish) {
+    pub(crate) fn wish(&self, section: u32, wish: Wish) {
         let wish = match wish {
             Wish::Raise => RAISE,
             Wish::NewEpoch => NEW_EPOCH,
         };
         // ORDERING: the keeper takes the numbers' lock before it uses what it knows of them.
-        section.wish.fetch_max(wish, Ordering::Relaxed);
+        self.sections[section as usize].wish.fetch_max(wish, Ordering::Relaxed);
         self.wake();
+    }
+
+    /// Returns what operators should see of a sequence on this register.
+    pub(crate) fn status(&self, register: u128) -> SequenceStatus {
+        let report = lock(&self.report).clone();
+        let mut status = SequenceStatus {
+            register,
+            held: 0,
+            went_back: 0,
+            lost: report.lost,
+            writes: report.writes,
+            sessions: 0,
+            bytes: 0,
+            error: report.error,
+        };
+        for section in &self.sections {
+            let numbers = section.numbers();
+            let (sessions, bytes) = numbers.memory();
+            status.held += u32::from(numbers.epoch() != 0);
+            status.went_back += u32::from(section.went_back.load(Ordering::Relaxed));
+            status.sessions += sessions;
+            status.bytes += bytes;
+        }
+        status
     }
 
     pub(crate) fn claim(&self, section: u32) {
@@ -120,6 +151,11 @@ impl Shared {
 /// Drives the engine.
 pub(crate) struct Keeper {
     pub(crate) register: Box<dyn Register>,
+    #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
+    pub(crate) register_id: u128,
+    /// Of the sequence.
+    #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
+    pub(crate) name: String,
     pub(crate) engine: Engine,
     pub(crate) keys: Keys,
     pub(crate) floor: Option<Floor>,
@@ -138,6 +174,14 @@ impl Keeper {
             }
         }
         self.release_all();
+        self.export();
+    }
+
+    /// Publishes the metrics.
+    #[cfg_attr(not(feature = "metrics"), expect(clippy::unused_self, reason = "there are no metrics"))]
+    fn export(&self) {
+        #[cfg(feature = "metrics")]
+        crate::metrics::record_sequence(&self.name, self.engine.name(), &self.shared.status(self.register_id));
     }
 
     /// Does actions until there is nothing to do at once. Returns how long it then waits.
@@ -161,7 +205,10 @@ impl Keeper {
             }
         };
         match self.engine.poll(now, token) {
-            Action::Wait(until) => Some(Duration::from_millis(until.saturating_sub(now).max(1))),
+            Action::Wait(until) => {
+                self.export();
+                Some(Duration::from_millis(until.saturating_sub(now).max(1)))
+            }
             action => {
                 let answer = self.act(action);
                 self.learn(answer);

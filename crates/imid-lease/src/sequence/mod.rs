@@ -77,7 +77,9 @@
 //! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
 //!
 //! # Cost
-//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. Each owner writes one
+//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock, and one
+//! cache line of the section's table. With a million sessions that line comes from memory. [`Sequence::next_many`] fetches
+//! several of them at the same time. Each owner writes one
 //! record in each quarter of the time-out to show that it is alive, however many sections it has. The records of jumps are
 //! never deleted; there is one for each section and epoch.
 
@@ -86,6 +88,7 @@ mod engine;
 mod error;
 mod jumps;
 mod keeper;
+mod many;
 mod numbers;
 mod options;
 mod record;
@@ -110,7 +113,7 @@ use self::error::OpenErrorKind;
 pub use self::error::{NextError, OpenError};
 pub use self::jumps::Jumps;
 use self::keeper::{Keeper, Shared};
-use self::numbers::Short;
+use self::numbers::{Minted, Short};
 pub use self::options::SequenceOptions;
 pub(crate) use self::options::check_name;
 use self::record::Meta;
@@ -144,8 +147,7 @@ impl Sequence {
     /// The sequence is registered with another count of sections.
     pub fn open(mut register: impl Register + 'static, options: SequenceOptions) -> Result<Self, OpenError> {
         let bits = || crate::random::bits().map_err(OpenErrorKind::Random);
-        let (identity, register_id) = (bits()?, bits()?);
-        let (owner, seed) = (identity as u64, (identity >> 64) as u64);
+        let (owner, register_id) = (bits()? as u64, bits()?);
         let config = options.config(owner)?;
         let keys = Keys::new(&options.name);
         let fresh = Meta { register: register_id, sections: options.sections };
@@ -157,7 +159,7 @@ impl Sequence {
         if meta.sections != options.sections {
             return Err(OpenErrorKind::Sections { registered: meta.sections, given: options.sections }.into());
         }
-        let shared = Arc::new(Shared::new(config.sections, seed, options.sessions_per_section));
+        let shared = Arc::new(Shared::new(config.sections, options.sessions_per_section));
         let mut engine = Engine::new(config, 0);
         let all = if options.claim_all { 0..options.sections.get() } else { 0..0 };
         for section in all.chain(options.claim.iter().copied()) {
@@ -166,7 +168,16 @@ impl Sequence {
         let process = imid::process::watch();
         let floor = options.floor;
         let register: Box<dyn Register> = Box::new(register);
-        let mut keeper = Keeper { register, engine, keys, floor, shared: shared.clone(), started: Instant::now() };
+        let mut keeper = Keeper {
+            register,
+            register_id: meta.register,
+            name: options.name,
+            engine,
+            keys,
+            floor,
+            shared: shared.clone(),
+            started: Instant::now(),
+        };
         keeper.settle();
         let thread = std::thread::Builder::new().name("imid-sequence".to_owned());
         let keeper = thread.spawn(move || keeper.run()).map_err(OpenErrorKind::Thread)?;
@@ -207,10 +218,16 @@ impl Sequence {
             return Err(NextError::no_such_section(conversation.section(), self.sections.get()));
         };
         let minted = section.numbers().next(conversation.key());
+        self.finish(conversation, minted)
+    }
+
+    /// Tells the keeper what the numbers need, and returns the number.
+    #[inline]
+    fn finish(&self, conversation: Conversation, minted: Result<Minted, Short>) -> Result<Number, NextError> {
         match minted {
             Ok(minted) => {
                 if let Some(wish) = minted.wish {
-                    self.shared.wish(section, wish);
+                    self.shared.wish(conversation.section(), wish);
                 }
                 Ok(Number::new(&minted))
             }
@@ -258,26 +275,7 @@ impl Sequence {
 
     /// Returns what operators should see.
     pub fn status(&self) -> SequenceStatus {
-        let report = lock(&self.shared.report).clone();
-        let mut status = SequenceStatus {
-            register: self.register,
-            held: 0,
-            went_back: 0,
-            lost: report.lost,
-            writes: report.writes,
-            sessions: 0,
-            bytes: 0,
-            error: report.error,
-        };
-        for section in &self.shared.sections {
-            let numbers = section.numbers();
-            let (sessions, bytes) = numbers.memory();
-            status.held += u32::from(numbers.epoch() != 0);
-            status.went_back += u32::from(section.went_back.load(Ordering::Relaxed));
-            status.sessions += sessions;
-            status.bytes += bytes;
-        }
-        status
+        self.shared.status(self.register)
     }
 }
 

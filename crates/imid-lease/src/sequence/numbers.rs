@@ -54,18 +54,17 @@ pub(crate) struct Numbers {
     wished: Option<Wish>,
     /// The section asks for a new epoch when it has more sessions than this, and refuses new ones at twice as many.
     many_sessions: usize,
-    seed: u64,
     /// How many numbers each session got in this epoch.
     table: Table,
 }
 
 impl Numbers {
-    pub(crate) const fn new(seed: u64, many_sessions: usize) -> Self {
-        let table = Table::new(seed);
-        Self { epoch: 0, start: 0, bound: 0, end: 0, wake: 0, wished: None, many_sessions, seed, table }
+    pub(crate) const fn new(many_sessions: usize) -> Self {
+        let table = Table::new();
+        Self { epoch: 0, start: 0, bound: 0, end: 0, wake: 0, wished: None, many_sessions, table }
     }
 
-    /// Mints the next number of a session.
+    /// Mints the next number of a session. The key is not 0.
     #[inline]
     pub(crate) fn next(&mut self, key: u64) -> Result<Minted, Short> {
         let Some(used) = self.table.find(key) else { return self.first(key) };
@@ -76,6 +75,12 @@ impl Numbers {
         *used += 1;
         let many = *used >= MANY_PER_EPOCH;
         Ok(self.minted(value, many))
+    }
+
+    /// Reads what [`next`](Self::next) will need for a session, so that it is in the processor's cache.
+    #[inline]
+    pub(crate) fn touch(&self, key: u64) -> u64 {
+        self.table.touch(key)
     }
 
     /// Mints the first number of a session in this epoch.
@@ -120,7 +125,7 @@ impl Numbers {
     pub(crate) fn grant(&mut self, grant: &Grant) {
         if grant.epoch != self.epoch {
             // A new table: `clear` would keep the memory of all sessions that were ever active.
-            self.table = Table::new(self.seed);
+            self.table = Table::new();
             self.epoch = grant.epoch;
             self.start = grant.start;
         }
@@ -131,7 +136,7 @@ impl Numbers {
 
     /// Mints nothing from now on. Returns the greatest number minted by this process plus one, or 0.
     pub(crate) fn seal(&mut self) -> u64 {
-        self.table = Table::new(self.seed);
+        self.table = Table::new();
         (self.epoch, self.start, self.bound, self.wished) = (0, 0, 0, None);
         self.end
     }
@@ -161,7 +166,7 @@ mod tests {
     use super::*;
 
     fn held(bound: u64, wake: u64) -> Numbers {
-        let mut numbers = Numbers::new(7, 1 << 20);
+        let mut numbers = Numbers::new(1 << 20);
         numbers.grant(&Grant { section: 0, epoch: 3, start: 100, bound, wake });
         numbers
     }
@@ -214,15 +219,15 @@ mod tests {
 
     #[test]
     fn too_many_sessions_ask_for_a_new_epoch() {
-        let mut numbers = Numbers::new(7, 10);
+        let mut numbers = Numbers::new(10);
         let grant = Grant { section: 0, epoch: 1, start: 1, bound: 100, wake: 90 };
         numbers.grant(&grant);
-        let wishes: Vec<_> = (0..20).map(|key| numbers.next(key).unwrap().wish).collect();
+        let wishes: Vec<_> = (1..21).map(|key| numbers.next(key).unwrap().wish).collect();
         assert_eq!(wishes.iter().position(Option::is_some), Some(10));
-        assert_eq!(numbers.next(20), Err(Short::Full));
+        assert_eq!(numbers.next(21), Err(Short::Full));
         assert_eq!(numbers.next(3).unwrap().value, 2, "sessions in memory go on");
         numbers.grant(&Grant { epoch: 2, start: 100, bound: 200, ..grant });
-        assert_eq!(numbers.next(20).unwrap().value, 100);
+        assert_eq!(numbers.next(21).unwrap().value, 100);
     }
 
     #[test]

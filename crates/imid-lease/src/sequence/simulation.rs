@@ -162,7 +162,7 @@ impl Simulation {
                 engine.claim(section, self.now);
             }
         }
-        let numbers = (0..SECTIONS).map(|_| Numbers::new(owner, 100)).collect();
+        let numbers = (0..SECTIONS).map(|_| Numbers::new(100)).collect();
         let owner_state = Owner {
             engine,
             numbers,
@@ -378,7 +378,7 @@ impl Simulation {
             return Ok(());
         }
         for _ in 0..count {
-            let Ok(minted) = owner.numbers[section as usize].next(session) else { break };
+            let Ok(minted) = owner.numbers[section as usize].next(session + 1) else { break };
             if let Some(wish) = minted.wish {
                 owner.engine.wish(section, wish);
             }

@@ -56,7 +56,7 @@ pub struct WorkerIds<C = SystemClock>(Arc<Inner<C>>);
 
 struct Inner<C> {
     options: WorkerOptions<()>,
-    clock: BelievedClock<C>,
+    clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
     keeper: Keeper,
 }
@@ -74,7 +74,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let settings = options.settings().clone();
         let WorkerOptions { clock, .. } = options;
         let options = WorkerOptions::new(options.preset).clock(());
-        let clock = BelievedClock::new(clock, millis(settings.max_skew));
+        let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew));
         let table = Arc::new(Table::new(options.preset.layout(), space.bits(), names.len()));
         let leases = names.into_iter().enumerate().map(|(index, name)| {
             let config = Config {
@@ -195,12 +195,12 @@ impl<C> fmt::Debug for WorkerIds<C> {
 /// A step of more than [`max_skew`](WorkerOptions::max_skew) is not followed. The time then goes on from the last good
 /// reading.
 #[derive(Debug)]
-pub struct WorkerClock<C>(BelievedClock<C>);
+pub struct WorkerClock<C>(BelievedClock<Arc<C>>);
 
 impl<C: Clock> Clock for WorkerClock<C> {
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
-        self.0.now_ms()
+        self.0.judged_ms()
     }
 
     fn refresh(&self) -> Result<u64, ClockError> {

@@ -4,29 +4,25 @@ mod duplicates;
 mod memory;
 mod summary;
 
-use std::path::PathBuf;
-
-use bstr::ByteSlice;
-use imid::error::LineError;
-use imid::{MessageId, codec};
+use imid::MessageId;
 use itertools::Itertools;
 
 use self::duplicates::{Duplicates, Lines, SortError};
 use self::memory::Memory;
-use self::summary::{Counts, Summary};
-use super::lines::{Problems, read_line};
-use super::rows::{Fields, Place, Row, each_row};
+use self::summary::Summary;
+use super::lines::Problems;
+use super::rows::Place;
+use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
-use crate::input::{self, Block, Kind, too_long};
 use crate::json;
 use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::scheme::{Id, Scheme};
 use crate::time::rfc3339;
 
 /// Check that the IDs of a file are valid, strictly increasing and distinct
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. CRLF and blank lines are allowed. In a
-/// table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
+/// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. CRLF and blank lines are allowed.
+/// In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
 ///
 /// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
@@ -46,24 +42,14 @@ Exit status:
   0  no problem was found
   1  a line is invalid, a duplicate, or equal to or lower than the line before it")]
 pub(crate) struct Args {
-    /// File to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
-    /// starts so; otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    input: Option<Kind>,
-    /// Field with the ID, for JSON objects and tables
-    #[arg(long, value_name = "FIELD", default_value = "id")]
-    id_field: String,
+    #[command(flatten)]
+    ids: StoredIds,
     /// Find duplicates in input of any order
     #[arg(long)]
     unsorted: bool,
     /// Memory for --unsorted, such as 500M or 2G; each ID takes 16 bytes, in memory or in a temporary file [default: 64M]
     #[arg(long, value_name = "SIZE", requires = "unsorted")]
     memory: Option<Memory>,
-    #[command(flatten)]
-    scheme: SchemeArg,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -71,136 +57,62 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let input = input::open(self.file.as_deref(), self.input)?;
         let mut check = Check {
-            id_field: &self.id_field,
-            scheme: self.scheme.scheme,
+            scheme: self.ids.scheme(),
             duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
-            problems: Problems::new(report),
-            counts: Counts::default(),
             noun: "line",
+            equal: 0,
+            lower: 0,
             previous: None,
             least: None,
             greatest: None,
-            ids: vec![MessageId::MIN; AT_ONCE],
         };
-        let fields = Fields { id: &self.id_field, time: None };
-        if let Some(mut input) = each_row(input, &fields, |place, row| check.check_row(place, row))? {
-            while let Some(block) = input.next()? {
-                match block {
-                    Block::Lines(lines) => check.check_lines(lines)?,
-                    Block::TooLong => {
-                        check.counts.lines += 1;
-                        check.count_invalid(check.line(), &too_long());
-                    }
-                }
-            }
-        }
-        let summary = check.finish()?;
+        let (counts, problems) = self.ids.visit(None, &mut check, report)?;
+        let summary = check.finish(counts, problems)?;
         if self.json { json::write_line(out, &summary) } else { summary.write(out) }
     }
 }
 
-/// Number of IDs that are read at once. The IDs and their lines take 36 KiB.
-const AT_ONCE: usize = 1 << 10;
-
-struct Check<'a> {
-    id_field: &'a str,
+struct Check {
     scheme: Scheme,
     duplicates: Option<Duplicates>,
-    problems: Problems<'a>,
-    counts: Counts,
     /// What the input has: "line", or "row" for a table without lines.
     noun: &'static str,
+    /// Number of IDs that are equal to the ID before them.
+    equal: u64,
+    /// Number of IDs that are lower than the ID before them.
+    lower: u64,
     previous: Option<MessageId>,
     least: Option<MessageId>,
     greatest: Option<MessageId>,
-    /// The IDs that are read at once.
-    ids: Vec<MessageId>,
 }
 
-impl Check<'_> {
-    fn check_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
-        while !rest.is_empty() {
-            // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
-            if self.scheme.is_standard() {
-                let read = codec::decode_lines(rest, b'\n', &mut self.ids);
-                let count = read.unwrap_or_else(LineError::index);
-                self.count_ids(count)?;
-                rest = &rest[rest.len().min(count * codec::LINE_LEN)..];
-                if read.is_ok() {
-                    continue;
-                }
-            }
-            let (line, after) = rest.split_at(rest.find_byte(b'\n').map_or(rest.len(), |at| at + 1));
-            self.check_line(line)?;
-            rest = after;
-        }
-        Ok(())
-    }
-
-    /// Counts the first IDs of those that were read at once. Each ID was a line.
-    fn count_ids(&mut self, count: usize) -> Result<(), Stop> {
-        if let [first, .., last] = self.ids[..count]
-            && self.duplicates.is_none()
-            && self.previous.is_none_or(|previous| previous < first)
-            && self.ids[..count].is_sorted_by(|a, b| a < b)
-        {
-            self.counts.lines += count as u64;
-            self.counts.valid += count as u64;
-            self.previous = Some(last);
-            self.widen(first, last);
-            return Ok(());
-        }
-        for at in 0..count {
-            self.counts.lines += 1;
-            self.count_valid(self.line(), self.ids[at])?;
-        }
-        Ok(())
-    }
-
-    fn check_line(&mut self, line: &[u8]) -> Result<(), Stop> {
-        self.counts.lines += 1;
-        let text = line.trim_ascii();
-        if text.is_empty() {
-            self.counts.blank += 1;
-            return Ok(());
-        }
-        let scheme = self.scheme;
-        let id = read_line(line, self.id_field, scheme).map(|line| line.id.sort_key());
-        match id {
-            Ok(id) => self.count_valid(self.line(), id),
-            Err(problem) => {
-                self.count_invalid(self.line(), &problem);
-                Ok(())
-            }
-        }
-    }
-
-    /// Checks a row of a table, or counts its problem.
-    fn check_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
-        self.counts.lines += 1;
+impl Visitor for Check {
+    fn add(&mut self, place: Place, id: Id, _: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop> {
         self.noun = place.noun;
-        match row.and_then(|row| row.id.read(self.scheme)) {
-            Ok(id) => self.count_valid(place, id.sort_key()),
-            Err(problem) => {
-                self.count_invalid(place, &problem);
-                Ok(())
-            }
+        self.add_key(place, id.sort_key(), problems)
+    }
+
+    fn add_lines(&mut self, first: u64, ids: &[MessageId], problems: &mut Problems<'_>) -> Result<(), Stop> {
+        if let [least, .., greatest] = *ids
+            && self.duplicates.is_none()
+            && self.previous.is_none_or(|previous| previous < least)
+            && ids.is_sorted_by(|a, b| a < b)
+        {
+            self.previous = Some(greatest);
+            self.widen(least, greatest);
+            return Ok(());
         }
+        (first..).zip(ids).try_for_each(|(number, id)| self.add_key(Place { noun: "line", number }, *id, problems))
     }
+}
 
-    /// The place of the line that was counted last.
-    fn line(&self) -> Place {
-        Place { noun: self.noun, number: self.counts.lines }
-    }
-
-    fn count_valid(&mut self, place: Place, id: MessageId) -> Result<(), Stop> {
-        self.counts.valid += 1;
+impl Check {
+    fn add_key(&mut self, place: Place, id: MessageId, problems: &mut Problems<'_>) -> Result<(), Stop> {
         if let Some(previous) = self.previous.replace(id)
             && id <= previous
         {
-            self.count_out_of_order(place, id, previous);
+            self.count_out_of_order(place, id, previous, problems);
         }
         self.widen(id, id);
         match &mut self.duplicates {
@@ -216,41 +128,37 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn count_out_of_order(&mut self, place: Place, id: MessageId, previous: MessageId) {
+    fn count_out_of_order(&mut self, place: Place, id: MessageId, previous: MessageId, problems: &mut Problems<'_>) {
         let (count, relation) =
-            if id == previous { (&mut self.counts.equal, "equal to") } else { (&mut self.counts.lower, "lower than") };
+            if id == previous { (&mut self.equal, "equal to") } else { (&mut self.lower, "lower than") };
         *count += 1;
         // With --unsorted, order does not matter and all duplicates are printed at the end.
         if self.duplicates.is_none() {
             let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
-            self.problems.add(|| format!("{place}: {id} is {relation} the ID before it, {previous}"));
+            problems.add(|| format!("{place}: {id} is {relation} the ID before it, {previous}"));
         }
     }
 
-    #[cold]
-    fn count_invalid(&mut self, place: Place, problem: &str) {
-        self.counts.invalid += 1;
-        self.problems.add(|| format!("{place}: {problem}"));
-    }
-
-    fn finish(mut self) -> Result<Summary, Stop> {
-        let is_sorted = self.counts.lower == 0;
+    fn finish(self, counts: Counts, mut problems: Problems<'_>) -> Result<Summary, Stop> {
+        let is_sorted = self.lower == 0;
         let duplicates = match self.duplicates {
             Some(duplicates) => {
                 let mut surplus = 0;
                 duplicates
                     .for_each(|id, lines| {
                         surplus += lines.count - 1;
-                        self.problems.add(|| occurs(self.scheme.with_sort_key(id), self.noun, lines));
+                        problems.add(|| occurs(self.scheme.with_sort_key(id), self.noun, lines));
                     })
                     .map_err(cannot_sort)?;
                 Some(surplus)
             }
-            None => is_sorted.then_some(self.counts.equal),
+            None => is_sorted.then_some(self.equal),
         };
         let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
         Ok(Summary {
-            counts: self.counts,
+            counts,
+            equal: self.equal,
+            lower: self.lower,
             sorted: is_sorted,
             duplicates,
             first_time: time(self.least),

@@ -27,8 +27,8 @@ use crate::time::rfc3339;
 /// Show the fields of IDs, or convert IDs to another form
 ///
 /// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
-/// integer; and its UUID view. The result says which form was read. Without arguments, reads standard input, one ID per
-/// line. --in says that all IDs have one form, and reads raw bytes.
+/// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
+/// input, one ID per line. --in says that all IDs have one form. It reads raw bytes, and integers of any length.
 ///
 /// With --format, prints one ID per line in another form, or a table. With --session, shows whether the hash of the ID is
 /// the hash of that name. If not, the exit status is 1.

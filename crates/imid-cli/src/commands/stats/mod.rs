@@ -8,28 +8,26 @@ mod summary;
 
 use std::path::PathBuf;
 
-use bstr::ByteSlice;
 use imid::MessageId;
 
 use self::rates::Rates;
 use self::sessions::Sessions;
-use self::summary::{Counts, Leads, Summary};
-use super::lines::{Problems, read_line};
-use super::rows::{Fields, Place, Row, each_row};
+use self::summary::{Leads, Summary};
+use super::lines::Problems;
+use super::rows::Place;
+use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
-use crate::input::{self, Block, Kind, too_long};
-use crate::json_line;
-use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, SchemeArg};
-use crate::time::parse_timestamp_ms;
+use crate::report::{Report, Stop};
+use crate::scheme::{Id, Scheme};
 
 /// Show how many IDs a file has by session type, session and time
 ///
-/// Each line is an ID in its strict form, or a JSON object with the ID in a field. The lines can be in any order. Blank
-/// lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line. Input that is compressed with gzip or zstd is decompressed.
+/// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
+/// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
+/// Input that is compressed with gzip or zstd is decompressed.
 ///
-/// The memory does not grow with the input. So the counts of the busiest sessions are exact for up to 49,152 sessions.
+/// The memory does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions.
 /// With more sessions, a count can be too high; the output says by how much at most. The times are counted in intervals
 /// of 1 s, which get longer if the IDs have more than 8,192 different seconds.
 ///
@@ -47,21 +45,11 @@ Exit status:
   0  all lines are valid
   1  a line is invalid")]
 pub(crate) struct Args {
-    /// File to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
-    /// starts so; otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    input: Option<Kind>,
-    /// Field with the ID, for JSON objects and tables
-    #[arg(long, value_name = "FIELD", default_value = "id")]
-    id_field: String,
+    #[command(flatten)]
+    ids: StoredIds,
     /// Field with the time of the message: count the IDs whose time is ahead of it
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
-    #[command(flatten)]
-    scheme: SchemeArg,
     /// Number of busiest sessions to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number::<usize>, allow_negative_numbers = true)]
     top: usize,
@@ -75,33 +63,14 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let input = input::open(self.file.as_deref(), self.input)?;
         let mut stats = Stats {
-            args: self,
-            problems: Problems::new(report),
-            counts: Counts::default(),
             sessions: Sessions::new()?,
             rates: Rates::default(),
             ahead: self.time_field.as_ref().map(|_| Leads::default()),
             range: None,
         };
-        let fields = Fields { id: &self.id_field, time: self.time_field.as_ref() };
-        let lines = each_row(input, &fields, |place, row| {
-            stats.add_row(place, row);
-            Ok(())
-        })?;
-        if let Some(mut input) = lines {
-            while let Some(block) = input.next()? {
-                match block {
-                    Block::Lines(lines) => lines.lines_with_terminator().for_each(|line| stats.add_line(line)),
-                    Block::TooLong => {
-                        stats.counts.lines += 1;
-                        stats.count_invalid(stats.line(), &too_long());
-                    }
-                }
-            }
-        }
-        let mut summary = stats.finish();
+        let (counts, _) = self.ids.visit(self.time_field.as_ref(), &mut stats, report)?;
+        let mut summary = stats.finish(counts, self.ids.scheme(), self.top);
         if let Some(path) = &self.plot {
             plot::write(path, &mut summary)?;
         }
@@ -109,10 +78,7 @@ impl Args {
     }
 }
 
-struct Stats<'a> {
-    args: &'a Args,
-    problems: Problems<'a>,
-    counts: Counts,
+struct Stats {
     sessions: Sessions,
     rates: Rates,
     ahead: Option<Leads>,
@@ -120,70 +86,29 @@ struct Stats<'a> {
     range: Option<(MessageId, MessageId)>,
 }
 
-impl Stats<'_> {
-    fn add_line(&mut self, line: &[u8]) {
-        self.counts.lines += 1;
-        if line.trim_ascii().is_empty() {
-            self.counts.blank += 1;
-            return;
-        }
-        let read = read_line(line, &self.args.id_field, self.args.scheme.scheme).and_then(|line| {
-            let Some(name) = &self.args.time_field else { return Ok((line.id, None)) };
-            let object = line.object.ok_or_else(|| format!("expected a JSON object with the field {}", quote(name)))?;
-            let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
-            Ok((line.id, Some(time.map_err(|problem| format!("field {}: {problem}", quote(name)))?)))
-        });
-        match read {
-            Ok((id, time)) => self.add(id, time),
-            Err(problem) => self.count_invalid(self.line(), &problem),
-        }
-    }
-
-    /// The place of the line that was counted last.
-    fn line(&self) -> Place {
-        Place { noun: "line", number: self.counts.lines }
-    }
-
-    /// Adds a row of a table, or counts its problem.
-    fn add_row(&mut self, place: Place, row: Result<Row<'_>, String>) {
-        self.counts.lines += 1;
-        let read = row.and_then(|row| {
-            let id = row.id.read(self.args.scheme.scheme)?;
-            let Some((name, time)) = self.args.time_field.as_ref().zip(row.time) else { return Ok((id, None)) };
-            let time = parse_timestamp_ms(time).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
-            Ok((id, Some(time)))
-        });
-        match read {
-            Ok((id, time)) => self.add(id, time),
-            Err(problem) => self.count_invalid(place, &problem),
-        }
-    }
-
-    fn add(&mut self, id: Id, time: Option<u64>) {
-        self.counts.valid += 1;
+impl Visitor for Stats {
+    fn add(&mut self, _: Place, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
         self.sessions.add(id);
         self.rates.add(id.timestamp_ms());
-        if let (Some(ahead), Some(time)) = (&mut self.ahead, time) {
-            ahead.add(id.timestamp_ms(), time);
+        if let (Some(ahead), Some(unix_ms)) = (&mut self.ahead, unix_ms) {
+            ahead.add(id.timestamp_ms(), unix_ms);
         }
         let key = id.sort_key();
         self.range = Some(self.range.map_or((key, key), |(least, greatest)| (least.min(key), greatest.max(key))));
+        Ok(())
     }
+}
 
-    #[cold]
-    fn count_invalid(&mut self, place: Place, problem: &str) {
-        self.counts.invalid += 1;
-        self.problems.add(|| format!("{place}: {problem}"));
-    }
-
-    fn finish(self) -> Summary {
-        let time = |key: MessageId| self.args.scheme.scheme.with_sort_key(key).timestamp_ms();
+impl Stats {
+    /// Returns the result. `top` is the number of busiest sessions in it.
+    fn finish(self, counts: Counts, scheme: Scheme, top: usize) -> Summary {
+        let time = |key: MessageId| scheme.with_sort_key(key).timestamp_ms();
         Summary {
-            counts: self.counts,
+            counts,
             times: self.range.map(|(least, greatest)| (time(least), time(greatest))),
-            scheme: self.args.scheme.scheme,
+            scheme,
             types: self.sessions.types(),
-            busiest: self.sessions.busiest(self.args.top),
+            busiest: self.sessions.busiest(top),
             ahead: self.ahead,
             rates: self.rates,
         }

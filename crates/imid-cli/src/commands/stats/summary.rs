@@ -8,20 +8,12 @@ use serde::Serialize;
 use super::chart::bars;
 use super::rates::{Rates, ratio};
 use super::sessions::{Busiest, Owner};
+use crate::commands::stored::Counts;
 use crate::report::Stop;
 use crate::scheme::{Scheme, named_type};
 use crate::terminal::Terminal;
 use crate::time::rfc3339;
 use crate::{Out, json};
-
-/// Numbers of lines. `lines` is the sum of the others.
-#[derive(Clone, Copy, Default, Serialize)]
-pub(super) struct Counts {
-    pub(super) lines: u64,
-    pub(super) valid: u64,
-    pub(super) invalid: u64,
-    pub(super) blank: u64,
-}
 
 /// IDs whose time is ahead of the time of their message.
 #[derive(Clone, Copy, Default, Serialize)]
@@ -57,8 +49,14 @@ pub(super) struct Summary {
     pub(super) rates: Rates,
 }
 
-/// Number of columns of the chart.
-const CHART_COLUMNS: u64 = 60;
+/// The width of the longest lines: those of the chart.
+const WIDTH: usize = 74;
+
+/// The first column of the chart. The greatest value is in front of it.
+const CHART_START: usize = 14;
+
+/// The least number of columns of the chart, on a terminal of any width.
+const MIN_CHART_COLUMNS: usize = 10;
 
 /// The most intervals in JSON.
 const JSON_INTERVALS: u64 = 1_000;
@@ -66,32 +64,41 @@ const JSON_INTERVALS: u64 = 1_000;
 impl Summary {
     /// Writes the result for people.
     pub(super) fn write(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let terminal = Terminal::stdout();
+        let is_wide = terminal.fits(WIDTH);
         let none = || "none".to_owned();
-        let Counts { lines, valid, invalid, blank } = self.counts;
-        for (name, value) in [
-            ("lines", lines.to_string()),
-            ("valid", valid.to_string()),
-            ("invalid", invalid.to_string()),
-            ("blank", blank.to_string()),
+        let times = [
             ("first time", self.times.map_or_else(none, |(first, _)| rfc3339(first))),
             ("last time", self.times.map_or_else(none, |(_, last)| rfc3339(last))),
-        ] {
+        ];
+        for (name, value) in self.counts.rows().into_iter().chain(times) {
             writeln!(out, "{name:<12}{value}")?;
         }
         if let Some(ahead) = self.ahead {
             let percent = ahead.share() * 100.0;
+            let space = if is_wide { ", " } else { "\n            " };
             writeln!(
                 out,
-                "{:<12}{} of {} ({percent:.2} %), by at most {} ms",
+                "{:<12}{} of {} ({percent:.2} %){space}by at most {} ms",
                 "ahead", ahead.ahead, ahead.ids, ahead.largest_ms
             )?;
         }
-        if valid == 0 {
+        if self.counts.valid == 0 {
             return Ok(());
         }
         self.write_types(out)?;
-        self.write_busiest(out)?;
-        self.write_chart(out)
+        self.write_busiest(out, is_wide)?;
+        self.write_chart(out, terminal)
+    }
+
+    /// Writes a line with a count and its share of all IDs. If the lines are not wide, the name has its own line.
+    fn write_count(&self, out: &mut Out, count: u64, name: &str, is_wide: bool) -> Result<(), Stop> {
+        let percent = ratio(count, self.counts.valid) * 100.0;
+        let counted = format!("{count:>12}  {percent:>6.2} %");
+        if is_wide {
+            return Ok(writeln!(out, "{counted}  {name}")?);
+        }
+        Ok(writeln!(out, "{name}\n{counted}")?)
     }
 
     /// Returns the dialect that names the types.
@@ -107,48 +114,51 @@ impl Summary {
             writeln!(out, "\nIDs by session type")?;
         }
         for (code, count) in &self.types {
-            let percent = ratio(*count, self.counts.valid) * 100.0;
-            writeln!(out, "{count:>12}  {percent:>6.2} %  {}", named_type(self.dialect(), *code))?;
+            // These names are short.
+            self.write_count(out, *count, &named_type(self.dialect(), *code), true)?;
         }
         Ok(())
     }
 
-    fn write_busiest(&self, out: &mut Out) -> Result<(), Stop> {
+    fn write_busiest(&self, out: &mut Out, is_wide: bool) -> Result<(), Stop> {
         let Busiest { owners, max_error, number } = &self.busiest;
         if owners.is_empty() {
             return Ok(());
         }
         let noun = if matches!(self.scheme, Scheme::Dialect(_)) { "sessions" } else { "nodes" };
-        match number {
-            Some(number) => writeln!(out, "\nBusiest {noun}, of {number}")?,
-            None => writeln!(out, "\nBusiest {noun}; a count can be too high by at most {max_error}")?,
+        if let Some(number) = number {
+            writeln!(out, "\nBusiest {noun}, of {number}")?;
+        } else {
+            let space = if is_wide { " " } else { "\n" };
+            writeln!(out, "\nBusiest {noun};{space}a count can be too high by at most {max_error}")?;
         }
         for (owner, count) in owners {
-            let percent = ratio(*count, self.counts.valid) * 100.0;
             let owner = match owner {
                 Owner::Session { type_code, hash } => {
                     format!("type {}, hash {hash}", named_type(self.dialect(), *type_code))
                 }
                 Owner::Node(node) => format!("node {node}"),
             };
-            writeln!(out, "{count:>12}  {percent:>6.2} %  {owner}")?;
+            self.write_count(out, *count, &owner, is_wide)?;
         }
         Ok(())
     }
 
-    fn write_chart(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let chart = self.rates.columns(CHART_COLUMNS);
+    fn write_chart(&mut self, out: &mut Out, terminal: Terminal) -> Result<(), Stop> {
+        let columns = terminal.columns_of(WIDTH).saturating_sub(CHART_START).max(MIN_CHART_COLUMNS);
+        let chart = self.rates.columns(columns as u64);
         let values: Vec<_> = chart.columns.iter().map(|column| column.ids_per_second).collect();
         let greatest = values.iter().copied().fold(0.0, f64::max);
         writeln!(out, "\nIDs per second, {} s per column", chart.seconds)?;
-        let rows = bars(&values, Terminal::stdout().is_ascii);
+        let rows = bars(&values, terminal.is_ascii);
         for (index, row) in rows.iter().enumerate() {
             let label = if index == 0 { format!("{greatest:.1}") } else { String::new() };
             writeln!(out, "{label:>12}  {}", row.trim_end())?;
         }
         if let Some((peak, seconds)) = self.rates.peak() {
             let (rate, time) = (peak.ids_per_second, rfc3339(peak.start_ms));
-            writeln!(out, "{:>12}  most: {rate:.1} in the {seconds} s from {time}", "")?;
+            let (start, space) = if terminal.fits(WIDTH) { (CHART_START, " ") } else { (0, "\n") };
+            writeln!(out, "{:start$}most: {rate:.1} in the {seconds} s from{space}{time}", "")?;
         }
         Ok(())
     }

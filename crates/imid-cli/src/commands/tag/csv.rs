@@ -8,6 +8,7 @@ use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::{Message, Plan, Value};
+use super::resume::Written;
 use crate::input::{Input, Record, Records};
 use crate::report::{Stop, quote};
 
@@ -20,14 +21,20 @@ pub(super) struct Table {
     columns: Vec<Column>,
     addition: Addition,
     plan: Arc<Plan>,
+    /// What the run that this one continues wrote.
+    written: Written,
+    /// Number of records so far, with the header.
+    count: u64,
 }
 
 impl Table {
-    pub(super) fn new(input: Input, delimiter: u8, columns: Vec<Column>, plan: Arc<Plan>) -> Self {
+    pub(super) fn new(input: Input, delimiter: u8, columns: Vec<Column>, plan: Arc<Plan>, written: Written) -> Self {
         Self {
             input,
             has_ended: false,
             records: Records::new(delimiter),
+            written,
+            count: 0,
             delimiter,
             addition: Addition::csv(&columns, delimiter),
             columns,
@@ -45,7 +52,7 @@ impl Source for Table {
         if self.has_ended {
             return Ok(false);
         }
-        let Self { input, records, columns, addition, plan, .. } = self;
+        let Self { input, records, columns, addition, plan, written, count, .. } = self;
         let piece = input.next_piece(&mut block.buffer, records)?;
         self.has_ended = piece.is_empty();
         let lines_before = records.lines();
@@ -53,12 +60,19 @@ impl Source for Table {
         let rest = records.feed(&block.buffer[piece], |record| {
             // Blank lines are copied, also those before a bad record.
             let (blank, text) = record.text.split_at(record.text.find_not_byteset(b"\r\n").unwrap_or(0));
-            batch.text.extend_from_slice(blank);
+            *count += 1;
+            let is_written = *count <= written.items;
+            if !is_written {
+                batch.text.extend_from_slice(after_written(blank, written));
+            }
             let start = batch.text.len();
             if let Some(header) = record.as_header() {
                 header.require(plan.fields())?;
                 if let Some(column) = columns.iter().find(|column| header.has(&column.name)) {
                     return Err(header.error(&format!("field {} already exists", quote(&column.name))));
+                }
+                if is_written {
+                    return Ok(());
                 }
                 batch.text.extend_from_slice(text);
                 for column in &*columns {
@@ -66,6 +80,9 @@ impl Source for Table {
                     batch.text.extend_from_slice(quoted(&column.name, self.delimiter).as_bytes());
                 }
                 batch.text.extend_from_slice(record.line_end);
+                return Ok(());
+            }
+            if is_written {
                 return Ok(());
             }
             let result = record.check().and_then(|()| plan.read(&record)).map(|facts| {
@@ -79,7 +96,10 @@ impl Source for Table {
             batch.entries.push(Entry { line, start, result: result.map_err(Into::into) });
             Ok(())
         })?;
-        batch.text.extend_from_slice(&rest);
+        if self.has_ended && *count < written.items {
+            return Err(written.too_few(*count));
+        }
+        batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;
         Ok(true)
     }
@@ -94,6 +114,13 @@ impl Message for Record<'_> {
     fn has(&self, _field: &str) -> bool {
         false
     }
+}
+
+/// Returns the blank lines that were not written yet.
+fn after_written<'a>(blank: &'a [u8], written: &mut Written) -> &'a [u8] {
+    let (_, rest) = blank.split_at(blank.len().min(written.blank));
+    written.blank -= blank.len() - rest.len();
+    rest
 }
 
 /// Returns a field as it is written in CSV.

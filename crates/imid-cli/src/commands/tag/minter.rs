@@ -25,23 +25,24 @@ enum Times {
 }
 
 impl Minter {
-    pub(super) fn new(args: &Args) -> Result<Self, Stop> {
+    /// `after` is the last ID of the previous run.
+    pub(super) fn new(args: &Args, after: Option<MessageId>) -> Result<Self, Stop> {
         let mut builder = Generator::builder();
         if let Some(seed) = args.seed {
             builder = builder.seed(seed);
         }
         let times = if args.time_field.is_some() {
             let mut replay = Replay::new(builder, args.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
-            if let Some(after) = args.after {
+            if let Some(after) = after {
                 replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
             }
             Times::Messages(replay)
         } else {
-            if let Some(after) = args.after {
+            if let Some(after) = after {
                 builder = builder.floor(after);
             }
             let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
-            Times::Clock { generator, after: args.after.map(standard) }
+            Times::Clock { generator, after: after.map(standard) }
         };
         Ok(Self { times, last: None })
     }

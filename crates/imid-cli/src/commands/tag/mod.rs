@@ -8,16 +8,17 @@ mod pipeline;
 mod plan;
 mod progress;
 mod replay;
+mod resume;
 #[cfg(feature = "parquet")]
 mod table;
 mod template;
 
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
 
 use self::batch::{Batch, Entry};
@@ -25,11 +26,12 @@ use self::columns::{Addition, Column, Room};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
 use self::plan::{Plan, SessionSource};
+use self::resume::Written;
 use self::template::Template;
 use super::whole_number;
 use crate::Out;
 use crate::form::Form;
-use crate::input::{self, InBuffer, Input, Kind, Opened};
+use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
@@ -53,6 +55,9 @@ use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
 /// format. A signal leaves it without its end, so it cannot be read.
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
+///
+/// --resume continues a run that ended early. With the same --seed, both runs together write what one run would have
+/// written. If OUTPUT ends with an incomplete line, as after a power cut, the tool says how many lines to keep.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -60,15 +65,10 @@ Examples:
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
   imid tag --session-template '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
-  imid tag --session-field room --time-field at --after EMAQ-2948-WCRV-T3DD < more.jsonl")]
+  imid tag --session-field room --resume out.jsonl chat.jsonl >> out.jsonl")]
 pub(crate) struct Args {
-    /// File to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if FILE is called so, such as chat.csv.gz; parquet or arrow if it
-    /// starts so; otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    input: Option<Kind>,
+    #[command(flatten)]
+    input: InputArgs,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
     session_field: Option<String>,
@@ -108,6 +108,10 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
+    /// Continue a run that ended early: skip the lines of the input that are in its OUTPUT, and make all IDs greater than
+    /// the last ID of OUTPUT
+    #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["after", "keep_going"])]
+    resume: Option<PathBuf>,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -130,12 +134,12 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        let mut minter = Minter::new(self)?;
         let plan = self.plan()?;
-
         let columns = self.columns()?;
-        let opened = input::open(self.file.as_deref(), self.input)?;
-        let bar = progress::bar(self.file.as_deref());
+        let opened = self.input.open()?;
+        let written = self.written(&opened)?;
+        let mut minter = Minter::new(self, written.last.or(self.after))?;
+        let bar = progress::bar(self.input.file());
         report.set_bar(bar.clone());
         let (pipeline, rooms) = match opened {
             #[cfg(feature = "parquet")]
@@ -149,7 +153,7 @@ impl Args {
                 return Err(Stop::Usage("--overwrite does not work with CSV and TSV".into()));
             }
             Opened::Records(input, delimiter) => {
-                let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan);
+                let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan, written);
                 let rooms = records.addition().rooms.clone();
                 // A record can have line feeds, so it cannot be found without reading those before it.
                 (Pipeline::start(1, records, |_| Ok(()))?, rooms)
@@ -160,7 +164,8 @@ impl Args {
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
-                (Pipeline::start(self.threads(), Lines(input.with_bar(&bar)), work)?, rooms)
+                let lines = Lines { input: input.with_bar(&bar), count: 0, written };
+                (Pipeline::start(self.threads(), lines, work)?, rooms)
             }
         };
         let mut tagger = Tagger {
@@ -172,16 +177,30 @@ impl Args {
             tagged: 0,
             last: None,
             has_noted_seconds: false,
+            output: Vec::new(),
         };
         let ran = tagger.run(pipeline);
         let count = tagger.tagged;
-        // Also after an error, because the lines before it were written.
-        let flushed = out.flush().map_err(Stop::from);
         bar.finish_and_clear();
+        // Also after an error, because the lines before it were written.
         minter.finish(report);
-        ran.and(flushed)?;
+        ran?;
         minter.summary(count, "line", report);
         Ok(())
+    }
+
+    /// Returns what the run that this one continues wrote.
+    fn written(&self, opened: &Opened) -> Result<Written, Stop> {
+        let Some(path) = &self.resume else { return Ok(Written::default()) };
+        let delimiter = match opened {
+            Opened::Lines(_) => None,
+            Opened::Records(_, delimiter) => Some(*delimiter),
+            #[cfg(feature = "parquet")]
+            Opened::Table(_) => {
+                return Err(Stop::Usage("--resume does not work with Parquet and Arrow".into()));
+            }
+        };
+        Written::read(path, delimiter, &self.id_field)
     }
 
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
@@ -223,15 +242,38 @@ impl Args {
 }
 
 /// The lines of the input, in blocks.
-struct Lines(Input);
+struct Lines {
+    input: Input,
+    /// Number of lines so far, up to the first one that was not written before.
+    count: u64,
+    /// What the run that this one continues wrote.
+    written: Written,
+}
+
+impl Lines {
+    /// Removes the lines that were written from a block of lines.
+    fn skip_written(&mut self, block: &mut Block) {
+        let lines = &block.buffer[block.lines.clone()];
+        let left = self.written.items - self.count;
+        let skipped = lines.lines_with_terminator().take(usize::try_from(left).unwrap_or(usize::MAX));
+        let (count, len) = skipped.fold((0, 0), |(count, len), line| (count + 1, len + line.len()));
+        self.count += count;
+        block.lines.start += len;
+        block.batch.lines += count;
+    }
+}
 
 impl Source for Lines {
     fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
         block.lines = 0..0;
-        match self.0.next_in(&mut block.buffer)? {
+        match self.input.next_in(&mut block.buffer)? {
+            None if self.count < self.written.items => return Err(self.written.too_few(self.count)),
             None => return Ok(false),
             Some(InBuffer::TooLong) => block.batch.add_too_long(),
-            Some(InBuffer::Lines(lines)) => block.lines = lines,
+            Some(InBuffer::Lines(lines)) => {
+                block.lines = lines;
+                self.skip_written(block);
+            }
         }
         Ok(true)
     }
@@ -248,6 +290,8 @@ struct Tagger<'a> {
     tagged: u64,
     last: Option<Tagged>,
     has_noted_seconds: bool,
+    /// The part of a block that is not written from the block itself.
+    output: Vec<u8>,
 }
 
 impl Tagger<'_> {
@@ -255,7 +299,6 @@ impl Tagger<'_> {
         while let Some(mut block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
             self.write(&mut block.batch)?;
             self.lines += block.batch.lines;
-            self.out.flush()?;
             pipeline.recycle(block);
         }
         Ok(())
@@ -283,11 +326,12 @@ impl Tagger<'_> {
         }
     }
 
-    /// Writes a block, with the IDs of its messages.
+    /// Writes a block, with the IDs of its messages, in one piece: a signal does not divide a line or record.
     fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
         let text = &mut batch.text;
-        // The text before `written` was written, or is left out.
-        let mut written = 0;
+        // The text before `taken` is in `output`, or is left out.
+        let mut taken = 0;
+        let mut ran = Ok(());
         for entry in &batch.entries {
             let line = self.lines + entry.line + 1;
             let minted = match &entry.result {
@@ -301,22 +345,38 @@ impl Tagger<'_> {
                         let (start, end) = (addition + room.start, addition + room.start + room.len());
                         let len = room.fill(id, &mut text[start..end]);
                         if start + len < end {
-                            self.out.write_all(&text[written..start + len])?;
-                            written = end;
+                            collect(&mut self.output, &text[taken..start + len])?;
+                            taken = end;
                         }
                     }
-                    // The next write finishes this line.
                     self.last = Some(Tagged { line, id });
-                    self.out.set_tagged(Tagged { line, id });
                     self.tagged += 1;
                 }
                 Err(problem) => {
-                    self.out.write_all(&text[written..entry.start])?;
-                    self.report.bad_input(format_args!("line {line}"), problem)?;
-                    written = entry.result.as_ref().map_or(entry.start, |ready| ready.end);
+                    collect(&mut self.output, &text[taken..entry.start])?;
+                    taken = entry.result.as_ref().map_or(entry.start, |ready| ready.end);
+                    ran = self.report.bad_input(format_args!("line {line}"), problem);
+                    if ran.is_err() {
+                        taken = text.len();
+                        break;
+                    }
                 }
             }
         }
-        Ok(self.out.write_all(&text[written..])?)
+        let rest = &text[taken..];
+        if self.output.is_empty() {
+            self.out.write_tagged(rest, self.last)?;
+        } else {
+            collect(&mut self.output, rest)?;
+            self.out.write_tagged(&self.output, self.last)?;
+            self.output.clear();
+        }
+        ran
     }
+}
+
+fn collect(output: &mut Vec<u8>, text: &[u8]) -> Result<(), Stop> {
+    output.try_reserve(text.len()).map_err(|_| Stop::out_of_memory())?;
+    output.extend_from_slice(text);
+    Ok(())
 }

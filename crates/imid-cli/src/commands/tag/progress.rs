@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
 pub(super) fn bar(file: Option<&Path>) -> ProgressBar {
-    let file = file.filter(|path| path.as_os_str() != "-");
     if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }

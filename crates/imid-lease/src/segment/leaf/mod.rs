@@ -3,8 +3,20 @@
 //! The table is Leaf's `leaf_alloc`: `biz_tag`, `max_id`, `step`, `description`, `update_time`. A block is the numbers
 //! `max_id - step` to `max_id - 1` after the update, as in Leaf, so both can use one table at the same time.
 //!
-//! The application runs the statements with its own client, in its own pool and with its own TLS. It implements
-//! [`Table`], or passes a closure.
+//! `PostgresTable` (feature `postgres`) and `MysqlTable` (`mysql`) are clients of the table:
+//!
+#![cfg_attr(feature = "postgres", doc = "```no_run")]
+#![cfg_attr(not(feature = "postgres"), doc = "```ignore")]
+//! use imid_lease::segment::{Segment, leaf};
+//!
+//! let table = leaf::PostgresTable::new("postgres://shop:secret@db/shop")?;
+//! let orders = Segment::open(leaf::Allocation::new("order", table))?;
+//! let order = orders.next()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Or the application runs the statements with its own client, in its own pool and with its own TLS. It implements
+//! [`Table`], or passes a closure:
 //!
 //! ```no_run
 //! use imid_lease::segment::{Segment, leaf};
@@ -22,12 +34,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+
+#[cfg(feature = "mysql")]
+pub use self::mysql::MysqlTable;
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresTable;
 use super::blocks::{Block, BlockError, Blocks};
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use crate::Promise;
+
+/// The statement for PostgreSQL, with a further condition.
+macro_rules! postgres_update {
+    ($condition:expr) => {
+        concat!(
+            "UPDATE leaf_alloc SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP ",
+            "WHERE biz_tag = $2",
+            $condition,
+            " RETURNING max_id, step::bigint"
+        )
+    };
+}
+
+#[cfg(feature = "postgres")]
+use postgres_update;
 
 /// Takes a block in PostgreSQL. The parameters are the step (null for the table's own) and the tag. One row with
 /// `max_id` and `step` comes back, or none if the tag does not exist.
-pub const POSTGRES: &str = "UPDATE leaf_alloc SET max_id = max_id + COALESCE($1::bigint, step), \
-    update_time = CURRENT_TIMESTAMP WHERE biz_tag = $2 RETURNING max_id, step::bigint";
+pub const POSTGRES: &str = postgres_update!("");
 
 /// Takes a block in MySQL and MariaDB. Run the two statements in one transaction. The parameters of the first are the
 /// step (null for the table's own) and the tag. The parameter of the second is the tag.
@@ -57,6 +94,21 @@ pub trait Table: Send {
 impl<F: FnMut(&str, Option<i64>) -> Result<Row, BlockError> + Send> Table for F {
     fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
         self(tag, step)
+    }
+}
+
+/// Says that a tag does not exist.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn no_tag(tag: &str) -> BlockError {
+    format!("expected a row of the tag {tag:?} in leaf_alloc, found none").into()
+}
+
+/// Refuses a table whose acknowledged updates can be lost.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn check(promise: Promise) -> Result<(), BlockError> {
+    match promise {
+        Promise::Strong => Ok(()),
+        Promise::Weak(reason) => Err(format!("the database can lose acknowledged writes: {reason}").into()),
     }
 }
 

@@ -1,0 +1,188 @@
+//! Input with an ID in each line or row, for the commands that read many stored IDs.
+
+use bstr::ByteSlice;
+use imid::dialect::Dialect;
+use imid::error::LineError;
+use imid::{MessageId, codec};
+use serde::Serialize;
+
+use super::lines::{Problems, read_line};
+use super::rows::{Fields, Place, Row, each_row};
+use crate::input::{Block, InputArgs, too_long};
+use crate::json_line;
+use crate::report::{Report, Stop, quote};
+use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::time::parse_timestamp_ms;
+
+/// The arguments that say where the IDs are.
+#[derive(clap::Args)]
+pub(super) struct StoredIds {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Field with the ID, for JSON objects and tables
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: String,
+    #[command(flatten)]
+    scheme: SchemeArg,
+}
+
+/// What a command does with the IDs.
+pub(super) trait Visitor {
+    /// Adds the ID of a line or row. `unix_ms` is the time in the time field, if there is a time field.
+    fn add(&mut self, place: Place, id: Id, unix_ms: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop>;
+
+    /// Adds the standard IDs of lines that follow each other. `first` is the number of the first line.
+    fn add_lines(&mut self, first: u64, ids: &[MessageId], problems: &mut Problems<'_>) -> Result<(), Stop> {
+        for (number, id) in (first..).zip(ids) {
+            let id = Id::Message { dialect: &Dialect::STANDARD, id: (*id).into() };
+            self.add(Place { noun: "line", number }, id, None, problems)?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of lines or rows. `lines` is the sum of the others.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) lines: u64,
+    pub(super) valid: u64,
+    pub(super) invalid: u64,
+    pub(super) blank: u64,
+}
+
+impl Counts {
+    /// Returns the lines of a summary for people.
+    pub(super) fn rows(self) -> [(&'static str, String); 4] {
+        let Self { lines, valid, invalid, blank } = self;
+        [("lines", lines), ("valid", valid), ("invalid", invalid), ("blank", blank)]
+            .map(|(name, count)| (name, count.to_string()))
+    }
+}
+
+impl StoredIds {
+    pub(super) fn scheme(&self) -> Scheme {
+        self.scheme.scheme
+    }
+
+    /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
+    pub(super) fn visit<'a>(
+        &self,
+        time_field: Option<&String>,
+        visitor: &mut impl Visitor,
+        report: &'a mut Report,
+    ) -> Result<(Counts, Problems<'a>), Stop> {
+        let mut reader = Reader {
+            args: self,
+            time_field,
+            visitor,
+            counts: Counts::default(),
+            problems: Problems::new(report),
+            ids: vec![MessageId::MIN; AT_ONCE],
+        };
+        let fields = Fields { id: &self.id_field, time: time_field };
+        let lines = each_row(self.input.open()?, &fields, |place, row| reader.read_row(place, row))?;
+        if let Some(mut input) = lines {
+            while let Some(block) = input.next()? {
+                match block {
+                    Block::Lines(lines) => reader.read_lines(lines)?,
+                    Block::TooLong => {
+                        reader.counts.lines += 1;
+                        reader.count_invalid(reader.line(), &too_long());
+                    }
+                }
+            }
+        }
+        Ok((reader.counts, reader.problems))
+    }
+}
+
+/// Number of IDs that are read at once. The IDs and their lines take 36 KiB.
+const AT_ONCE: usize = 1 << 10;
+
+struct Reader<'a, 'r, V> {
+    args: &'a StoredIds,
+    time_field: Option<&'a String>,
+    visitor: &'a mut V,
+    counts: Counts,
+    problems: Problems<'r>,
+    /// The IDs that are read at once.
+    ids: Vec<MessageId>,
+}
+
+impl<V: Visitor> Reader<'_, '_, V> {
+    fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
+        while !rest.is_empty() {
+            // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
+            if self.args.scheme().is_standard() && self.time_field.is_none() {
+                let read = codec::decode_lines(rest, b'\n', &mut self.ids);
+                let count = read.unwrap_or_else(LineError::index);
+                self.visitor.add_lines(self.counts.lines + 1, &self.ids[..count], &mut self.problems)?;
+                self.counts.lines += count as u64;
+                self.counts.valid += count as u64;
+                rest = &rest[rest.len().min(count * codec::LINE_LEN)..];
+                if read.is_ok() {
+                    continue;
+                }
+            }
+            let (line, after) = rest.split_at(rest.find_byte(b'\n').map_or(rest.len(), |at| at + 1));
+            self.read_line(line)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn read_line(&mut self, line: &[u8]) -> Result<(), Stop> {
+        self.counts.lines += 1;
+        if line.trim_ascii().is_empty() {
+            self.counts.blank += 1;
+            return Ok(());
+        }
+        let read = read_line(line, &self.args.id_field, self.args.scheme()).and_then(|line| {
+            let Some(name) = self.time_field else { return Ok((line.id, None)) };
+            let object = line.object.ok_or_else(|| format!("expected a JSON object with the field {}", quote(name)))?;
+            let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
+            Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
+        });
+        self.count(self.line(), read)
+    }
+
+    /// Reads a row of a table.
+    fn read_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+        self.counts.lines += 1;
+        let read = row.and_then(|row| {
+            let id = row.id.read(self.args.scheme())?;
+            let Some((name, time)) = self.time_field.zip(row.time) else { return Ok((id, None)) };
+            Ok((id, Some(parse_timestamp_ms(time).map_err(|problem| in_field(name, &problem))?)))
+        });
+        self.count(place, read)
+    }
+
+    /// Counts a line or row, and passes on its ID and time.
+    fn count(&mut self, place: Place, read: Result<(Id, Option<u64>), String>) -> Result<(), Stop> {
+        match read {
+            Ok((id, unix_ms)) => {
+                self.counts.valid += 1;
+                self.visitor.add(place, id, unix_ms, &mut self.problems)
+            }
+            Err(problem) => {
+                self.count_invalid(place, &problem);
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    fn count_invalid(&mut self, place: Place, problem: &str) {
+        self.counts.invalid += 1;
+        self.problems.add(|| format!("{place}: {problem}"));
+    }
+
+    /// The place of the line that was counted last.
+    fn line(&self) -> Place {
+        Place { noun: "line", number: self.counts.lines }
+    }
+}
+
+fn in_field(name: &str, problem: &str) -> String {
+    format!("field {}: {problem}", quote(name))
+}

@@ -1,0 +1,177 @@
+//! The help of each command.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use imid::{Session, SessionType};
+use imid_lease::LeasedGenerator;
+
+use crate::{command, imid, skip};
+
+/// The commands with help, and the commands inside of `lane`.
+const COMMANDS: [&str; 15] = [
+    "new",
+    "inspect",
+    "identify",
+    "compare",
+    "tag",
+    "range",
+    "check",
+    "stats",
+    "shard",
+    "lane",
+    "lane list",
+    "lane release",
+    "lane watch",
+    "completions",
+    "man",
+];
+
+fn help(command_line: &str, columns: &str) -> String {
+    let args = command_line.split_whitespace().chain(["--help"]);
+    let ran = command().args(args).env("COLUMNS", columns).output().unwrap();
+    assert!(ran.status.success());
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// Returns the commands under "Examples:", as they are in the help of a terminal with 80 columns.
+fn examples(command_line: &str) -> Vec<String> {
+    let help = help(command_line, "80");
+    let examples = help.split_once("Examples:\n").map_or("", |(_, examples)| examples);
+    examples.lines().take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn each_command_has_help_with_examples() {
+    for command in COMMANDS.iter().filter(|command| !command.contains(' ')) {
+        let examples = examples(command);
+        assert!(!examples.is_empty(), "{command}");
+        // A longer example would be broken.
+        assert!(examples.iter().all(|example| example.contains("imid ")), "{examples:?}");
+    }
+    let help = imid("--help", "").ok();
+    assert!(help.contains("Exit status:"));
+    assert!(COMMANDS.iter().all(|command| command.contains(' ') || help.contains(&format!("\n  {command} "))));
+    assert_eq!(imid("help", "").ok(), help);
+    assert_eq!(imid("", "").status, 2);
+    assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_help_fits_a_terminal_of_80_columns() {
+    for command in COMMANDS.iter().chain(&[""]) {
+        for line in help(command, "80").lines() {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+}
+
+/// Makes the files that the examples read.
+fn make_files(folder: &Path) {
+    let write = |name: &str, content: &[u8]| fs::write(folder.join(name), content).unwrap();
+    // These texts are IDs of the standard dialect and of RongCloud.
+    write("ids.txt", b"2345-6789-ABCD-EFGH\n3345-6789-ABCD-EFGH\n");
+    write("ids.bin", &[7; 20]);
+    let chat = r#"{"room":"a","topic":"b","time_ms":1763640000000,"at":1763640000000,"app":"x","message":{"room":1}}
+"#;
+    write("chat.jsonl", chat.as_bytes());
+    write("chat.jsonl.gz", &crate::tag::gzip(chat.as_bytes()));
+    write("out.jsonl", b"");
+    write(
+        "mixed.jsonl",
+        b"{\"from\":\"a\",\"to\":\"b\",\"kind\":\"private\"}\n{\"from\":\"a\",\"to\":\"c\",\"kind\":3}\n",
+    );
+    let tagged = imid("tag --session-field room --time-field at", chat).out;
+    write("tagged.jsonl", tagged.as_bytes());
+    write("tagged.jsonl.gz", &crate::tag::gzip(tagged.as_bytes()));
+    write("export.jsonl", tagged.replace("\"id\"", "\"message_id\"").as_bytes());
+    for home in
+        [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions", ".local/share/man/man1"]
+    {
+        fs::create_dir_all(folder.join(home)).unwrap();
+    }
+    LeasedGenerator::open_file(folder.join("ids")).unwrap().close();
+}
+
+#[test]
+#[cfg(unix)]
+fn each_example_in_the_help_works() {
+    let folder = tempfile::tempdir().unwrap();
+    make_files(folder.path());
+    let has_man = Command::new("man").arg("--version").output().is_ok();
+    if !has_man {
+        skip("each_example_in_the_help_works", "man is not installed");
+    }
+    let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().unwrap();
+    let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
+    for command in COMMANDS {
+        for example in examples(command) {
+            // These need a server, or run until they are ended.
+            if example.contains("://") || !has_man && example.contains("| man") {
+                continue;
+            }
+            let script = example.replace("/var/lib/chat/ids", &folder.path().join("ids").to_string_lossy());
+            let ran = Command::new("sh")
+                .args(["-c", &script])
+                .current_dir(&folder)
+                .env("PATH", &path)
+                .env("HOME", folder.path())
+                .stdin(fs::File::open(folder.path().join("ids.txt")).unwrap())
+                .output()
+                .unwrap();
+            assert_eq!(ran.status.code(), Some(0), "{example}: {}", String::from_utf8_lossy(&ran.stderr));
+        }
+    }
+}
+
+/// Returns the output of a command on a terminal with this number of columns.
+fn on_a_terminal(args: &str, columns: usize, input: &str) -> String {
+    let mut command = command();
+    let ran = command.args(args.split(' ')).env("COLUMNS", columns.to_string()).write_stdin(input).output().unwrap();
+    assert!(ran.status.success());
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let ids = "EUNC-Q8QJ-22GH-T3DD\nEMAQ-2948-WCRV-T3DD\nZZZZ-ZZZZ-ZZZZ-ZZZZ\n";
+    let tagged = imid("tag --session-field s --time-field t", "{\"s\":1,\"t\":1763640000000}\n").out;
+    for (args, input) in [
+        ("inspect --session room-42 EUNC-Q8QJ-22GH-T3DD", ""),
+        ("inspect --dialect twitter 204697221847986177", ""),
+        ("identify emaq2948wcrvt3dd 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 9223372036854775809", ""),
+        ("compare", ids),
+        ("stats", ids),
+        ("stats --time-field t", tagged.as_str()),
+        ("stats --dialect leaf", "204697221847986177\n1169786042799259000\n"),
+        ("check", "2222-2222-2222-2222\n"),
+    ] {
+        for columns in 50..130 {
+            for line in on_a_terminal(args, columns, input).lines() {
+                // A mismatch of the session is not an error of this test.
+                assert!(line.chars().count() <= columns, "{args} with {columns} columns: {line}");
+            }
+        }
+    }
+    let narrow = on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 80, "");
+    let expected = "\
+scheme   rongcloud-v1
+time     2017-07-04T04:05:56.189Z
+type     1 PRIVATE
+hash     877324336
+
+scheme   rongcloud
+time     1993-10-02T14:02:58.094Z
+spin     2125
+type     1 PRIVATE
+hash     714800
+note     implausible time
+";
+    assert_eq!(narrow, expected);
+    assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 111, "").lines().count(), 2);
+    let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
+    assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
+    let hash = Session::new(SessionType::default(), "1").hash().to_u32();
+    assert!(narrow.contains(&format!("\ntype 0, hash {hash}\n           1  100.00 %\n")), "{narrow}");
+}

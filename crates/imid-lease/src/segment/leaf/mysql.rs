@@ -1,0 +1,71 @@
+//! Leaf's table in MySQL and MariaDB.
+
+use std::time::Duration;
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, TxOpts};
+
+use super::{BlockError, MYSQL, Row, Table, check, no_tag};
+use crate::register::mysql::{connect, engine, parse, settings};
+use crate::register::remote::{Failure, Remote, Server};
+use crate::{Promise, RegisterError};
+
+/// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
+///
+/// It is refused with the settings with which a [`MysqlRegister`](crate::register::MysqlRegister) is weak, and if the engine of
+/// the table is not `InnoDB`. Each block is one transaction. In a forked child each call is an error.
+#[derive(Debug)]
+pub struct MysqlTable(Remote<Leaf>);
+
+struct Leaf {
+    options: Opts,
+}
+
+impl MysqlTable {
+    /// Reads a URL, as [`MysqlRegister::new`](crate::register::MysqlRegister::new) does. Does not connect yet.
+    ///
+    /// # Errors
+    /// The URL cannot be understood, it names no database, or it asks for TLS.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let (options, place) = parse(url)?;
+        Ok(Self(Remote::new(Leaf { options }, place)))
+    }
+
+    /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
+    #[must_use]
+    pub fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.0.set_time_limit(time_limit);
+        self
+    }
+}
+
+impl Server for Leaf {
+    type Connection = Conn;
+
+    async fn connect(&self) -> Result<(Conn, Promise), Failure> {
+        let mut conn = connect(&self.options).await?;
+        match engine(&mut conn, r"leaf\_alloc").await? {
+            Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
+            Some(engine) => return Err(format!("expected the engine InnoDB of leaf_alloc, found {engine}").into()),
+            None => return Err("expected the table leaf_alloc, found none".into()),
+        }
+        let promise = settings(&mut conn).await?;
+        check(promise.clone())?;
+        Ok((conn, promise))
+    }
+}
+
+impl Table for MysqlTable {
+    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
+        let row = self.0.call(format_args!("take a block of {tag:?}"), async |conn| {
+            // Without a commit nothing is taken: after an error the connection is closed.
+            let mut transaction = conn.start_transaction(TxOpts::default()).await?;
+            transaction.exec_drop(MYSQL[0], (step, tag)).await?;
+            let row: Option<(i64, i64)> = transaction.exec_first(MYSQL[1], (tag,)).await?;
+            let (max_id, step) = row.ok_or_else(|| no_tag(tag))?;
+            transaction.commit().await?;
+            Ok(Row { max_id, step })
+        });
+        Ok(row?)
+    }
+}

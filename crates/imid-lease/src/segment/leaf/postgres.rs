@@ -1,0 +1,69 @@
+//! Leaf's table in PostgreSQL.
+
+use std::time::Duration;
+
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Config};
+
+use super::{BlockError, Row, Table, check, no_tag, postgres_update};
+use crate::register::postgres::{connect, durable, parse, settings};
+use crate::register::remote::{Failure, Remote, Server};
+use crate::{Promise, RegisterError};
+
+/// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
+///
+/// It is refused with the settings with which a [`PostgresRegister`](crate::register::PostgresRegister) is weak. Each block is
+/// one statement, whose commit waits for the disk whatever the default of `synchronous_commit` is. In a forked child each call
+/// is an error.
+#[derive(Debug)]
+pub struct PostgresTable(Remote<Leaf>);
+
+struct Leaf {
+    config: Config,
+}
+
+const UPDATE: &str = postgres_update!(concat!(" AND ", durable!()));
+
+impl PostgresTable {
+    /// Reads a URL, as [`PostgresRegister::new`](crate::register::PostgresRegister::new) does. Does not connect yet.
+    ///
+    /// # Errors
+    /// The URL cannot be understood, or it asks for TLS.
+    pub fn new(url: &str) -> Result<Self, RegisterError> {
+        let (config, place) = parse(url)?;
+        Ok(Self(Remote::new(Leaf { config }, place)))
+    }
+
+    /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
+    #[must_use]
+    pub fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.0.set_time_limit(time_limit);
+        self
+    }
+}
+
+impl Server for Leaf {
+    type Connection = Client;
+
+    async fn connect(&self) -> Result<(Client, Promise), Failure> {
+        let client = connect(&self.config).await?;
+        let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
+        if !row.try_get::<_, bool>(0)? {
+            return Err("expected the table leaf_alloc, found none".into());
+        }
+        let promise = settings(&client, "leaf_alloc").await?;
+        check(promise.clone())?;
+        Ok((client, promise))
+    }
+}
+
+impl Table for PostgresTable {
+    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
+        let row = self.0.call(format_args!("take a block of {tag:?}"), async |client| {
+            let row = client.query_typed_opt(UPDATE, &[(&step, Type::INT8), (&tag, Type::TEXT)]).await?;
+            let row = row.ok_or_else(|| no_tag(tag))?;
+            Ok(Row { max_id: row.try_get(0)?, step: row.try_get(1)? })
+        });
+        Ok(row?)
+    }
+}

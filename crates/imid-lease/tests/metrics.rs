@@ -1,0 +1,161 @@
+//! Each documented metric has the right value after each event of a lease and of a sequence.
+
+use std::collections::{BTreeSet, HashMap};
+use std::thread;
+use std::time::{Duration, Instant};
+
+mod strong;
+
+use imid::{Session, SessionType};
+use imid_lease::admin::{self, FreeIf};
+use imid_lease::record::{LaneRecord, Name, Token};
+use imid_lease::register::MemoryRegister;
+use imid_lease::sequence::SequenceOptions;
+use imid_lease::{LeasedGenerator, Options, Phase, Register, Sequence, WorkerIds, WorkerOptions};
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use strong::Strong;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        thread::sleep(MS);
+    }
+}
+
+/// Settings with a renewal each 250 ms.
+fn options(space: &str) -> Options {
+    Options::new()
+        .space(space)
+        .name("web-3")
+        .lane_bits(1)
+        .horizon(1_000 * MS)
+        .time_out(60_000 * MS)
+        .max_skew(500 * MS)
+        .max_lead(200 * MS)
+}
+
+/// The values by name and by the value of the first label, after which each must be in the documentation.
+struct Found(HashMap<(String, String), f64>);
+
+impl Found {
+    fn value(&self, name: &str, label: &str) -> f64 {
+        *self.0.get(&(name.to_owned(), label.to_owned())).unwrap_or_else(|| panic!("no {name} of {label}"))
+    }
+
+    fn is(&self, label: &str, expected: &[(&str, f64)]) {
+        for (name, value) in expected {
+            let found = self.value(name, label);
+            assert!((found - value).abs() < f64::EPSILON, "{name} of {label}: expected {value}, found {found}");
+        }
+    }
+}
+
+/// A snapshot of this recorder sets all values to zero. So each lease is brought into one state, and then there is one snapshot.
+#[test]
+fn each_documented_metric_has_the_value_of_the_last_event() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    recorder.install().unwrap();
+
+    let renewed = LeasedGenerator::open(MemoryRegister::new(), options("renewed")).unwrap();
+    let after_open = renewed.status().renewals;
+
+    let register = MemoryRegister::new();
+    let moved = LeasedGenerator::open(register.clone(), options("moved")).unwrap();
+    let first_lane = moved.status().lane.unwrap();
+    admin::free(&mut register.clone(), "moved", first_lane, FreeIf::Forced).unwrap();
+    // Another process has the freed lane, so that this one must take the other lane.
+    let other = LeasedGenerator::open(register.clone(), options("moved").name("web-4")).unwrap();
+    wait_until("the lane is lost", || moved.status().lost == 1 && moved.status().phase == Phase::Holding);
+    let (new_lane, other_lane) = (moved.status().lane.unwrap(), other.status().lane.unwrap());
+    assert_ne!(new_lane, other_lane);
+
+    let register = MemoryRegister::new();
+    let lost = LeasedGenerator::open(register.clone(), options("lost").lane_bits(0)).unwrap();
+    // Another process writes the record of the only lane.
+    wait_until("the lane is taken", || {
+        let (key, seen) = register.clone().list("lost/1/").unwrap().pop().unwrap();
+        let mut record: LaneRecord = LaneRecord::parse(&seen).unwrap();
+        (record.version, record.token, record.holder) = (record.version + 1, Token(9), Name::new("web-9").unwrap());
+        register.clone().compare_and_set(&key, Some(&seen), &record.to_string()).unwrap()
+    });
+    wait_until("the only lane is lost", || lost.status().lost == 1);
+
+    let released = LeasedGenerator::open(MemoryRegister::new(), options("released")).unwrap();
+    released.close();
+
+    let register = MemoryRegister::new();
+    let silent = LeasedGenerator::open(register.clone(), options("silent")).unwrap();
+    register.set_down(true);
+    wait_until("the register is down", || silent.status().last_error.is_some());
+
+    let workers = WorkerOptions::new(imid::snowflake::Preset::LEAF).space("workers-of-leaf").name("web-3");
+    let workers = WorkerIds::open(MemoryRegister::new(), workers).unwrap();
+
+    let sequence = Sequence::open(Strong::default(), SequenceOptions::new("open").owner("chat-3")).unwrap();
+    let rooms: Vec<_> =
+        (0..100_u32).map(|room| sequence.conversation(Session::new(SessionType::GROUP, "a"), room)).collect();
+    assert!(rooms.iter().all(|room| sequence.next(*room).is_ok()));
+    // More numbers than half a step, so that a bound is raised.
+    wait_until("a bound is raised", || {
+        (0..100).for_each(|_| _ = sequence.next(rooms[0]));
+        sequence.status().writes > 64
+    });
+    let closed = Sequence::open(Strong::default(), SequenceOptions::new("closed").owner("chat-3")).unwrap();
+    drop(closed);
+
+    wait_until("two renewals", || renewed.status().renewals >= after_open + 2);
+    // The thread publishes the sequence after its last write.
+    thread::sleep(500 * MS);
+    let renewals_before = renewed.status().renewals;
+    let snapshot = snapshotter.snapshot().into_vec();
+    let renewals_after = renewed.status().renewals;
+    let status = sequence.status();
+
+    let mut owners = BTreeSet::new();
+    let values = snapshot.into_iter().filter_map(|(key, _, _, value)| {
+        let labels: Vec<_> = key.key().labels().map(|label| (label.key(), label.value())).collect();
+        let names: Vec<_> = labels.iter().map(|(name, _)| *name).collect();
+        assert!(names == ["space", "holder"] || names == ["sequence", "owner"], "{labels:?}");
+        owners.insert(labels[1].1.to_owned());
+        let value = match value {
+            DebugValue::Counter(value) => value as f64,
+            DebugValue::Gauge(value) => value.into_inner(),
+            DebugValue::Histogram(_) => panic!("there are no histograms"),
+        };
+        // The second process of a space has labels of its own.
+        (labels[1].1 != "web-4").then(|| ((key.key().name().to_owned(), labels[0].1.to_owned()), value))
+    });
+    let found = Found(values.collect());
+    assert_eq!(owners, ["chat-3", "web-3", "web-3.0", "web-3.1", "web-4"].map(str::to_owned).into());
+
+    found.is("renewed", &[("imid_lease_held", 1.0), ("imid_lease_lost_total", 0.0), ("imid_lease_register_up", 1.0)]);
+    found.is("renewed", &[("imid_lease_lane", renewed.status().lane.unwrap().into())]);
+    let renewals = found.value("imid_lease_renewals_total", "renewed");
+    assert!((renewals_before as f64..=renewals_after as f64).contains(&renewals), "{renewals}");
+    let left = found.value("imid_lease_seconds_left", "renewed");
+    assert!((0.5..=1.0).contains(&left), "just after a renewal: {left}");
+    found
+        .is("moved", &[("imid_lease_held", 1.0), ("imid_lease_lost_total", 1.0), ("imid_lease_lane", new_lane.into())]);
+    found.is("lost", &[("imid_lease_held", 0.0), ("imid_lease_lost_total", 1.0), ("imid_lease_register_up", 1.0)]);
+    found.is("released", &[("imid_lease_held", 0.0), ("imid_lease_lost_total", 0.0), ("imid_lease_register_up", 1.0)]);
+    found.is("silent", &[("imid_lease_held", 1.0), ("imid_lease_register_up", 0.0)]);
+    found.is("workers-of-leaf", &[("imid_lease_held", 1.0)]);
+    assert_eq!(workers.status().len(), 2);
+
+    found.is(
+        "open",
+        &[("imid_sequence_held", 64.0), ("imid_sequence_went_back", 0.0), ("imid_sequence_lost_total", 0.0)],
+    );
+    found.is("open", &[("imid_sequence_sessions", 100.0), ("imid_sequence_bytes", status.bytes as f64)]);
+    found.is("open", &[("imid_sequence_writes_total", status.writes as f64), ("imid_sequence_register_up", 1.0)]);
+    found.is("closed", &[("imid_sequence_held", 0.0), ("imid_sequence_writes_total", 128.0)]);
+
+    let documented = include_str!("../src/metrics.rs");
+    let documented = documented.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());
+    let names: BTreeSet<_> = found.0.keys().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, documented.collect());
+}

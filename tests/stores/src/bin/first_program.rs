@@ -1,0 +1,3 @@
+//! The first program of docs/STORES.md.
+
+include!(concat!(env!("OUT_DIR"), "/first_program.rs"));

@@ -1,0 +1,91 @@
+//! The Rust code of docs/STORES.md, with a real server. build.rs takes it out of the document.
+
+use std::process::Command;
+
+use imid_store_tests::{sorted, url};
+use sqlx::{Connection, PgConnection, PgPool};
+
+mod page {
+    include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+    /// Calls the function of the document, which is private.
+    pub(super) async fn call(db: &sqlx::PgPool, before: MessageId) -> sqlx::Result<Vec<(MessageId, String)>> {
+        page(db, before.session(), before).await
+    }
+}
+
+const DOCUMENT: &str = include_str!("../../../docs/STORES.md");
+const PROGRAM: &str = include_str!(concat!(env!("OUT_DIR"), "/first_program.rs"));
+const BODIES: [&str; 3] = ["hello", "is anybody here?", "yes"];
+
+/// Runs the first program. Returns its messages.
+fn run(url: &str) -> Vec<(imid::MessageId, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_first_program")).env("DATABASE_URL", url).output();
+    let output = output.expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).expect("text");
+    let message = |line: &str| {
+        let (id, body) = line.split_once("  ").expect("an ID and a body");
+        (id.parse().expect("an ID"), body.to_owned())
+    };
+    lines.lines().map(message).collect()
+}
+
+#[tokio::test]
+async fn the_first_program_and_the_page_work_with_postgresql() {
+    let Some(url) = url("IMID_POSTGRES_URL", "document::the_first_program_and_the_page_work_with_postgresql") else {
+        return;
+    };
+    // The program's table has a schema of its own, because other tests also have a table of messages.
+    let mut connection = PgConnection::connect(&url).await.expect("the server answers");
+    let anew = "DROP SCHEMA IF EXISTS imid_document CASCADE; CREATE SCHEMA imid_document";
+    sqlx::raw_sql(anew).execute(&mut connection).await.expect("a schema");
+    let url = format!("{url}?options[search_path]=imid_document");
+
+    let first = run(&url);
+    assert_eq!(first.iter().map(|(_, body)| body).collect::<Vec<_>>(), BODIES);
+    let both = run(&url);
+    assert_eq!(both[..3], first);
+    assert_eq!(both[3..].iter().map(|(_, body)| body).collect::<Vec<_>>(), BODIES);
+    let ids: Vec<_> = both.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, sorted(&ids));
+    let room = imid::Session::new(imid::SessionType::GROUP, "room-42");
+    assert!(ids.iter().all(|id| id.is_in(room)));
+
+    let db = PgPool::connect(&url).await.expect("the server answers");
+    let other_room = imid::generate(imid::Session::new(imid::SessionType::GROUP, "room-43")).expect("an ID");
+    let insert = sqlx::query("INSERT INTO messages (id, session, body) VALUES ($1, $2, 'not here')");
+    insert.bind(other_room).bind(other_room.session()).execute(&db).await.expect("a row");
+    let mut page = page::call(&db, ids[4]).await.expect("rows");
+    page.reverse();
+    assert_eq!(page, both[..4]);
+    sqlx::raw_sql("DROP SCHEMA imid_document CASCADE").execute(&mut connection).await.expect("no schema");
+}
+
+#[test]
+fn the_first_program_has_fewer_than_20_lines() {
+    let lines = PROGRAM.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines < 20, "{lines}");
+    assert!(PROGRAM.lines().all(|line| line.len() <= 120));
+}
+
+#[test]
+fn the_versions_of_the_document_are_those_of_this_repository() {
+    let library = include_str!("../../../Cargo.toml");
+    let tests = include_str!("../Cargo.toml");
+    let toml = DOCUMENT.split_once("```toml\n[dependencies]\n").expect("TOML").1.split_once("```").expect("an end").0;
+    assert_eq!(toml.lines().count(), 3);
+    for line in toml.lines() {
+        let (name, rest) = line.split_once(" = { version = \"").expect(line);
+        let version = rest.split_once('"').expect(line).0;
+        let own = match name {
+            "imid" => library.split_once("\nversion = \"").expect("a version").1,
+            _ => tests.split_once(&format!("\n{name} = {{ version = \"")).expect(name).1,
+        };
+        assert!(own.starts_with(&format!("{version}.")), "{name} {version}");
+        let features = line.split_once("features = [").expect(line).1.split_once(']').expect(line).0;
+        for feature in features.split(", ") {
+            assert!(tests.contains(feature), "{name} has not the feature {feature} in the tests");
+        }
+    }
+}
