@@ -16,6 +16,7 @@
 //! slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled sessions and
 //! more than the floor, or if there is more than one write for 10,000 numbers.
 #![allow(missing_docs, reason = "a bench")]
+#![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 #[path = "../tests/strong/mod.rs"]
 mod strong;

@@ -5,8 +5,11 @@ use std::time::Duration;
 use imid::generator::{BuildError, GenerateError};
 use thiserror::Error;
 
+use crate::engine::Stopped;
+use crate::keeper::State;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
+use crate::space::Space;
 
 /// No ID was minted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -126,6 +129,21 @@ pub(crate) enum OpenKind {
 }
 
 impl OpenError {
+    /// Why a lease was not opened.
+    pub(crate) fn not_opened(state: &State, space: &Space, waited: Duration) -> Self {
+        let kind = match (&state.stopped, &state.status.last_error) {
+            (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
+                expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
+                found: format!("{layout} with {bits} bits of lane"),
+            },
+            (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
+            (Some(Stopped::WentBack { key }), _) => OpenKind::WentBack(key.clone()),
+            (_, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
+            (_, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
+        };
+        kind.into()
+    }
+
     /// Whether the settings do not fit together.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))

@@ -13,13 +13,11 @@ use imid::{MessageId, Parts, Session};
 
 use crate::chain::Chain;
 use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::rules::Rules;
-use crate::engine::{Config, Grant, MIN_GAP_MS, Stopped};
+use crate::engine::{Grant, MIN_GAP_MS, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, State, Tenant};
-use crate::options::{Options, Settings};
+use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
-use crate::space::Space;
 use crate::status::{Phase, Status};
 
 /// The longest single sleep of [`LeasedGenerator::generate_within`].
@@ -122,22 +120,14 @@ where
             Arc::new(Inner { generators: Chain::new(), clock: clock.clone(), settings: settings.clone(), lane_bits });
         // What the keeper cannot report.
         inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
-        let config = Config {
-            space: space.clone(),
-            name,
-            horizon_ms: millis(settings.horizon),
-            time_out_ms: millis(settings.time_out),
-            max_skew_ms: millis(settings.max_skew),
-            poll_ms: millis(settings.poll).max(1),
-            rules: Rules::default(),
-        };
+        let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
         let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
         let is_open = |state: &State| state.status.phase != Phase::Seeking;
         let state = keeper.wait(0, settings.open_within, is_open);
         match inner.generators.first().cloned() {
             Some(first) if state.status.phase != Phase::Stopped => Ok(Self { first, inner, keeper }),
-            _ => Err(why_not_open(&state, &space, settings.open_within)),
+            _ => Err(OpenError::not_opened(&state, &space, settings.open_within)),
         }
     }
 
@@ -400,22 +390,4 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         fence(Ordering::SeqCst);
         laned.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-pub(crate) fn why_not_open(state: &State, space: &Space, waited: Duration) -> OpenError {
-    let kind = match (&state.stopped, &state.status.last_error) {
-        (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
-            expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
-            found: format!("{layout} with {bits} bits of lane"),
-        },
-        (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
-        (Some(Stopped::WentBack { key }), _) => OpenKind::WentBack(key.clone()),
-        (_, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
-        (_, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
-    };
-    kind.into()
 }

@@ -120,6 +120,13 @@ pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 
+// The code of the page for operators is a test, where the features that it uses are on.
+#[cfg(all(doctest, feature = "mysql", feature = "postgres"))]
+mod documents {
+    #[doc = include_str!("../../../docs/LEASES.md")]
+    mod leases {}
+}
+
 // The engine is private, so its model is a part of the library's own tests.
 #[cfg(test)]
 #[path = "../tests/simulation/mod.rs"]

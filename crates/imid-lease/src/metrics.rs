@@ -39,6 +39,7 @@ pub(crate) fn record_lease(space: &str, status: &Status) {
 }
 
 /// Publishes the state of a sequence.
+#[expect(clippy::cast_precision_loss, reason = "no memory has 2^52 bytes")]
 pub(crate) fn record_sequence(sequence: &str, owner: &str, status: &SequenceStatus) {
     let labels = labels("sequence", sequence, "owner", owner);
     gauge!("imid_sequence_held", labels.iter()).set(f64::from(status.held));

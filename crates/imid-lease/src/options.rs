@@ -6,6 +6,8 @@ use imid::Start;
 use imid::clock::SystemClock;
 use thiserror::Error;
 
+use crate::engine::Config;
+use crate::engine::rules::Rules;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
@@ -176,6 +178,24 @@ impl Settings {
         };
         Ok((space, Name::new(&name).map_err(OptionsKind::Name)?))
     }
+
+    /// The configuration of a lease's engine.
+    pub(crate) fn config(&self, space: Space, name: Name) -> Config {
+        Config {
+            space,
+            name,
+            horizon_ms: millis(self.horizon),
+            time_out_ms: millis(self.time_out),
+            max_skew_ms: millis(self.max_skew),
+            poll_ms: millis(self.poll).max(1),
+            rules: Rules::default(),
+        }
+    }
+}
+
+/// Whole milliseconds of a duration.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The longest horizon and time-out: a day.

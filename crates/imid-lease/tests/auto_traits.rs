@@ -169,11 +169,11 @@ fn values_can_be_printed() {
 }
 
 #[test]
-fn a_register_and_blocks_can_be_behind_a_box() {
+fn registers_and_blocks_can_be_trait_objects() {
     fn is_register<T: imid_lease::Register + ?Sized>() {}
+    fn is_blocks<T: segment::Blocks + ?Sized>() {}
     is_register::<dyn imid_lease::Register>();
     is_register::<Box<dyn imid_lease::Register>>();
-    fn is_blocks<T: segment::Blocks + ?Sized>() {}
     is_blocks::<dyn segment::Blocks>();
 }
 

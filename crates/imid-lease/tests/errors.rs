@@ -8,13 +8,17 @@ use std::path::Path;
 /// No test can provoke these: a system call would have to fail that never does, or between two others.
 const NOT_PROVOKED: [&str; 3] = ["cannot create a runtime for the client", "cannot start a thread", "cannot open {}"];
 
+/// Where the tests begin in a source file.
+const TESTS: &str = "#[cfg(test)]\nmod tests {";
+
 /// Returns the code of the tests in `tests/` and in the sources.
 fn tests() -> String {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let in_tests = public::sources(&package.join("tests")).into_iter().map(|(_, code)| code);
-    let in_sources = public::sources(&package.join("src"))
-        .into_iter()
-        .filter_map(|(_, code)| code.split_once("#[cfg(test)]\nmod tests {").map(|(_, tests)| tests.to_owned()));
+    let in_sources = public::sources(&package.join("src")).into_iter().filter_map(|(file, code)| match code {
+        code if file.ends_with("tests.rs") => Some(code),
+        code => code.split_once(TESTS).map(|(_, tests)| tests.to_owned()),
+    });
     in_tests.chain(in_sources).collect::<Vec<_>>().join("\n")
 }
 
@@ -43,19 +47,22 @@ fn the_words_of_each_error_are_asserted() {
     // A long text in a test goes on in the next line.
     let mut joined = String::new();
     for line in tests.lines() {
-        match line.strip_suffix('\\') {
-            Some(start) => joined.push_str(if joined.ends_with('\n') { start } else { start.trim_start() }),
-            None => {
-                let is_new = joined.is_empty() || joined.ends_with('\n');
-                joined.push_str(if is_new { line } else { line.trim_start() });
-                joined.push('\n');
-            }
+        let is_new = joined.is_empty() || joined.ends_with('\n');
+        let line = if is_new { line } else { line.trim_start() };
+        if let Some(start) = line.strip_suffix('\\') {
+            joined.push_str(start);
+        } else {
+            joined.push_str(line);
+            joined.push('\n');
         }
     }
     let lines: Vec<&str> = joined.lines().collect();
     let (mut seen, mut missing) = (0, Vec::new());
     for (file, code) in public::sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
-        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        let code = code.split(TESTS).next().unwrap_or_default();
         let of_attributes = code.split("#[error(").skip(1);
         let of_calls = code.split("RegisterError::new(").skip(1);
         let formatted = |rest: &str| rest.trim_start().strip_prefix("format!(").unwrap_or(rest).to_owned();

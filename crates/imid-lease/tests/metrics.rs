@@ -1,4 +1,5 @@
 //! Each documented metric has the right value after each event of a lease and of a sequence.
+#![allow(clippy::cast_precision_loss, reason = "the numbers are small")]
 
 use std::collections::{BTreeSet, HashMap};
 use std::thread;

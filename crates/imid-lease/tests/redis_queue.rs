@@ -1,27 +1,18 @@
 //! The rollback article's queue on a real Redis list. `ci/services.sh run redis -- cargo test ...` starts the server.
 #![cfg(feature = "redis")]
 
+mod article;
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{Layout, NodeSource, Preset};
+use imid::snowflake::NodeSource;
 use imid_lease::{RedisQueue, RedisQueueOptions};
 use redis::{Connection, cmd};
-
-/// The preset of the rollback article, with a first tick on 2026-01-01. Its own last tick was in September 2026.
-const ARTICLE: Preset = match Layout::builder()
-    .tick_bits(38)
-    .node_bits(15)
-    .sequence_bits(10)
-    .epoch(Duration::from_hours(490_896))
-    .build()
-{
-    Ok(layout) => Preset::new(layout).wait_when_behind(Duration::from_millis(15), 1),
-    Err(_) => panic!("63 bits"),
-};
 
 /// The URL of the server; `None`, with a message, if there is none.
 fn url(test: &str) -> Option<String> {

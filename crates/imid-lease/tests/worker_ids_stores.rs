@@ -1,27 +1,18 @@
 //! Worker IDs from real stores. `ci/services.sh run redis zookeeper ... -- cargo test ...` starts the servers.
 
+mod article;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{Layout, Preset};
+use imid::snowflake::Preset;
 use imid_lease::register::open_url;
 use imid_lease::{Phase, WorkerIds, WorkerOptions};
-
-/// The preset of the rollback article, with a first tick on 2026-01-01. Its own last tick was in September 2026.
-const ARTICLE: Preset = match Layout::builder()
-    .tick_bits(38)
-    .node_bits(15)
-    .sequence_bits(10)
-    .epoch(Duration::from_hours(490_896))
-    .build()
-{
-    Ok(layout) => Preset::new(layout).wait_when_behind(Duration::from_millis(15), 1),
-    Err(_) => panic!("63 bits"),
-};
 
 /// The system's clock, which can be set back.
 #[derive(Clone, Default)]

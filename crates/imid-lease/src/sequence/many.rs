@@ -3,6 +3,7 @@
 use std::array::from_fn;
 use std::hint::black_box;
 
+use super::keeper::Section;
 use super::{Conversation, NextError, Number, Sequence};
 
 /// How many conversations are looked up together: about as many cache lines as a core fetches at one time.
@@ -44,7 +45,7 @@ impl Sequence {
             if *first == TOGETHER {
                 *first = at;
                 let section = self.shared.sections.get(conversation.section() as usize);
-                locked[at] = section.and_then(|section| section.try_numbers());
+                locked[at] = section.and_then(Section::try_numbers);
             }
             if conversations[*first].section() == conversation.section() {
                 lock_of[at] = *first;

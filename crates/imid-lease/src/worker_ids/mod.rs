@@ -13,11 +13,10 @@ use imid::snowflake::{Generator, NodeSource, SpareNode};
 pub use options::WorkerOptions;
 
 use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::rules::Rules;
-use crate::engine::{Config, Grant, Stopped};
+use crate::engine::{Grant, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::generator::why_not_open;
 use crate::keeper::{Keeper, Lease, State, Tenant};
+use crate::options::millis;
 use crate::register::Register;
 use crate::status::{Phase, Status};
 use table::Table;
@@ -77,22 +76,14 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew));
         let table = Arc::new(Table::new(options.preset.layout(), space.bits(), names.len()));
         let leases = names.into_iter().enumerate().map(|(index, name)| {
-            let config = Config {
-                space: space.clone(),
-                name,
-                horizon_ms: millis(settings.horizon),
-                time_out_ms: millis(settings.time_out),
-                max_skew_ms: millis(settings.max_skew),
-                poll_ms: millis(settings.poll).max(1),
-                rules: Rules::default(),
-            };
+            let config = settings.config(space.clone(), name);
             Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
         });
         let keeper = Keeper::start(register, clock.clone(), leases.collect()).map_err(OpenKind::Thread)?;
         let state = keeper.wait(0, settings.open_within, |state: &State| state.status.phase != Phase::Seeking);
         match state.status.phase {
             Phase::Holding | Phase::Lost => Ok(Self(Arc::new(Inner { options, clock, table, keeper }))),
-            _ => Err(why_not_open(&state, &space, settings.open_within)),
+            _ => Err(OpenError::not_opened(&state, &space, settings.open_within)),
         }
     }
 
@@ -234,8 +225,4 @@ impl Tenant for Worker {
 
 fn until(at_ms: u64) -> Duration {
     Duration::from_millis(at_ms.saturating_sub(monotonic_ms()).max(1))
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,0 +1,155 @@
+//! The queue over a list in memory that loses answers.
+
+use std::collections::VecDeque;
+
+use imid::clock::{Clock, SystemClock};
+
+use super::list::Failure;
+use super::*;
+
+/// A list in memory that can be down, and can lose answers.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Store>>);
+
+#[derive(Default)]
+struct Store {
+    list: VecDeque<String>,
+    is_down: bool,
+    lost_answers: u32,
+    pushes: u32,
+}
+
+impl Memory {
+    fn new(texts: &[&str]) -> Self {
+        let list = texts.iter().map(ToString::to_string).collect();
+        Self(Arc::new(Mutex::new(Store { list, ..Store::default() })))
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.0.lock().unwrap().list.iter().cloned().collect()
+    }
+
+    /// Calls, and loses the answer.
+    fn call<T>(&self, call: impl FnOnce(&mut Store) -> T) -> Result<T, Failure> {
+        let mut store = self.0.lock().unwrap();
+        if store.is_down {
+            return Err(Failure::NotDone(RegisterError::new("down")));
+        }
+        let answer = call(&mut store);
+        if store.lost_answers > 0 {
+            store.lost_answers -= 1;
+            return Err(Failure::Unknown(RegisterError::new("no answer")));
+        }
+        Ok(answer)
+    }
+}
+
+impl List for Memory {
+    fn pop(&mut self) -> Result<Option<String>, Failure> {
+        self.call(|store| store.list.pop_front())
+    }
+
+    fn push(&mut self, text: &str) -> Result<(), Failure> {
+        self.call(|store| {
+            store.pushes += 1;
+            store.list.push_back(text.to_owned());
+        })
+    }
+
+    fn now_ms(&mut self) -> Result<u64, Failure> {
+        let is_down = self.0.lock().unwrap().is_down;
+        if is_down { Err(Failure::NotDone(RegisterError::new("down"))) } else { Ok(SystemClock.now_ms().unwrap()) }
+    }
+}
+
+fn open(memory: &Memory) -> Result<RedisQueue, RegisterError> {
+    let options = RedisQueueOptions::new(Preset::TWITTER).open_within(Duration::from_millis(300));
+    RedisQueue::start(memory.clone(), "ids", &options)
+}
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(10), "{what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
+    let memory = Memory::new(&["5", "6", "7"]);
+    let queue = open(&memory).unwrap();
+    let ids = queue.generator().unwrap();
+    assert_eq!(ids.generate().unwrap().node(), 5);
+    eventually("the next one is popped", || memory.texts() == ["7"]);
+    ids.close();
+    eventually("the first one is pushed", || memory.texts() == ["7", "5"]);
+    drop((ids, queue));
+    assert_eq!(memory.texts(), ["7", "5", "6"]);
+}
+
+#[test]
+fn an_answer_that_is_missing_loses_a_worker_id_and_doubles_none() {
+    let memory = Memory::new(&["5", "6", "7", "8"]);
+    memory.0.lock().unwrap().lost_answers = 1;
+    let queue = open(&memory).unwrap();
+    let ids = queue.generator().unwrap();
+    assert_eq!((ids.node(), queue.status().lost), (6, 1));
+    eventually("the next one is popped", || memory.texts() == ["8"]);
+    ids.generate().unwrap();
+    memory.0.lock().unwrap().lost_answers = 1;
+    ids.close();
+    eventually("it is pushed, without an answer", || queue.status().lost == 2);
+    drop((ids, queue));
+    assert_eq!(memory.texts(), ["8", "6", "7"]);
+}
+
+#[test]
+fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
+    let memory = Memory::new(&["5", "6"]);
+    let queue = open(&memory).unwrap();
+    let ids = queue.generator().unwrap();
+    eventually("the next one is popped", || memory.texts().is_empty());
+    ids.generate().unwrap();
+    memory.0.lock().unwrap().is_down = true;
+    ids.close();
+    eventually("it has failed", || queue.status().last_error.is_some());
+    memory.0.lock().unwrap().is_down = false;
+    eventually("it is pushed", || memory.texts() == ["5"]);
+    assert_eq!(queue.status(), QueueStatus { spare: 1, in_use: 0, lost: 0, last_error: None });
+}
+
+#[test]
+fn a_list_without_worker_ids_is_an_error_that_says_so() {
+    let refused = |texts: &[&str]| open(&Memory::new(texts)).unwrap_err().to_string();
+    assert_eq!(refused(&[]), "no worker ID from list ids: the list is empty");
+    for text in ["1024", "-1", "web-3"] {
+        let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
+        assert_eq!(refused(&[text]), format!("no worker ID from list ids: {why}"));
+    }
+    let memory = Memory::new(&["web-3", "5"]);
+    let queue = open(&memory).unwrap();
+    assert_eq!(queue.generator().unwrap().node(), 5);
+    drop(queue);
+    assert_eq!(memory.texts(), ["web-3"]);
+}
+
+#[test]
+fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() {
+    let memory = Memory::new(&["5"]);
+    let queue = open(&memory).unwrap();
+    let ids = queue.generator().unwrap();
+    let now_ms = SystemClock.now_ms().unwrap();
+    queue.put(SpareNode { node: 5, used_until_ms: now_ms + 400 });
+    drop(ids);
+    eventually("it is pushed", || memory.0.lock().unwrap().pushes == 1);
+    assert!(SystemClock.now_ms().unwrap() > now_ms + 400);
+    eventually("it is popped again", || queue.status().spare == 1 && memory.texts().is_empty());
+    // A long time ahead, it is given up at the end.
+    let ids = queue.generator().unwrap();
+    queue.put(SpareNode { node: 5, used_until_ms: now_ms + 3_600_000 });
+    drop(ids);
+    let shared = Arc::clone(&queue.0.shared);
+    drop(queue);
+    assert_eq!((memory.texts().len(), shared.state().lost), (0, 1));
+}
