@@ -145,12 +145,11 @@ impl Records for Zookeeper {
     }
 
     async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
-        let (time, since) = match connection.written {
-            Some(written) => written,
-            None => {
-                let stat = connection.client.set_data(&connection.root, &[], None).await?;
-                *connection.written.insert((stat.mtime, Instant::now()))
-            }
+        let (time, since) = if let Some(written) = connection.written {
+            written
+        } else {
+            let stat = connection.client.set_data(&connection.root, &[], None).await?;
+            *connection.written.insert((stat.mtime, Instant::now()))
         };
         Ok(Some(u64::try_from(time)? + u64::try_from(since.elapsed().as_millis())?))
     }
