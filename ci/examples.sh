@@ -21,7 +21,7 @@ for recipe in examples/recipes/*.rs; do
   echo "--- recipes/$name"
   server=()
   if [ "$name" = clickhouse ]; then
-    if ls "${python%/bin/python}"/lib/*/site-packages/chdb/__init__.py >/dev/null 2>&1; then
+    if compgen -G "$CARGO_TARGET_DIR/stores-venv/lib/*/site-packages/chdb/__init__.py" >/dev/null; then
       server=("$python" ci/clickhouse_http.py)
     else
       echo "not checked: recipes/clickhouse with a server: ci/stores.sh has not installed chdb"

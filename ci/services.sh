@@ -116,7 +116,7 @@ GRANT ALL PRIVILEGES ON *.* TO 'imid'@'%';
 DROP USER IF EXISTS ''@'localhost', ''@'$(hostname 2>/dev/null || echo localhost)';
 SQL
       chmod 644 init.sql
-      (as_user mysql "$(program mariadb-install-db)" --no-defaults --datadir="$PWD/data" --skip-test-db \
+      (as_user mysql "$(program mariadb-install-db)" --no-defaults --datadir="$PWD/data" --tmpdir="$PWD" --skip-test-db \
         --auth-root-authentication-method=normal --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0)
       ;;
     redis) mkdir -p data ;;
@@ -134,7 +134,8 @@ run_server() {
         -c unix_socket_directories= -c max_connections=120
       ;;
     mysql)
-      as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --port="$port" \
+      # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.
+      as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --tmpdir="$here" --port="$port" \
         --bind-address=127.0.0.1 --socket=socket --pid-file="$here/data/pid" --init-file="$here/init.sql" \
         --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve
       ;;

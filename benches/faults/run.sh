@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints the table of faults as Markdown. Needs Debian's libfaketime, and installs it where it is missing and may be.
 #
-#   benches/faults/run.sh            every peer, about forty minutes
-#   benches/faults/run.sh imid       the peers whose name starts so
+#   benches/faults/run.sh            every peer, about half an hour
+#   benches/faults/run.sh imid       the peers whose names start with this
 set -eu
 cd "$(dirname "$0")"
 

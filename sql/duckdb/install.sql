@@ -7,7 +7,7 @@
 --   CASE WHEN imid_is_text(letters) THEN imid_bytes(letters) END
 -- Macros of bytes do not check the length: a column has CHECK (imid_is_bytes(id)).
 --
--- DuckDB copies a macro into the statement. A statement with imid_bytes('...') for each row of VALUES is some 50 times as slow as one with
+-- DuckDB copies a macro into the statement. A statement with imid_bytes('...') for each row of VALUES takes about 40 times as long as one with
 -- unhex('...'): insert with parameters of 10 bytes, or with INSERT ... SELECT imid_bytes(id) FROM a table or a file.
 --
 -- A scan by time is a scan of the table. It skips row groups by their least and greatest ID (zone map), if the rows were inserted in

@@ -37,14 +37,28 @@ pub(super) fn nanos_of_second() -> Option<u32> {
 #[inline]
 fn millis(clock: c_int) -> Result<u64, ClockError> {
     let mut time = Timespec { seconds: 0, nanos: 0 };
-    if read(clock, &mut time) != 0 {
-        return Err(ClockError::unavailable());
+    if read(clock, &mut time) == 0 { time.millis() } else { Err(ClockError::unavailable()) }
+}
+
+impl Timespec {
+    #[inline]
+    fn millis(&self) -> Result<u64, ClockError> {
+        #[expect(clippy::cast_sign_loss, reason = "the C library keeps nanoseconds in 0..10⁹, and 32 bits divide faster")]
+        let millis = u64::from(self.nanos as u32 / 1_000_000);
+        match u32::try_from(self.seconds) {
+            // One comparison shows that the time is past 1970 and that nothing overflows.
+            Ok(seconds) => Ok(u64::from(seconds) * 1_000 + millis),
+            Err(_) => self.unusual_millis(millis),
+        }
     }
-    #[expect(clippy::cast_sign_loss, reason = "the C library keeps nanoseconds in 0..10⁹, and 32 bits divide faster")]
-    let millis = u64::from(time.nanos as u32 / 1_000_000);
-    match u64::try_from(time.seconds) {
-        Ok(seconds) => Ok(seconds.saturating_mul(1_000).saturating_add(millis)),
-        Err(_) => Err(ClockError::before_1970()),
+
+    /// Before 1970, or after 2106.
+    #[cold]
+    fn unusual_millis(&self, millis: u64) -> Result<u64, ClockError> {
+        match u64::try_from(self.seconds) {
+            Ok(seconds) => Ok(seconds.saturating_mul(1_000).saturating_add(millis)),
+            Err(_) => Err(ClockError::before_1970()),
+        }
     }
 }
 
@@ -64,6 +78,20 @@ fn read(clock: c_int, time: &mut Timespec) -> c_int {
 mod tests {
     use super::super::system::portable;
     use super::*;
+
+    #[test]
+    fn a_time_is_its_milliseconds_from_1970_to_the_end_of_64_bits() {
+        let millis = |seconds, nanos| Timespec { seconds, nanos }.millis();
+        let last_of_32_bits = i64::from(u32::MAX);
+        assert_eq!(millis(0, 999_999), Ok(0));
+        assert_eq!(millis(1_763_665_800, 123_999_999), Ok(1_763_665_800_123));
+        assert_eq!(millis(last_of_32_bits, 999_999_999), Ok(4_294_967_295_999));
+        assert_eq!(millis(last_of_32_bits + 1, 1_000_000), Ok(4_294_967_296_001));
+        assert_eq!(millis(i64::MAX, 0), Ok(u64::MAX));
+        for seconds in [-1, i64::MIN] {
+            assert!(millis(seconds, 999_999_999).is_err_and(ClockError::is_before_1970));
+        }
+    }
 
     #[test]
     fn a_reading_lies_between_two_of_its_safe_twin() {

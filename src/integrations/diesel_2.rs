@@ -4,6 +4,9 @@
 //! database. Arrays, `eq_any` and `Option` bind the value itself, which works in PostgreSQL and MySQL. With SQLite they need
 //! the type that diesel knows, such as `id.to_bytes().to_vec()`. An implementation for SQLite would name a type of diesel's
 //! driver, which links SQLite.
+//!
+//! diesel drops the high bits of an integer of SQLite that is too long: it reads 65539 in a `SmallInt` as 3. A `CHECK` of the
+//! table keeps such values out.
 
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, Queryable};

@@ -8,6 +8,9 @@ use crate::id::MessageId;
 use crate::session::{Session, SessionType};
 use crate::store::AsText;
 
+/// What a reply should be, for errors.
+const ID: &str = "a message ID";
+
 /// The 10 bytes.
 impl ToRedisArgs for MessageId {
     fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
@@ -18,7 +21,7 @@ impl ToRedisArgs for MessageId {
 /// The 10 bytes.
 impl FromRedisValue for MessageId {
     fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
-        Self::from_slice(&bytes(value)?).map_err(refused)
+        Self::from_slice(&bytes(value, ID)?).map_err(refused)
     }
 }
 
@@ -32,13 +35,13 @@ impl ToRedisArgs for AsText {
 /// The 19 characters, read strictly.
 impl FromRedisValue for AsText {
     fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
-        MessageId::parse_bytes(&bytes(value)?).map(Self).map_err(refused)
+        MessageId::parse_bytes(&bytes(value, ID)?).map(Self).map_err(refused)
     }
 }
 
 /// Implements the traits for a value that is a decimal number in Redis.
 macro_rules! number {
-    ($(#[$doc:meta])* $value:ident, $to_integer:ident) => {
+    ($(#[$doc:meta])* $value:ident, $name:literal, $to_integer:ident) => {
         $(#[$doc])*
         impl ToRedisArgs for $value {
             fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
@@ -53,7 +56,7 @@ macro_rules! number {
         $(#[$doc])*
         impl FromRedisValue for $value {
             fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
-                Self::from_signed(i64::from_redis_value(value)?).map_err(refused)
+                Self::from_signed(integer(value, $name)?).map_err(refused)
             }
         }
     };
@@ -61,12 +64,12 @@ macro_rules! number {
 
 number! {
     /// The 26 bits, as a number.
-    Session, to_i32
+    Session, "a session", to_i32
 }
 
 number! {
     /// The code, as a number.
-    SessionType, to_i16
+    SessionType, "a session type", to_i16
 }
 
 impl ToSingleRedisArg for MessageId {}
@@ -75,18 +78,34 @@ impl ToSingleRedisArg for Session {}
 impl ToSingleRedisArg for SessionType {}
 
 /// Returns the bytes of a reply. `Vec<u8>` would also read a list of numbers.
-fn bytes(value: Value) -> Result<Vec<u8>, ParsingError> {
+fn bytes(value: Value, expected: &str) -> Result<Vec<u8>, ParsingError> {
     match value {
         Value::BulkString(bytes) => Ok(bytes),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Ok(text.into_bytes()),
-        Value::Attribute { data, .. } => bytes(*data),
-        Value::Nil => Err("expected a message ID, found nil".to_owned().into()),
+        Value::Attribute { data, .. } => bytes(*data, expected),
+        Value::Nil => Err(format!("expected {expected}, found nil").into()),
         // The values of a list can be many, so they are not in the message.
         Value::Array(values) | Value::Set(values) | Value::Push { data: values, .. } => {
-            Err(format!("expected a message ID, found a list of length {}", values.len()).into())
+            Err(format!("expected {expected}, found a list of length {}", values.len()).into())
         }
-        Value::Map(pairs) => Err(format!("expected a message ID, found a map of length {}", pairs.len()).into()),
-        _ => Err(format!("expected a message ID, found {value:?}").into()),
+        Value::Map(pairs) => Err(format!("expected {expected}, found a map of length {}", pairs.len()).into()),
+        _ => Err(format!("expected {expected}, found {value:?}").into()),
+    }
+}
+
+/// Returns the integer of a reply. `i64` would also read a number with a fraction, and drop the fraction.
+fn integer(value: Value, expected: &str) -> Result<i64, ParsingError> {
+    match value {
+        Value::Int(integer) => Ok(integer),
+        Value::Attribute { data, .. } => integer(*data, expected),
+        _ => {
+            let bytes = bytes(value, expected)?;
+            let integer = str::from_utf8(&bytes).ok().and_then(|decimal| decimal.parse().ok());
+            integer.ok_or_else(|| {
+                let length = bytes.len();
+                format!("expected {expected} as an integer of 64 bits, found {length} bytes that are not one").into()
+            })
+        }
     }
 }
 

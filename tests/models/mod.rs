@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Loom stops here. An idle machine tries all interleavings of each model in a tenth of it.
+/// Loom stops here, with a part of the interleavings. So the time of `ci/loom.sh` has a limit on a slow machine, too.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Runs a model under all interleavings with at most so many preemptions, and prints how many there were. `ci/loom.sh` shows

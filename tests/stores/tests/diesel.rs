@@ -189,6 +189,14 @@ mod sqlite {
         assert!(null.to_lowercase().contains("null"), "{null}");
         let absent = ids::table.select(ids::reply_to).first::<Option<MessageId>>(&mut connection);
         assert_eq!(absent.expect("a row"), None);
+
+        // diesel itself drops the high bits of an integer, and reads a text as its bytes.
+        let update = "UPDATE ids SET kind = 65539, bytes = '0123456789'";
+        sql_query(update).execute(&mut connection).expect("a row");
+        let bytes = ids::table.select(ids::bytes).first::<MessageId>(&mut connection);
+        assert_eq!(bytes.expect("a row"), MessageId::from_bytes(*b"0123456789"));
+        let kind = ids::table.select(ids::kind).first::<SessionType>(&mut connection);
+        assert_eq!(kind.expect("a row"), SessionType::GROUP);
     }
 }
 

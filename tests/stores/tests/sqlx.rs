@@ -4,6 +4,7 @@ use imid::store::{AsText, AsUuid};
 use imid::{MessageId, Session, SessionType};
 use imid_store_tests::{EXAMPLE, assert_same, ids, sorted, url};
 use sqlx::{Connection, QueryBuilder, Row};
+use uuid::fmt::Hyphenated;
 
 /// One row, as a user of sqlx would write it.
 #[derive(sqlx::FromRow)]
@@ -20,7 +21,7 @@ struct Stored {
 
 /// Writes the tests of one database.
 macro_rules! database {
-    ($module:ident, $database:ident, $connection:ident, $open:expr, $create:literal, $wrong_type:literal) => {
+    ($module:ident, $database:ident, $connection:ident, $open:expr, $create:literal, $wrong_type:literal, $text:literal) => {
         mod $module {
             use super::*;
             use sqlx::{$connection, $database};
@@ -125,6 +126,8 @@ macro_rules! database {
                 let sentence = |column: &str, rest: &str| format!("error occurred while decoding column {column:?}: {rest}");
                 let wrong_type = refused!(MessageId, "session");
                 assert!(wrong_type.contains($wrong_type), "{wrong_type}");
+                let text = refused!(MessageId, "letters");
+                assert!(text.contains($text), "{text}");
                 let null = sentence("absent", "unexpected null; try decoding as an `Option`");
                 assert_eq!(refused!(MessageId, "absent"), null);
                 // SQLite has no type for such a column, so the value could be of any type.
@@ -159,7 +162,8 @@ database! {
     postgres, Postgres, PgConnection,
     |test| url("IMID_POSTGRES_URL", &format!("sqlx::postgres::{test}")),
     r#"bytes bytea PRIMARY KEY, letters text COLLATE "C", view uuid, session integer, kind smallint, reply_to bytea"#,
-    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `INT4`"
+    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `INT4`",
+    "Rust type `imid::id::MessageId` (as SQL type `BYTEA`) is not compatible with SQL type `TEXT`"
 }
 
 database! {
@@ -167,14 +171,16 @@ database! {
     |test| url("IMID_MYSQL_URL", &format!("sqlx::mysql::{test}")),
     "bytes BINARY(10) PRIMARY KEY, letters CHAR(19) CHARACTER SET ascii COLLATE ascii_bin, view BINARY(16), session INT,
     kind SMALLINT, reply_to BINARY(10)",
-    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INT`"
+    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INT`",
+    "expected 10 bytes, found 19"
 }
 
 database! {
     sqlite, Sqlite, SqliteConnection,
     |_| Some("sqlite::memory:".to_owned()),
     "bytes BLOB PRIMARY KEY, letters TEXT, view BLOB, session INTEGER, kind INTEGER, reply_to BLOB",
-    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INTEGER`"
+    "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INTEGER`",
+    "expected 10 bytes, found 19"
 }
 
 #[tokio::test]
@@ -203,4 +209,36 @@ async fn postgresql_takes_arrays() {
     assert_eq!(row.get::<Vec<Session>, _>(3), sessions);
     assert_eq!(row.get::<Vec<SessionType>, _>(4), kinds);
     assert!(row.get::<bool, _>(5));
+}
+
+/// sqlx binds a `Uuid` as 16 bytes for MySQL. MariaDB's type `UUID` takes the text of a UUID.
+#[tokio::test]
+async fn mariadb_has_views_in_its_own_type() {
+    let Some(url) = url("IMID_MYSQL_URL", "sqlx::mariadb_has_views_in_its_own_type") else { return };
+    let mut connection = sqlx::MySqlConnection::connect(&url).await.expect("the server answers");
+    let version: String = sqlx::query_scalar("SELECT version()").fetch_one(&mut connection).await.expect("a row");
+    if !version.contains("MariaDB") {
+        eprintln!("skipped: sqlx::mariadb_has_views_in_its_own_type: the server is not MariaDB");
+        return;
+    }
+    let create = "CREATE TEMPORARY TABLE views (view UUID PRIMARY KEY)";
+    sqlx::raw_sql(create).execute(&mut connection).await.expect("a table");
+    let mut ids = ids();
+    ids.truncate(20_000);
+    for some in ids.chunks(1_000) {
+        let mut insert = QueryBuilder::<sqlx::MySql>::new("INSERT INTO views ");
+        insert.push_values(some, |mut row, id| {
+            row.push_bind(id.to_uuid().hyphenated());
+        });
+        insert.build().execute(&mut connection).await.expect("new rows");
+    }
+    let sorted = sorted(&ids);
+    let select = "SELECT view FROM views WHERE view >= ? ORDER BY view";
+    let from: Vec<Hyphenated> = sqlx::query_scalar(select)
+        .bind(sorted[100].to_uuid().hyphenated())
+        .fetch_all(&mut connection)
+        .await
+        .expect("rows");
+    let found: Vec<MessageId> = from.into_iter().map(|view| view.into_uuid().try_into().expect("a view")).collect();
+    assert_same(&found, &sorted[100..], "UUID");
 }

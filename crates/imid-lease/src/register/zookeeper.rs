@@ -16,7 +16,8 @@ remote_register! {
     /// still mints.
     ///
     /// ZooKeeper has no call that tells the time. The time of this register is that of the last write that was acknowledged,
-    /// and what has passed since. Before the first write of a connection it has none.
+    /// and what has passed since. If a connection has written nothing yet, it writes to the node `/imid-register`, which has
+    /// no data.
     ZookeeperRegister, Zookeeper
 }
 
@@ -144,7 +145,12 @@ impl Records for Zookeeper {
     }
 
     async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
-        let Some((time, since)) = connection.written else { return Ok(None) };
+        let (time, since) = if let Some(written) = connection.written {
+            written
+        } else {
+            let stat = connection.client.set_data(&connection.root, &[], None).await?;
+            *connection.written.insert((stat.mtime, Instant::now()))
+        };
         Ok(Some(u64::try_from(time)? + u64::try_from(since.elapsed().as_millis())?))
     }
 }
