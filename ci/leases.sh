@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Leases on real servers: each register obeys the laws of a register, and a soak of each store finds no duplicates, although it
-# finds them in the leases of other systems: ci/leases.sh [SECONDS of each soak], default 30. It starts the servers itself, and
-# says in the end what ran.
+# Leases on real servers: each register obeys the laws of a register, worker IDs and Leaf's segments come from real stores, and
+# a soak of each store finds no duplicates, although it finds them in the leases of other systems: ci/leases.sh [SECONDS of each
+# soak], default 30. It starts the servers itself, and says in the end what ran.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-30}
@@ -12,7 +12,8 @@ stores=(postgres mysql redis etcd zookeeper)
 cargo=(--release --package imid-lease --features "$(IFS=,; echo "${stores[*]}")")
 cargo build "${cargo[@]}" --example soak
 cargo build --release --package imid-cli
-cargo test "${cargo[@]}" --test registers --example soak --no-run
+others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork)
+cargo test "${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
 bash ci/services.sh install "${stores[@]}" || true
 
 folder=$(mktemp -d)
@@ -20,6 +21,7 @@ trap 'rm -rf "$folder"' EXIT
 log=$folder/log
 cargo test "${cargo[@]}" --example soak
 bash ci/services.sh run "${stores[@]}" -- cargo test "${cargo[@]}" --test registers 2>&1 | tee "$log"
+bash ci/services.sh run "${stores[@]}" -- cargo test "${cargo[@]}" "${others[@]}"
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 

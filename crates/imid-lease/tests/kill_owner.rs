@@ -5,6 +5,8 @@
 //! `IMID_KILLS=1000 ci/services.sh run postgres -- cargo test -p imid-lease --features postgres --test kill_owner -- --nocapture`
 #![cfg(unix)]
 
+mod skip;
+
 use std::collections::{HashMap, HashSet};
 use std::env;
 use std::fmt::Write as _;
@@ -272,9 +274,9 @@ fn killed_owners_on_a_file() {
 fn killed_and_paused_owners_on_postgresql() {
     match env::var("IMID_POSTGRES_URL") {
         Ok(url) if cfg!(feature = "postgres") => owners_are_killed(&url, true),
-        _ => eprintln!(
-            "skipped: kill_owner::killed_and_paused_owners_on_postgresql: it needs the feature postgres and \
-             IMID_POSTGRES_URL"
+        _ => skip::skip(
+            "kill_owner::killed_and_paused_owners_on_postgresql",
+            "expected the feature postgres and IMID_POSTGRES_URL",
         ),
     }
 }

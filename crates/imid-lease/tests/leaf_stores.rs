@@ -1,6 +1,8 @@
 //! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the servers.
 #![cfg(all(feature = "mysql", feature = "postgres"))]
 
+mod skip;
+
 use std::collections::HashSet;
 use std::process::Command;
 use std::thread;
@@ -21,7 +23,10 @@ impl Store {
     fn of(name: &'static str, test: &str) -> Option<Self> {
         let variable = format!("IMID_{}_URL", name.to_uppercase());
         let Ok(url) = std::env::var(&variable) else {
-            eprintln!("skipped: leaf_stores::{test}: expected {variable}, found none (see ci/services.sh)");
+            skip::skip(
+                &format!("leaf_stores::{test}"),
+                format_args!("expected {variable}, found none (see ci/services.sh)"),
+            );
             return None;
         };
         Some(Self { name, url })

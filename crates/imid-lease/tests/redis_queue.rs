@@ -2,6 +2,7 @@
 #![cfg(feature = "redis")]
 
 mod article;
+mod skip;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +19,7 @@ use redis::{Connection, cmd};
 fn url(test: &str) -> Option<String> {
     let url = std::env::var("IMID_REDIS_URL").ok();
     if url.is_none() {
-        eprintln!("skipped: redis_queue::{test}: expected IMID_REDIS_URL, found none (see ci/services.sh)");
+        skip::skip(&format!("redis_queue::{test}"), "expected IMID_REDIS_URL, found none (see ci/services.sh)");
     }
     url
 }

@@ -3,6 +3,8 @@
 //! starts the servers.
 #![cfg(unix)]
 
+mod skip;
+
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -55,7 +57,10 @@ fn proxy(server: String) -> (String, Arc<Sent>) {
 fn open(store: &str) -> Option<(Box<dyn Register>, Arc<Sent>)> {
     let variable = format!("IMID_{}_URL", store.to_uppercase());
     let Ok(url) = std::env::var(&variable) else {
-        eprintln!("skipped: register_fork::{store}: expected {variable}, found none (see ci/services.sh)");
+        skip::skip(
+            &format!("register_fork::{store}"),
+            format_args!("expected {variable}, found none (see ci/services.sh)"),
+        );
         return None;
     };
     let rest = url.split_once("://").unwrap().1;
@@ -64,7 +69,7 @@ fn open(store: &str) -> Option<(Box<dyn Register>, Arc<Sent>)> {
     match open_url(&url.replace(address, &proxied)) {
         Ok(register) => Some((register, sent)),
         Err(error) => {
-            eprintln!("skipped: register_fork::{store}: {error}");
+            skip::skip(&format!("register_fork::{store}"), error);
             None
         }
     }

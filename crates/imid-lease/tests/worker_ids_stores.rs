@@ -1,6 +1,7 @@
 //! Worker IDs from real stores. `ci/services.sh run redis zookeeper ... -- cargo test ...` starts the servers.
 
 mod article;
+mod skip;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,10 +29,13 @@ impl Clock for Stepping {
 fn worker_ids_from(store: &str) {
     let variable = format!("IMID_{}_URL", store.to_uppercase());
     let Ok(url) = std::env::var(&variable) else {
-        return eprintln!("skipped: worker_ids_stores::{store}: expected {variable}, found none (see ci/services.sh)");
+        return skip::skip(
+            &format!("worker_ids_stores::{store}"),
+            format_args!("expected {variable}, found none (see ci/services.sh)"),
+        );
     };
     if let Err(error) = open_url(&url) {
-        return eprintln!("skipped: worker_ids_stores::{store}: {error}");
+        return skip::skip(&format!("worker_ids_stores::{store}"), error);
     }
     for (preset, name) in [(Preset::TWITTER, "twitter"), (Preset::LEAF, "leaf"), (ARTICLE, "article")] {
         let space = format!("test-{name}-{}", std::process::id());

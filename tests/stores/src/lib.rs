@@ -1,17 +1,23 @@
 //! The servers of the tests, and the IDs that they store.
 
 use std::env;
+use std::io::{self, Write};
 
 use imid::{MessageId, message_id};
 
 /// The example of FORMAT.md.
 pub const EXAMPLE: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
 
+/// Reports that a test is skipped. libtest would capture `eprintln!`.
+pub fn skip(test: &str, reason: &str) {
+    writeln!(io::stderr(), "skipped: {test}: {reason}").expect("standard error can be written");
+}
+
 /// Returns the URL of a server from the environment. Without it, says that the test is skipped.
 pub fn url(variable: &str, test: &str) -> Option<String> {
     let url = env::var(variable).ok().filter(|url| !url.is_empty());
     if url.is_none() {
-        eprintln!("skipped: {test}: {variable} is not set");
+        skip(test, &format!("{variable} is not set"));
     }
     url
 }
