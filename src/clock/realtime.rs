@@ -43,7 +43,10 @@ fn millis(clock: c_int) -> Result<u64, ClockError> {
 impl Timespec {
     #[inline]
     fn millis(&self) -> Result<u64, ClockError> {
-        #[expect(clippy::cast_sign_loss, reason = "the C library keeps nanoseconds in 0..10⁹, and 32 bits divide faster")]
+        #[expect(
+            clippy::cast_sign_loss,
+            reason = "the C library keeps nanoseconds in 0..10⁹, and 32 bits divide faster"
+        )]
         let millis = u64::from(self.nanos as u32 / 1_000_000);
         match u32::try_from(self.seconds) {
             // One comparison shows that the time is past 1970 and that nothing overflows.

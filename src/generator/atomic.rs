@@ -359,10 +359,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
         Self {
             words: self.words.copy(),
-            stripes: self.stripes.each_ref().map(|stripe| Stripe {
-                free: copy(&stripe.free),
-                refused: copy(&stripe.refused),
-            }),
+            stripes: self
+                .stripes
+                .each_ref()
+                .map(|stripe| Stripe { free: copy(&stripe.free), refused: copy(&stripe.refused) }),
             ..*self
         }
     }
