@@ -10,7 +10,7 @@
 //!   cache line that was last used a million numbers ago. No real traffic is worse.
 //!
 //! `floor` is the least that a number can take: a lock, and one addition at a random place in as many bytes as the sessions
-//! take. It is measured in the same run. `next_many` asks for 64 numbers at once.
+//! take. It is measured in the same run.
 //!
 //! Each measurement is the median of the faster half of many short ones, because programs beside this one make some of them
 //! slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled sessions and
@@ -104,17 +104,6 @@ fn wait(error: &NextError) {
     std::thread::yield_now();
 }
 
-fn next_many(sequence: &Sequence, conversations: &[Conversation]) {
-    for conversations in conversations.chunks(64) {
-        for (number, conversation) in sequence.next_many(black_box(conversations)).iter().zip(conversations) {
-            if let Err(error) = number {
-                wait(error);
-                next(sequence, *conversation);
-            }
-        }
-    }
-}
-
 /// One section of the floor: the least that a lock can guard.
 #[repr(align(128))]
 struct Guarded(Mutex<Vec<u64>>);
@@ -156,12 +145,10 @@ fn main() {
             let before = sequence.status().writes;
             let each =
                 measure(threads, order, |order| order.iter().for_each(|conversation| next(&sequence, *conversation)));
-            let many = measure(threads, order, |order| next_many(&sequence, order));
             let writes = sequence.status().writes - before;
-            let numbers = 2 * threads * LONG;
+            let numbers = threads * LONG;
             println!(
-                "{threads} threads, {name}: next {each:.1} ns, next_many {many:.1} ns a number in each thread; {numbers} \
-                 numbers, {writes} writes"
+                "{threads} threads, {name}: {each:.1} ns a number in each thread; {numbers} numbers, {writes} writes"
             );
             assert!(writes <= numbers as u64 / 10_000);
             if name == "shuffled" {

@@ -81,62 +81,6 @@ fn threads_share_a_conversation() {
     assert_eq!(seen, (1..=8_000).collect());
 }
 
-/// Asks again for those that are refused.
-fn next_many(sequence: &Sequence, conversations: &[Conversation]) -> Vec<Number> {
-    let numbers = sequence.next_many(conversations);
-    assert_eq!(numbers.len(), conversations.len());
-    let or_again =
-        |(number, conversation): (Result<Number, _>, _)| number.unwrap_or_else(|_| next(sequence, conversation));
-    numbers.into_iter().zip(conversations.iter().copied()).map(or_again).collect()
-}
-
-#[test]
-fn many_numbers_at_once_are_those_of_one_call_for_each_conversation() {
-    let options = options().sections(NonZeroU32::new(200).unwrap()).step(10_000);
-    let sequence = Sequence::open(Strong::default(), options).unwrap();
-    let rooms: Vec<_> = (0..150).map(|name: i32| room(&sequence, &name.to_string())).collect();
-    assert_eq!(sequence.next_many(&[]), []);
-    let mut minted = vec![0; rooms.len()];
-    for size in (1..=rooms.len()).chain([3, 17, 64]) {
-        // Some conversations come several times, next to each other and far apart.
-        let places: Vec<_> = (0..size).map(|at| at * 7 % rooms.len() / (1 + size % 3)).collect();
-        let asked: Vec<_> = places.iter().map(|place| rooms[*place]).collect();
-        for (place, number) in places.iter().zip(sequence.next_many(&asked)) {
-            minted[*place] += 1;
-            assert_eq!(number.unwrap().value(), minted[*place], "{size} at once");
-        }
-    }
-    assert_eq!(sequence.status().sessions, rooms.len());
-}
-
-#[test]
-fn threads_that_ask_for_many_numbers_share_the_conversations() {
-    let sequence = Sequence::open(Strong::default(), options().step(1_000_000)).unwrap();
-    let rooms: Vec<_> = (0..40).map(|name: i32| room(&sequence, &name.to_string())).collect();
-    let run = |thread: usize| {
-        let mut seen = vec![Vec::new(); rooms.len()];
-        for turn in 0..500 {
-            if (thread + turn).is_multiple_of(3) {
-                rooms.iter().zip(&mut seen).for_each(|(room, seen)| seen.push(next(&sequence, *room).value()));
-            } else {
-                let numbers = next_many(&sequence, &rooms);
-                numbers.iter().zip(&mut seen).for_each(|(number, seen)| seen.push(number.value()));
-            }
-        }
-        seen
-    };
-    let run = &run;
-    let all: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || run(thread))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    for room in 0..rooms.len() {
-        assert!(all.iter().all(|seen| seen[room].is_sorted()));
-        let seen: HashSet<_> = all.iter().flat_map(|seen| &seen[room]).copied().collect();
-        assert_eq!(seen, (1..=2_000).collect());
-    }
-}
-
 #[test]
 fn a_closed_sequence_is_taken_at_once_and_goes_on_after_its_greatest_number() {
     let register = Strong::default();
@@ -445,10 +389,6 @@ fn a_conversation_of_another_sequence_is_refused() {
     let error = small.next(conversation).unwrap_err();
     let section = conversation.section();
     assert_eq!(error.to_string(), format!("the conversation is of section {section}, and the sequence has 1 sections"));
-    let known = room(&small, "a");
-    let numbers = small.next_many(&[known, conversation, known]);
-    assert_eq!(numbers[1], Err(error));
-    assert_eq!([numbers[0], numbers[2]].map(|number| number.unwrap().value()), [1, 2]);
 }
 
 #[test]

@@ -15,9 +15,8 @@ pub struct Conversation {
 
 impl Conversation {
     /// `key` is a hash.
-    pub(crate) fn new(section: u32, key: u64) -> Self {
-        // The table has no key 0.
-        Self { section, key: key.max(1) }
+    pub(crate) const fn new(section: u32, key: u64) -> Self {
+        Self { section, key }
     }
 
     /// Returns the section that the conversation belongs to.

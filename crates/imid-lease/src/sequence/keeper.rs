@@ -10,7 +10,7 @@ use super::engine::{Action, Effect, Engine, LastStored, Reply};
 use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
-use crate::sync::{lock, try_lock};
+use crate::sync::lock;
 use crate::{Promise, Register};
 
 /// One section: the numbers, and what the minting threads and the keeper tell each other.
@@ -35,12 +35,6 @@ impl Section {
     #[inline]
     pub(crate) fn numbers(&self) -> MutexGuard<'_, Numbers> {
         lock(&self.numbers)
-    }
-
-    /// Returns the numbers, or `None` while another thread uses them.
-    #[inline]
-    pub(crate) fn try_numbers(&self) -> Option<MutexGuard<'_, Numbers>> {
-        try_lock(&self.numbers)
     }
 }
 

@@ -78,17 +78,16 @@
 //!
 //! # Cost
 //! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock, and one
-//! cache line of the section's table. With a million sessions that line comes from memory. [`Sequence::next_many`] fetches
-//! several of them at the same time. Each owner writes one
-//! record in each quarter of the time-out to show that it is alive, however many sections it has. The records of jumps are
-//! never deleted; there is one for each section and epoch.
+//! or two cache lines of the section's table. With a million sessions those lines come from memory.
+//!
+//! Each owner writes one record in each quarter of the time-out to show that it is alive, however many sections it has. The
+//! records of jumps are never deleted; there is one for each section and epoch.
 
 mod conversation;
 mod engine;
 mod error;
 mod jumps;
 mod keeper;
-mod many;
 mod numbers;
 mod options;
 mod record;
@@ -113,7 +112,7 @@ use self::error::OpenErrorKind;
 pub use self::error::{NextError, OpenError};
 pub use self::jumps::Jumps;
 use self::keeper::{Keeper, Shared};
-use self::numbers::{Minted, Short};
+use self::numbers::Short;
 pub use self::options::SequenceOptions;
 pub(crate) use self::options::check_name;
 use self::record::Meta;
@@ -218,12 +217,7 @@ impl Sequence {
             return Err(NextError::no_such_section(conversation.section(), self.sections.get()));
         };
         let minted = section.numbers().next(conversation.key());
-        self.finish(conversation, minted)
-    }
-
-    /// Tells the keeper what the numbers need, and returns the number.
-    #[inline]
-    fn finish(&self, conversation: Conversation, minted: Result<Minted, Short>) -> Result<Number, NextError> {
+        // The section is not locked any more.
         match minted {
             Ok(minted) => {
                 if let Some(wish) = minted.wish {

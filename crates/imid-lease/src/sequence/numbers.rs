@@ -64,7 +64,7 @@ impl Numbers {
         Self { epoch: 0, start: 0, bound: 0, end: 0, wake: 0, wished: None, many_sessions, table }
     }
 
-    /// Mints the next number of a session. The key is not 0.
+    /// Mints the next number of a session.
     #[inline]
     pub(crate) fn next(&mut self, key: u64) -> Result<Minted, Short> {
         let Some(used) = self.table.find(key) else { return self.first(key) };
@@ -75,12 +75,6 @@ impl Numbers {
         *used += 1;
         let many = *used >= MANY_PER_EPOCH;
         Ok(self.minted(value, many))
-    }
-
-    /// Reads what [`next`](Self::next) will need for a session, so that it is in the processor's cache.
-    #[inline]
-    pub(crate) fn touch(&self, key: u64) -> u64 {
-        self.table.touch(key)
     }
 
     /// Mints the first number of a session in this epoch.
