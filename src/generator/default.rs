@@ -19,6 +19,7 @@ use crate::session::Session;
 ///
 /// # Errors
 /// As for [`Generator::generate`].
+#[inline(always)]
 pub fn generate(session: Session) -> Result<MessageId, GenerateError> {
     static IDS: Generator = Generator::new();
     IDS.generate(session)

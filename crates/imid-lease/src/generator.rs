@@ -136,7 +136,8 @@ where
     /// # Errors
     /// The lease has run out and cannot be renewed now, or for good ([`LeaseError`]); or as for
     /// [`imid::Generator::generate`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as Generator::generate")]
+    #[inline(always)]
     pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
         if let Some(laned) = self.running()
             && let Ok(id) = laned.generator.generate(session)
