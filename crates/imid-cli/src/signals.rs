@@ -1,6 +1,7 @@
 //! SIGINT and SIGTERM end the tool between two writes, so the output ends with a whole line.
 
 use std::io::Write;
+use std::sync::mpsc;
 use std::{fs, process, thread};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -11,16 +12,22 @@ use crate::stdout::{self, Tagged};
 
 /// Handles the signals that end the tool. If this fails, they end it as they end other programs: at any byte.
 pub(crate) fn end_at_line_ends() {
+    let (registered, is_registered) = mpsc::channel::<()>();
     // The thread needs little memory.
-    let _ = thread::Builder::new().stack_size(1 << 16).spawn(|| {
+    let _ = thread::Builder::new().stack_size(1 << 16).spawn(move || {
         let ignored = ignored();
         let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-        if let Ok(mut signals) = Signals::new(handled)
+        let signals = Signals::new(handled);
+        drop(registered);
+        if let Ok(mut signals) = signals
             && let Some(signal) = signals.forever().next()
         {
             end(signal);
         }
     });
+    // The tool writes nothing before the signals are handled. The channel has no messages: it is closed when the thread
+    // has registered them, or could not be started.
+    let _ = is_registered.recv();
 }
 
 /// Returns the set of signals that the tool's parent told it to ignore, as `nohup` does: bit 0 is signal 1.

@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -39,6 +39,23 @@ fn a_signal_while_the_tool_waits_for_input_ends_it_and_names_the_last_id() {
         let id = &last[last.len() - MessageId::TEXT_LEN - 2..last.len() - 2];
         let err = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(err, format!("ended by {name} after line 3; the last ID is {id}\n"));
+    }
+}
+
+#[test]
+fn a_signal_at_the_first_line_is_handled() {
+    // Each run has one chance to write a line before the signals are handled.
+    for _ in 0..100 {
+        let mut child = tool("tag --session-field s").spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{\"s\":1}\n").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        signal(&child, Signal::SIGTERM);
+        let ended = child.wait_with_output().unwrap();
+        drop(input);
+        assert!(ended.stdout.ends_with(b"\"}\n"));
+        let err = String::from_utf8(ended.stderr).unwrap();
+        assert!(err.starts_with("ended by SIGTERM after line 1; the last ID is "), "{err}");
     }
 }
 
