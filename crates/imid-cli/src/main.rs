@@ -70,7 +70,8 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
 
 /// Names the first character of arguments that look like options. Word processors replace hyphens with dashes.
 fn note_wrong_dashes(report: &Report) {
-    for argument in std::env::args().skip(1) {
+    for argument in std::env::args_os().skip(1) {
+        let argument = argument.to_string_lossy();
         if let Some((first, name)) = argument.chars().next().and_then(|first| Some((first, form::look_alike(first)?))) {
             let code = u32::from(first);
             report.note(format_args!("note: {argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));

@@ -67,6 +67,20 @@ fn the_help_fits_a_terminal_of_80_columns() {
     }
 }
 
+#[test]
+#[cfg(unix)]
+fn an_argument_that_is_not_utf_8_is_a_usage_error_or_names_a_file() {
+    use std::os::unix::ffi::OsStrExt;
+
+    for name in COMMANDS {
+        let ran = command().args(name.split(' ')).arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr);
+        let status = ran.status.code();
+        assert!(status == Some(2) || status == Some(1) && err.contains("cannot open "), "{name}: {status:?} {err}");
+        assert!(err.starts_with("error: ") && !err.contains("panicked"), "{name}: {err}");
+    }
+}
+
 /// Makes the files that the examples read.
 fn make_files(folder: &Path) {
     let write = |name: &str, content: &[u8]| fs::write(folder.join(name), content).unwrap();
