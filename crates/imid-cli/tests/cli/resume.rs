@@ -84,6 +84,29 @@ fn csv_is_resumed_after_any_record() {
 }
 
 #[test]
+fn csv_that_is_cut_at_any_byte_is_resumed_or_the_error_says_how_many_lines_to_keep() {
+    let csv = ["--in", "csv", "--format", "int"];
+    for line_end in ["\n", "\r\n"] {
+        // The header and a record have line ends in quotes.
+        let records = ["\"the\nroom\",room,at", "\"tea,\r\n\nplease\",a,1763640000000\n", "\"\"\"\",b,1763640000001"];
+        let input = records.map(|record| record.to_owned() + line_end).concat();
+        let whole = tag(&csv, &input).out;
+        for cut in 0..whole.len() {
+            let mut part = &whole[..cut];
+            let mut rest = resume(part.as_bytes(), &csv, &input);
+            if rest.status != 0 {
+                let count = rest.err.split_once("with an incomplete line; keep its whole lines: head -n ");
+                let count = count.unwrap_or_else(|| panic!("{part:?}: {}", rest.err)).1.trim_end().parse().unwrap();
+                assert_eq!(rest.out, "", "{part:?}");
+                part = &part[..part.split_inclusive('\n').take(count).map(str::len).sum()];
+                rest = resume(part.as_bytes(), &csv, &input);
+            }
+            assert_eq!((rest.status, part.to_owned() + &rest.out), (0, whole.clone()), "{part:?}: {}", rest.err);
+        }
+    }
+}
+
+#[test]
 fn the_output_of_a_run_can_be_compressed() {
     let lines = lines().concat();
     let whole = tag(&[], &lines).out;
@@ -120,8 +143,9 @@ fn an_output_that_cannot_be_continued_is_an_error_and_nothing_is_written() {
     let whole = tag(&["--in", "csv"], input).out;
     assert_eq!(csv(&whole[..whole.len() - 1], input), format!("{incomplete}2"));
     // The end of the file is inside of a quoted field.
+    assert_eq!(csv("room,at,id\n\"a\n", input), format!("{incomplete}1"));
     assert_eq!(
-        csv("room,at,id\n\"a\n", input),
+        csv("room,at,id\na\n", input),
         "--resume: line 2 of \"part\": expected 3 fields as in the header, found 1"
     );
     assert_eq!(csv("room,at\na,5\n", input), "--resume: line 2 of \"part\": field \"id\" is missing");

@@ -62,7 +62,10 @@ impl Source for Table {
             let (blank, text) = record.text.split_at(record.text.find_not_byteset(b"\r\n").unwrap_or(0));
             *count += 1;
             let is_written = *count <= written.items;
-            if !is_written {
+            if *count == written.items {
+                // The output can end between `\r` and `\n`.
+                batch.text.extend_from_slice(&record.line_end[written.line_end.min(record.line_end.len())..]);
+            } else if !is_written {
                 batch.text.extend_from_slice(after_written(blank, written));
             }
             let start = batch.text.len();

@@ -16,6 +16,8 @@ use crate::scheme::pasted_id;
 pub(super) struct Written {
     /// Number of lines. For CSV and TSV, number of records with the header.
     pub(super) items: u64,
+    /// Number of bytes of the line end of the last record. It can be the `\r` of a `\r\n`.
+    pub(super) line_end: usize,
     /// Number of bytes of blank lines after the last record.
     pub(super) blank: usize,
     /// The ID of the last message.
@@ -72,9 +74,11 @@ impl Written {
             let has_ended = piece.is_empty();
             let rest = records.feed(&buffer[piece], |record| {
                 written.items += 1;
-                if record.line_end.is_empty() {
+                // At the end of the output, the parser also ends a record that is cut at a line feed in quotes.
+                if record.line_end.is_empty() || has_ended {
                     return Err(incomplete(name, record.line));
                 }
+                written.line_end = record.line_end.len();
                 let id = || record.check().and_then(|()| pasted_id(record.field(id_field)?));
                 last = (written.items > 1).then(|| id().map_err(|problem| in_line(name, record.line, &problem)));
                 Ok(())
