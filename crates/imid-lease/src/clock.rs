@@ -7,13 +7,13 @@ use imid::clock::{Clock, ClockError};
 
 use crate::engine::believe::{Known, Reading, time_of};
 
-/// Of `good`: no reading was believed yet.
+/// Of `believed`: no time is believed yet.
 const UNKNOWN: i64 = i64::MIN;
 
 /// A clock whose jumps are not followed. Clones share what is known of the time.
 ///
-/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). One that is near the last one that
-/// was judged is. Any other one is judged ([`Known::read`]).
+/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). One that is at or after the time that
+/// was believed last, and would have been good then, is. Any other one is judged ([`Known::read`]).
 #[derive(Debug, Clone)]
 pub(crate) struct BelievedClock<C> {
     clock: C,
@@ -22,21 +22,23 @@ pub(crate) struct BelievedClock<C> {
 
 #[derive(Debug)]
 struct Belief {
-    /// Readings from here on are near, for twice the skew.
+    /// The first reading that is the time without a judgement, and the last one.
     near_from_ms: AtomicU64,
+    near_to_ms: AtomicU64,
     max_skew_ms: u64,
     known: Mutex<Known>,
-    /// The offset of the last good reading, for threads that find the lock taken.
-    good: AtomicI64,
+    /// The offset of the time that is believed, for threads that find the lock taken.
+    believed: AtomicI64,
 }
 
 impl<C: Clock> BelievedClock<C> {
     pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
         let belief = Belief {
             near_from_ms: AtomicU64::new(u64::MAX),
+            near_to_ms: AtomicU64::new(0),
             max_skew_ms,
             known: Mutex::new(Known::default()),
-            good: AtomicI64::new(UNKNOWN),
+            believed: AtomicI64::new(UNKNOWN),
         };
         Self { clock, belief: Arc::new(belief) }
     }
@@ -61,7 +63,7 @@ impl<C: Clock> BelievedClock<C> {
         if let Ok(mut known) = self.belief.known.lock() {
             known.hear(offset, self.belief.max_skew_ms);
             // ORDERING: as in `judge`. The next reading is judged.
-            self.belief.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
+            self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
             self.belief.near_from_ms.store(u64::MAX, Ordering::Relaxed);
         }
     }
@@ -75,14 +77,16 @@ impl<C: Clock> BelievedClock<C> {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // Another thread judges, or did when this process was forked.
             Err(TryLockError::WouldBlock) => {
-                let good = self.belief.good.load(Ordering::Relaxed);
-                return if good == UNKNOWN { wall_ms } else { Some(time_of(good, reading.mono_ms)) };
+                let believed = self.belief.believed.load(Ordering::Relaxed);
+                return if believed == UNKNOWN { wall_ms } else { Some(time_of(believed, reading.mono_ms)) };
             }
         };
         let believed = known.read(reading, self.belief.max_skew_ms)?;
-        // ORDERING: both words are hints for later readings.
-        self.belief.good.store(known.good.unwrap_or(UNKNOWN), Ordering::Relaxed);
-        self.belief.near_from_ms.store(believed.saturating_sub(self.belief.max_skew_ms), Ordering::Relaxed);
+        let expected = known.expected().map_or(0, |offset| time_of(offset, reading.mono_ms));
+        // ORDERING: the words are hints for later readings. Each of them alone keeps a reading within its limit.
+        self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
+        self.belief.near_from_ms.store(believed, Ordering::Relaxed);
+        self.belief.near_to_ms.store(expected.saturating_add(self.belief.max_skew_ms), Ordering::Relaxed);
         Some(believed)
     }
 }
@@ -102,7 +106,8 @@ impl<C: Clock> Clock for BelievedClock<C> {
     #[inline]
     fn is_time(&self, reading_ms: u64) -> bool {
         let belief = &self.belief;
-        reading_ms.wrapping_sub(belief.near_from_ms.load(Ordering::Relaxed)) < 2 * belief.max_skew_ms
+        belief.near_from_ms.load(Ordering::Relaxed) <= reading_ms
+            && reading_ms <= belief.near_to_ms.load(Ordering::Relaxed)
             || self.judge(Some(reading_ms)) == Some(reading_ms)
     }
 }
@@ -129,6 +134,7 @@ pub(crate) fn monotonic_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::believe::offset;
     use imid::clock::ManualClock;
 
     const T: u64 = 1_795_204_812_345;
@@ -150,6 +156,42 @@ mod tests {
                 assert!((T - 1..T + 10_000).contains(&now), "{now}");
             }
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_wrong_from_the_start_is_not_believed_while_another_thread_judges() {
+        for wrong in [T - 3_600_000, T + 3_600_000] {
+            let manual = ManualClock::new(wrong);
+            let clock = BelievedClock::new(&manual, 5_000);
+            clock.set_store(offset(T, monotonic_ms()));
+            let _judging = clock.belief.known.lock().unwrap();
+            assert!(!clock.is_time(wrong));
+            for now in [clock.judged_ms(), clock.refresh()] {
+                let now = now.unwrap();
+                assert!((T - 1..T + 60_000).contains(&now), "{now}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_steps_do_not_lead_past_the_skew_from_the_stores_time() {
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 3_600_000);
+        clock.set_store(offset(T, monotonic_ms()));
+        for (step, is_time) in [(3_000_000, true), (4_000_000, false), (6_000_000, false), (2_000_000, true)] {
+            manual.set(T + step);
+            assert_eq!(clock.is_time(T + step), is_time, "{step}");
+            assert_eq!(clock.judged_ms() == Ok(T + step), is_time, "{step}");
+        }
+    }
+
+    #[test]
+    fn a_jump_back_is_measured_from_the_present_time() {
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 50);
+        assert_eq!(clock.judged_ms(), Ok(T));
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        assert!(!clock.is_time(T - 45), "it should be 60 ms later");
     }
 
     #[test]

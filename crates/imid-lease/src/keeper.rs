@@ -126,10 +126,10 @@ impl Keeper {
 
     /// Waits until `is_done` says so of a lease's state, or until the time is over; returns the last state.
     pub(crate) fn wait(&self, lease: usize, time: Duration, is_done: impl Fn(&State) -> bool) -> State {
-        let deadline = Instant::now() + time;
+        let started = Instant::now();
         let mut states = self.states();
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = time.saturating_sub(started.elapsed());
             if is_done(&states[lease]) || left.is_zero() {
                 return states[lease].clone();
             }

@@ -156,8 +156,9 @@ impl Settings {
     /// The space and the name, if the settings fit together.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
         let Self { horizon, time_out, max_skew, max_lead, .. } = *self;
-        if horizon <= max_skew + max_lead {
-            return Err(OptionsKind::Horizon { least: max_skew + max_lead, found: horizon }.into());
+        let least = max_skew.saturating_add(max_lead);
+        if horizon <= least {
+            return Err(OptionsKind::Horizon { least, found: horizon }.into());
         }
         if horizon / 2 < max_lead {
             return Err(OptionsKind::Lead { most: horizon / 2, found: max_lead }.into());
@@ -246,6 +247,9 @@ mod tests {
             refused(Options::new().max_skew(s(1)).max_lead(s(6))),
             "expected a max_lead of at most half the horizon (5s), found 6s"
         );
+        for options in [Options::new().max_skew(Duration::MAX), Options::new().max_lead(Duration::MAX)] {
+            assert!(refused(options).ends_with("(18446744073709551615.999999999s), found 10s"));
+        }
         assert_eq!(
             refused(Options::new().time_out(s(86_401))),
             "expected a horizon and a time-out of at most 24 h, found 86401s"

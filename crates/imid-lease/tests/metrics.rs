@@ -138,7 +138,8 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let renewals = found.value("imid_lease_renewals_total", "renewed");
     assert!((renewals_before as f64..=renewals_after as f64).contains(&renewals), "{renewals}");
     let left = found.value("imid_lease_seconds_left", "renewed");
-    assert!((0.5..=1.0).contains(&left), "just after a renewal: {left}");
+    // The clock and the process's own time are each in whole milliseconds. So a ceiling can be one more ahead than the horizon.
+    assert!((0.5..=1.001).contains(&left), "just after a renewal: {left}");
     found
         .is("moved", &[("imid_lease_held", 1.0), ("imid_lease_lost_total", 1.0), ("imid_lease_lane", new_lane.into())]);
     found.is("lost", &[("imid_lease_held", 0.0), ("imid_lease_lost_total", 1.0), ("imid_lease_register_up", 1.0)]);

@@ -114,6 +114,8 @@ fn after_a_crash_numbers_go_on_at_the_bound_and_the_jump_is_recorded() {
 #[test]
 fn another_owner_waits_for_the_time_out_and_the_old_one_stops() {
     let register = Strong::default();
+    // A living owner on a busy machine is not silent for so long.
+    let options = || options().time_out(Duration::from_secs(2));
     let first = Sequence::open(register.clone(), options().owner("one")).unwrap();
     let conversation = room(&first, "a");
     next(&first, conversation);
@@ -121,7 +123,7 @@ fn another_owner_waits_for_the_time_out_and_the_old_one_stops() {
     let error = second.next(room(&second, "a")).unwrap_err();
     assert!(error.is_not_held() && error.retry_after().is_some(), "{error}");
     assert_eq!(second.holder(conversation.section()).as_deref(), Some("one"));
-    sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(2_600));
     assert!(second.next(room(&second, "a")).is_err(), "a living owner keeps its sections");
     first.release(conversation.section());
     let number = next(&second, room(&second, "a"));
@@ -338,8 +340,8 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
     register.0.set_down(true);
     let start = Instant::now();
     let mut last = 0;
-    // 900 numbers a second from a block of 1,000 for each second.
-    while start.elapsed() < Duration::from_secs(seconds) {
+    // 900 numbers a second from a block of 1,000 for each second. A busy machine takes longer for more than half of them.
+    while start.elapsed() < Duration::from_secs(seconds) || last <= 500 * seconds {
         if u128::from(last) * 1_000 / 900 < start.elapsed().as_millis() {
             let number = segment.next().expect("the block lasts");
             assert_eq!(number, last + 1);
@@ -349,8 +351,10 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
         }
     }
     println!("{last} numbers in an outage of {seconds} s");
-    assert!(last > 500 * seconds);
-    assert!(segment.status().error.is_some(), "the next block was asked for");
+    while segment.status().error.is_none() {
+        assert!(start.elapsed() < Duration::from_secs(20 + seconds), "the next block was asked for");
+        sleep(Duration::from_millis(1));
+    }
     let error = loop {
         if let Err(error) = segment.next() {
             break error;
@@ -358,8 +362,8 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
     };
     assert_eq!(error.to_string(), "both blocks are used, and the store has not answered; retry in 100 ms");
     register.0.set_down(false);
-    sleep(Duration::from_millis(300));
-    assert!(segment.next().expect("the store answers again") > last);
+    let again = (0..2_000).find_map(|_| segment.next().map_err(|_| sleep(Duration::from_millis(10))).ok());
+    assert!(again.expect("the store answers again") > last);
 }
 
 #[test]

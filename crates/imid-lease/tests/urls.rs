@@ -20,7 +20,11 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
         ("mysql://u:secret@db/chat?require_ssl=true", "MySQL", "require_ssl=true"),
         ("mysql://u:secret@db/chat?require_ssl=true&verify_ca=false", "MySQL", "require_ssl=true"),
         ("rediss://:secret@db/0", "Redis", "rediss://"),
+        ("mysql://u:secret@db/chat?verify_ca=true", "MySQL", "verify_ca"),
+        ("mysql://u:secret@db/chat?verify_identity=true", "MySQL", "verify_identity"),
         ("valkeys://:secret@db/0", "Redis", "valkeys://"),
+        ("redis://:secret@db/0?ssl=true", "Redis", "ssl"),
+        ("redis://:secret@db/0?protocol=resp3&tls=true", "Redis", "tls"),
         ("etcds://u:secret@db", "etcd", "etcds://"),
     ] {
         let error = open_url(url).err().unwrap().to_string();
@@ -36,11 +40,15 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
     for (url, expected) in [
         ("db/chat", "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:"),
         ("postgres://u:secret@db:port/chat", "cannot read the PostgreSQL URL: "),
+        ("postgres://u:secret@/chat", "cannot read the PostgreSQL URL: expected a host"),
         ("mysql://u:secret@db:port/chat", "cannot read the MySQL URL: "),
+        ("mariadb://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
         ("mysql://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
         ("redis://u:secret@db:port", "cannot read the Redis URL: "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@db?tls=true", "cannot read the etcd URL: expected no `?` and no `#`"),
+        ("zookeeper://u:secret@db/chat?ssl=true", "cannot read the ZooKeeper URL: expected no `?` and no `#`"),
         ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
     ] {
         let error = open_url(url).err().unwrap().to_string();
@@ -69,6 +77,8 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
         let _ = client.read(&mut [0; 4096]).unwrap();
         let body = r#"{"kvs":[{"key":"/w==","value":"/w=="}]}"#;
         write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
+        // Whoever closes a connection before the whole request has arrived resets it.
+        let _ = client.read_to_end(&mut Vec::new());
     });
     let error = open_url(&format!("etcd://{address}")).unwrap().read("a").unwrap_err().to_string();
     server.join().unwrap();

@@ -36,7 +36,7 @@ impl Known {
         let Reading { wall_ms, mono_ms } = reading;
         let found = wall_ms.map(|wall| offset(wall, mono_ms));
         if let Some(found) = found {
-            let is_good = match self.store.or(self.good) {
+            let is_good = match self.expected() {
                 Some(expected) => found.abs_diff(expected) <= max_skew_ms,
                 None => true,
             };
@@ -45,8 +45,17 @@ impl Known {
                 self.jump = None;
             }
         }
-        let offset = self.good.or(self.store)?;
-        Some(time_of(offset, mono_ms))
+        Some(time_of(self.believed()?, mono_ms))
+    }
+
+    /// The offset that a good reading is near.
+    pub(crate) fn expected(&self) -> Option<i64> {
+        self.store.or(self.good)
+    }
+
+    /// The offset of the time to go by.
+    pub(crate) fn believed(&self) -> Option<i64> {
+        self.good.or(self.store)
     }
 
     /// Takes the offset of the store's time into account. A reading that was believed before the store's time was known is judged

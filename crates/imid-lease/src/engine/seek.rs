@@ -203,7 +203,7 @@ impl Engine {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
             Some(seen.since_ms + self.time_out_ms(record)).filter(|end| *end > at.mono_ms)
         };
-        let next_ms = at.mono_ms + self.config.poll_ms;
+        let next_ms = at.mono_ms.saturating_add(self.config.poll_ms);
         self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
     }
 

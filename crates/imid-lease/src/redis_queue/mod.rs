@@ -155,16 +155,17 @@ impl RedisQueue {
         let stock = Stock::new(options.spares.into());
         let state = State { stock, changes: 0, is_closing: false, lost: 0, last_error: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let mut work = Work { list, shared: Arc::clone(&shared), node_max: options.preset.layout().node_max() };
+        let mut work =
+            Work { list, shared: Arc::clone(&shared), node_max: options.preset.layout().node_max(), popped: None };
         let thread = thread::Builder::new().name("imid-redis-queue".into()).spawn(move || work.run());
         let thread = thread.map_err(|error| RegisterError::new("cannot start a thread").caused_by(error))?;
         let preset = options.preset;
         let inner = Inner { preset, shared, thread: Mutex::new(Some(thread)), process: std::process::id() };
         let queue = Self(Arc::new(inner));
-        let deadline = Instant::now() + options.open_within;
+        let started = Instant::now();
         let mut state = queue.0.shared.state();
         while state.stock.counts().0 == 0 {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = options.open_within.saturating_sub(started.elapsed());
             if left.is_zero() {
                 let cause = state.last_error.clone().unwrap_or_else(|| "the list is empty".into());
                 drop(state);

@@ -66,7 +66,7 @@ impl Stock {
         true
     }
 
-    /// Adds a worker ID that was popped when the store's time was this. Returns whether it is new: a list can have one
+    /// Adds a worker ID that was popped before the store's time was this. Returns whether it is new: a list can have one
     /// worker ID twice by mistake.
     ///
     /// Nobody knows who has used it before and until when. But that was before it was popped, if no clock was ahead of the

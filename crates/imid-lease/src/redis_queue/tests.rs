@@ -17,6 +17,9 @@ struct Store {
     is_down: bool,
     lost_answers: u32,
     pushes: u32,
+    /// How long a pop takes to reach the store.
+    pop_delay: Duration,
+    popped_at_ms: u64,
 }
 
 impl Memory {
@@ -46,7 +49,12 @@ impl Memory {
 
 impl List for Memory {
     fn pop(&mut self) -> Result<Option<String>, Failure> {
-        self.call(|store| store.list.pop_front())
+        let delay = self.0.lock().unwrap().pop_delay;
+        thread::sleep(delay);
+        self.call(|store| {
+            store.popped_at_ms = SystemClock.now_ms().unwrap();
+            store.list.pop_front()
+        })
     }
 
     fn push(&mut self, text: &str) -> Result<(), Failure> {
@@ -86,6 +94,17 @@ fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
     eventually("the first one is pushed", || memory.texts() == ["7", "5"]);
     drop((ids, queue));
     assert_eq!(memory.texts(), ["7", "5", "6"]);
+}
+
+/// Until the pop, another process may have used the worker ID.
+#[test]
+fn a_worker_id_is_used_only_for_times_after_its_pop() {
+    let memory = Memory::new(&["5"]);
+    memory.0.lock().unwrap().pop_delay = Duration::from_millis(50);
+    let queue = open(&memory).unwrap();
+    let spare = queue.take(u64::MAX).unwrap();
+    let popped_at_ms = memory.0.lock().unwrap().popped_at_ms;
+    assert!(spare.used_until_ms >= popped_at_ms, "{spare:?}, popped at {popped_at_ms}");
 }
 
 #[test]

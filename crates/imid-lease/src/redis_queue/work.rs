@@ -21,6 +21,8 @@ pub(super) struct Work<L> {
     pub(super) shared: Arc<Shared>,
     /// The greatest worker ID of the layout.
     pub(super) node_max: u32,
+    /// A worker ID that was popped. It is in the stock from the next reading of the store's time on.
+    pub(super) popped: Option<u32>,
 }
 
 impl<L: List> Work<L> {
@@ -36,7 +38,7 @@ impl<L: List> Work<L> {
             };
             if is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
                 let mut state = self.shared.state();
-                state.lost += state.stock.counts().0 as u64;
+                state.lost += state.stock.counts().0 as u64 + u64::from(self.popped.is_some());
                 return;
             }
             let (wait, has_failed) = match self.work() {
@@ -59,9 +61,10 @@ impl<L: List> Work<L> {
     fn work(&mut self) -> Result<Job, ()> {
         let now_ms = self.list.now_ms();
         let store_ms = now_ms.map_err(|failure| self.note(failure))?;
+        self.add_popped(store_ms)?;
         let job = self.shared.state().stock.next_job(store_ms);
         match job {
-            Job::Pop => self.pop(store_ms)?,
+            Job::Pop => self.pop()?,
             Job::Push(node) => self.push(node)?,
             Job::Wait { .. } | Job::Done => {}
         }
@@ -72,7 +75,20 @@ impl<L: List> Work<L> {
         })
     }
 
-    fn pop(&mut self, store_ms: u64) -> Result<(), ()> {
+    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process may have
+    /// used the worker ID and pushed it since an earlier reading.
+    fn add_popped(&mut self, store_ms: u64) -> Result<(), ()> {
+        let Some(node) = self.popped.take() else { return Ok(()) };
+        let is_new = self.shared.state().stock.add(node, store_ms);
+        if !is_new {
+            self.fail(format!("worker ID {node} was in the list while this process had it"));
+            return Err(());
+        }
+        self.shared.changed.notify_all();
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<(), ()> {
         let Some(text) = self.list.pop().map_err(|failure| self.lose(failure))? else {
             self.fail("the list is empty".into());
             return Err(());
@@ -84,12 +100,7 @@ impl<L: List> Work<L> {
             self.fail(format!("expected a worker ID of 0 to {max} in the list, found {text:?}"));
             return Err(());
         };
-        let is_new = self.shared.state().stock.add(node, store_ms);
-        if !is_new {
-            self.fail(format!("worker ID {node} was in the list while this process had it"));
-            return Err(());
-        }
-        self.shared.changed.notify_all();
+        self.popped = Some(node);
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError};
 use lock::Lock;
@@ -248,8 +248,7 @@ fn checksum(text: &str) -> u64 {
 }
 
 /// How long to wait between two tries to lock.
-fn pause(deadline: Instant) -> bool {
-    let left = deadline.saturating_duration_since(Instant::now());
+fn pause(left: Duration) -> bool {
     std::thread::sleep(left.min(Duration::from_millis(2)));
     !left.is_zero()
 }

@@ -28,6 +28,10 @@ impl Hosts {
             }
             _ => return Err(wrong(&format!("{scheme}://host:port"))),
         };
+        // Settings such as `?ssl=true` must not be ignored.
+        if rest.contains(['?', '#']) {
+            return Err(wrong("no `?` and no `#`"));
+        }
         let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
         let (user, hosts) = match authority.rsplit_once('@') {
             None => (None, authority),
@@ -43,7 +47,9 @@ impl Hosts {
         let addresses = hosts.split(',').map(|host| match host.rsplit_once(':') {
             // The colons of an IPv6 address are in brackets.
             Some((name, port)) if !port.ends_with(']') => match port.parse::<u16>() {
-                Ok(port) if !name.is_empty() => Ok(format!("{name}:{port}")),
+                Ok(port) if !name.is_empty() && (name.ends_with(']') || !name.contains(':')) => {
+                    Ok(format!("{name}:{port}"))
+                }
                 _ => Err(wrong("host:port")),
             },
             _ if host.is_empty() => Err(wrong("a host")),
@@ -76,6 +82,9 @@ mod tests {
             ("x://u:secret@", "a host"),
             ("x://u:secret@h:port", "host:port"),
             ("x://u:secret@h:99999", "host:port"),
+            ("x://u:secret@::1", "host:port"),
+            ("x://u:secret@h?ssl=true", "no `?` and no `#`"),
+            ("x://u:secret@h/chat?ssl=true", "no `?` and no `#`"),
             ("x://u:secret%ff@h", "a user and a password in UTF-8"),
         ] {
             let error = Hosts::parse(url, "X", "x", 99).err().unwrap().to_string();

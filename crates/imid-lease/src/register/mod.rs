@@ -170,6 +170,13 @@ fn no_tls(store: &str, part: &str) -> RegisterError {
     ))
 }
 
+/// Whether one of the settings after `?` has such a name.
+#[cfg(any(feature = "mysql", feature = "redis"))]
+fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
+    let query = url.rsplit_once('?').map_or("", |(_, query)| query);
+    query.split('&').any(|setting| is_name(setting.split('=').next().unwrap_or_default()))
+}
+
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 

@@ -6,7 +6,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
 
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
-use super::{Promise, RegisterError, no_tls};
+use super::{Promise, RegisterError, asks, no_tls};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -39,8 +39,15 @@ impl MysqlRegister {
 
 /// Reads a URL. Returns the client's settings, and the place for errors.
 pub(crate) fn parse(url: &str) -> Result<(Opts, String), RegisterError> {
-    let options =
-        Opts::from_url(url).map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+    let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
+    let options = Opts::from_url(mysql.as_deref().unwrap_or(url))
+        .map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+    // The client ignores these settings without `require_ssl=true`.
+    for part in ["verify_ca", "verify_identity", "built_in_roots"] {
+        if options.ssl_opts().is_none() && asks(url, |name| name == part) {
+            return Err(no_tls("MySQL", part));
+        }
+    }
     if options.ssl_opts().is_some() {
         return Err(no_tls("MySQL", "require_ssl=true"));
     }

@@ -50,6 +50,9 @@ pub(crate) fn parse(url: &str) -> Result<(Config, String), RegisterError> {
     if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
         return Err(no_tls("PostgreSQL", "sslnegotiation=direct"));
     }
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err(RegisterError::new("cannot read the PostgreSQL URL: expected a host"));
+    }
     let place = format!("PostgreSQL at {}", places(&config));
     Ok((config, place))
 }

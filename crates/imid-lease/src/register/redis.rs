@@ -4,7 +4,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, ErrorKind, ServerErrorKind, Value, cmd};
 
 use super::remote::{Failure, Records, Remote, Server, remote_register};
-use super::{Promise, RegisterError, no_tls};
+use super::{Promise, RegisterError, asks, no_tls};
 
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
@@ -35,6 +35,12 @@ pub(crate) fn parse(url: &str) -> Result<Client, RegisterError> {
     for scheme in ["rediss://", "valkeys://"] {
         if url.starts_with(scheme) {
             return Err(no_tls("Redis", scheme));
+        }
+    }
+    // The client ignores settings that it does not know.
+    for part in ["ssl", "tls"] {
+        if asks(url, |name| name.starts_with(part)) {
+            return Err(no_tls("Redis", part));
         }
     }
     Client::open(url).map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))

@@ -25,11 +25,11 @@ pub(super) struct Lock {
 impl Lock {
     /// Locks a file, which is created if there is none. It waits for others until the time limit.
     pub(super) fn acquire(path: &Path, limit: Duration) -> io::Result<Self> {
-        let deadline = Instant::now() + limit;
+        let started = Instant::now();
         loop {
             match Self::try_acquire(path) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if !super::pause(deadline) {
+                    if !super::pause(limit.saturating_sub(started.elapsed())) {
                         return Err(error);
                     }
                 }
