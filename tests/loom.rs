@@ -397,3 +397,37 @@ fn a_close_returns_an_end_past_what_minting_threads_get() {
         assert_eq!(end.spin() & 1, end.spin(), "two stamps a millisecond");
     });
 }
+
+/// A thread raises the ceiling and mints below it while another one closes. The end is then past what was minted, and not the old
+/// ceiling.
+#[test]
+fn a_close_returns_an_end_past_what_is_minted_below_a_new_ceiling() {
+    model(2, || {
+        let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
+        // All stamps below the old ceiling.
+        ids.batch(session(0), 2).unwrap().for_each(drop);
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || {
+            other.raise_ceiling(T + 9);
+            [other.generate(session(0)), other.generate(session(0))]
+        });
+        let end = ids.close().unwrap();
+        for id in thread.join().unwrap().into_iter().flatten() {
+            assert!(id <= end, "{id:?} after {end:?}");
+        }
+    });
+}
+
+/// Of two threads that reach the ceiling together, one can take the stamp at it and drop it. The end is the last ID all the same.
+#[test]
+fn the_end_of_a_generator_at_its_ceiling_is_its_last_id() {
+    model(2, || {
+        let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)).ok());
+        let own = ids.generate(session(0)).ok();
+        let last = own.max(thread.join().unwrap()).unwrap();
+        assert_eq!(ids.close().unwrap().to_u128() >> 26, last.to_u128() >> 26);
+    });
+}
