@@ -15,6 +15,7 @@ pub(super) fn all() -> Vec<Trial> {
     super::trials! {
         different_sessions_never_meet
         every_copy_of_a_process_starts_in_the_millisecond_after_the_last_inherited
+        every_copy_of_a_process_starts_past_the_time_reached
         every_copy_of_a_process_meets_its_parent_once_in_4096_pairs
         one_session_meets_once_in_4096_pairs
         one_session_meets_once_in_4096_pairs_after_a_lead_of_200_ms
@@ -52,6 +53,20 @@ fn every_copy_of_a_process_starts_in_the_millisecond_after_the_last_inherited() 
         let most = 1 + SPREAD.min(lead as u64 / 4 + 1);
         assert!((1..=most).contains(&later), "{way:?}: {later} ms after the last inherited, which leads by {lead}");
         assert_eq!(ids.generate(hot()).unwrap().timestamp_ms(), last.timestamp_ms(), "the parent goes on");
+    }
+}
+
+/// The parent has reached a millisecond, by an ID from elsewhere, and has not minted in it. If a child started in it, parent and
+/// children would mint its first stamp.
+fn every_copy_of_a_process_starts_past_the_time_reached() {
+    for way in ways() {
+        let clock = ManualClock::new(T);
+        let ids = Generator::builder().clock(&clock).build().unwrap();
+        ids.generate(hot()).unwrap();
+        ids.observe(MessageId::last_at(T + 40).unwrap()).unwrap();
+        let child = way.copy(|| vec![ids.generate(hot()).unwrap()]).ids()[0];
+        let parent = ids.generate(hot()).unwrap();
+        assert!(T + 40 < parent.timestamp_ms() && parent.timestamp_ms() < child.timestamp_ms(), "{way:?}");
     }
 }
 
@@ -218,7 +233,9 @@ fn rolling_counters_of_a_family_do_not_march_in_step() {
 /// Returns how many IDs the two children of a parent have in common with each other and with their parent.
 fn rolling_family(way: Way) -> u64 {
     let clock = ManualClock::new(T);
-    let ids = Generator::builder().start(Start::Rolling).clock(&clock).build().unwrap();
+    // The last of three stripes.
+    let ids: Generator<_, 3> = Generator::builder().stripes().start(Start::Rolling).clock(&clock).build().unwrap();
+    assert_eq!(hot().hash().to_u32() % 3, 2);
     let before = ids.batch(hot(), 3).unwrap().next_back().unwrap();
     let children: Vec<_> = (0..2).map(|_| way.copy(|| walk(&ids, 1_000, 1))).collect();
     let mut family: Vec<_> = children.into_iter().map(Child::ids).collect();
