@@ -431,3 +431,20 @@ fn the_end_of_a_generator_at_its_ceiling_is_its_last_id() {
         assert_eq!(ids.close().unwrap().to_u128() >> 26, last.to_u128() >> 26);
     });
 }
+
+/// A thread computes its limit while another one moves the time past it. The limit has moved, too.
+#[test]
+fn a_time_that_moves_during_a_call_refuses_nothing() {
+    model(2, || {
+        let ids = Arc::new(narrow().max_lead(Duration::ZERO).clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        // After a step back a call reads the real clock.
+        ids.clock().set(T - 1);
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.observe(seen).unwrap());
+        ids.generate(session(0)).unwrap();
+        thread.join().unwrap();
+        assert_eq!(ids.stats().refused, 0);
+    });
+}
