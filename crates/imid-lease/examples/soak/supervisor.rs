@@ -91,8 +91,16 @@ pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCo
         soak.workers.push(worker);
     }
     let end = Instant::now() + Duration::from_secs(seconds);
-    // All lanes are taken soon.
-    soak.wait(2_000)?;
+    // Until all lanes are taken.
+    while Event::NoLane.counted(&soak.folder.join("ids")) == 0 && Instant::now() < end {
+        soak.wait(300)?;
+    }
+    if scheme != "lease" {
+        // The weak spot of the rivals: a holder that was paused goes on in a lane that another process has taken.
+        for _ in 0..WORKERS / 2 {
+            soak.inject(Fault::Pause)?;
+        }
+    }
     while Instant::now() < end {
         soak.wait(300)?;
         let fault = soak.next_fault();

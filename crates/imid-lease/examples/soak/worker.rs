@@ -8,7 +8,7 @@ use std::env;
 use std::fmt::Display;
 use std::io::{self, BufRead};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
@@ -21,6 +21,7 @@ use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
+use crate::faults::Random;
 use crate::output::{Event, Output};
 use crate::rivals;
 
@@ -33,7 +34,8 @@ pub(crate) const LANE_BITS: u32 = 4;
 /// Number of IDs that are minted at full speed, before a pause that spares the disk.
 const BURST: usize = 3000;
 
-/// The pause. 16 holders mint about 300,000 IDs a second together.
+/// The mean pause. 16 holders mint about 300,000 IDs a second together. A pause is random: the bursts of two holders of one lane
+/// would otherwise keep apart.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// Commands that the worker has received.
@@ -148,6 +150,7 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
 /// Mints until the minter ends. The rivals are not forked: their duplicates are to come from their leases.
 fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can_fork: bool) -> io::Result<()> {
     let mut output = Output::create(folder, name)?;
+    let mut random = Random(u64::from(process::id()));
     // All workers mint for these sessions. In one lane, a second holder would soon repeat an ID.
     let sessions = ["room-1", "room-2", "room-3", "room-4"].map(|room| Session::new(SessionType::GROUP, room));
     while !commands.quits.load(Ordering::Relaxed) {
@@ -166,7 +169,7 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
             }
         }
         output.flush()?;
-        thread::sleep(PAUSE);
+        thread::sleep(PAUSE * u32::try_from(random.below(100)).unwrap_or_default() / 50);
     }
     Ok(())
 }
