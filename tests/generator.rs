@@ -393,6 +393,7 @@ fn a_closed_generator_mints_no_more_and_names_its_exact_end() {
     ids.raise_floor(MessageId::last_at(T + 9).unwrap());
     assert!(ids.generate(room()).unwrap_err().is_closed());
     assert_eq!(ids.close(), Some(end));
+    assert_eq!(ids.stats().lead, ms(0), "the last ID is not ahead");
 
     assert_eq!(zero().clock(ManualClock::new(T)).build().unwrap().close(), None, "nothing was issued");
 }
