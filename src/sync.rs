@@ -3,7 +3,7 @@
 pub(crate) use core::sync::atomic::Ordering;
 
 /// A word of the whole process. Never modelled: loom starts each run afresh, and a static would outlive it.
-#[cfg(any(feature = "std", test))]
+#[cfg(feature = "std")]
 pub(crate) use core::sync::atomic::AtomicU64 as ProcessWord;
 
 #[cfg(not(loom))]

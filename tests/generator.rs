@@ -211,6 +211,34 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
     assert_eq!(ids.stats().refused, 0);
 }
 
+/// A clock can tell that one of its readings is wrong.
+#[test]
+fn a_reading_that_its_clock_takes_back_moves_nothing() {
+    struct Checked(Cell<u64>);
+
+    impl Clock for Checked {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(self.0.get())
+        }
+
+        fn refresh(&self) -> Result<u64, ClockError> {
+            Ok(T)
+        }
+
+        fn is_time(&self, reading_ms: u64) -> bool {
+            reading_ms == T
+        }
+    }
+
+    let ids = zero().max_skew(ms(5)).clock(Checked(Cell::new(T))).build().unwrap();
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
+    ids.clock().0.set(T + 500);
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
+    let error = ids.observe(MessageId::first_at(T + 400).unwrap()).unwrap_err();
+    assert_eq!(error.ahead(), Some(ms(400)));
+    assert_eq!(at(ids.generate(room()).unwrap()), (0, 2));
+}
+
 #[test]
 fn a_floor_puts_every_id_into_a_later_millisecond() {
     let known = MessageId::try_from_parts(Parts { timestamp_ms: T + 500, spin: 17, session: room() }).unwrap();
@@ -365,6 +393,7 @@ fn a_closed_generator_mints_no_more_and_names_its_exact_end() {
     ids.raise_floor(MessageId::last_at(T + 9).unwrap());
     assert!(ids.generate(room()).unwrap_err().is_closed());
     assert_eq!(ids.close(), Some(end));
+    assert_eq!(ids.stats().lead, ms(0), "the last ID is not ahead");
 
     assert_eq!(zero().clock(ManualClock::new(T)).build().unwrap().close(), None, "nothing was issued");
 }

@@ -397,3 +397,54 @@ fn a_close_returns_an_end_past_what_minting_threads_get() {
         assert_eq!(end.spin() & 1, end.spin(), "two stamps a millisecond");
     });
 }
+
+/// A thread raises the ceiling and mints below it while another one closes. The end is then past what was minted, and not the old
+/// ceiling.
+#[test]
+fn a_close_returns_an_end_past_what_is_minted_below_a_new_ceiling() {
+    model(2, || {
+        let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
+        // All stamps below the old ceiling.
+        ids.batch(session(0), 2).unwrap().for_each(drop);
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || {
+            other.raise_ceiling(T + 9);
+            [other.generate(session(0)), other.generate(session(0))]
+        });
+        let end = ids.close().unwrap();
+        for id in thread.join().unwrap().into_iter().flatten() {
+            assert!(id <= end, "{id:?} after {end:?}");
+        }
+    });
+}
+
+/// Of two threads that reach the ceiling together, one can take the stamp at it and drop it. The end is the last ID all the same.
+#[test]
+fn the_end_of_a_generator_at_its_ceiling_is_its_last_id() {
+    model(2, || {
+        let ids = Arc::new(narrow().ceiling(T + 1).clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)).ok());
+        let own = ids.generate(session(0)).ok();
+        let last = own.max(thread.join().unwrap()).unwrap();
+        assert_eq!(ids.close().unwrap().to_u128() >> 26, last.to_u128() >> 26);
+    });
+}
+
+/// A thread computes its limit while another one moves the time past it. The limit has moved, too.
+#[test]
+fn a_time_that_moves_during_a_call_refuses_nothing() {
+    model(2, || {
+        let ids = Arc::new(narrow().max_lead(Duration::ZERO).clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        // After a step back a call reads the real clock.
+        ids.clock().set(T - 1);
+        let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.observe(seen).unwrap());
+        ids.generate(session(0)).unwrap();
+        thread.join().unwrap();
+        assert_eq!(ids.stats().refused, 0);
+    });
+}

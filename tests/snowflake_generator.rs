@@ -183,10 +183,13 @@ fn leaf_waits_10_ms_for_a_step_of_5_ms_and_fails_on_6_ms() {
     let started = Instant::now();
     assert!(ids.generate_within(FOR_EVER).unwrap_err().is_rollback());
     assert!((ms(10)..ms(2_000)).contains(&started.elapsed()));
-    // A wait that would end past the timeout does not begin.
-    let started = Instant::now();
-    assert!(ids.generate_within(ms(9)).unwrap_err().is_rollback());
-    assert!(started.elapsed() < ms(9));
+    // A wait that would end past the timeout does not begin. A busy machine can hold up a call as long, but not each of ten.
+    let is_at_once = (0..10).any(|_| {
+        let started = Instant::now();
+        assert!(ids.generate_within(ms(9)).unwrap_err().is_rollback());
+        started.elapsed() < ms(9)
+    });
+    assert!(is_at_once);
 }
 
 #[test]

@@ -102,7 +102,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
                     // An addition needs no retry when threads compete. Others may have added since the load, so the stamp is
                     // checked again. The check before the addition limits the dropped stamps to one per thread. A run uses
                     // the exchange, because a dropped run would waste many stamps.
-                    let taken = stripe.free.fetch_add(1, Ordering::Relaxed);
+                    // ORDERING: as in `exchange`.
+                    let taken = stripe.free.fetch_add(1, Ordering::Release);
                     if taken < ceiling || self.allows_now(taken, clock) {
                         return Ok(taken);
                     }
@@ -327,6 +328,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
         let end = self.stripes.iter().map(free).max();
         // A stamp that was dropped can be past the bound. An issued one is not.
+        // ORDERING: after `free`, which acquires the bound of each issued stamp.
         let bound = self.words.bound.load(Ordering::Acquire);
         end.and_then(|end| end.min(bound).checked_sub(1))
     }
@@ -380,6 +382,7 @@ impl Stripe {
     /// Moves `free` past the run, if no other thread has moved it.
     #[inline]
     fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
-        self.free.compare_exchange(free, first + run, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        // ORDERING: releases the bound that allowed the run to `close`, which compares its end with the bound.
+        self.free.compare_exchange(free, first + run, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }

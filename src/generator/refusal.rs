@@ -87,12 +87,13 @@ mod tests {
     use crate::generator::timeline::tests::{END, IDLE, SHAPE, T, policy};
     use crate::stamp::{Origin, mix};
 
-    /// The clock shows 1970, and the time reached stands still for 30 years. A search of each reading would take minutes.
+    /// The clock shows 1970, and the time that an ID from elsewhere reached stands still for 30 years. A search of each reading
+    /// would take minutes.
     #[test]
     fn a_refusal_is_worked_out_at_once_however_long_the_wait_is() {
         const YEARS: u64 = 1_000_000_000_000;
         let reached = 2 * YEARS;
-        let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, behind: YEARS, ..IDLE };
+        let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, jump: 3 * YEARS, behind: YEARS, ..IDLE };
         let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
         let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, unissued: reached + 8 };
         let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, 0, END, &policy) else { panic!("a wait") };

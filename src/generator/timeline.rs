@@ -102,7 +102,11 @@ impl Timeline {
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {
-            next.behind = self.behind.max(step);
+            // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part full
+            // load would be refused where the time stands still. A jump grants no lead, so its part does not count.
+            let by_jumps = (self.jump + PAUSE).saturating_sub(self.latest).div_ceil(2);
+            let by_steps = self.reached.saturating_sub(now + by_jumps);
+            next.behind = self.behind.max(step).max(by_steps);
         } else if self.behind > 0 && now > self.latest {
             // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were dropped at
             // once, every call would be refused until the clock has caught up with the stamps.
@@ -243,8 +247,8 @@ pub(super) mod tests {
             ("past it, without load nothing is granted",     slewed, T + 2,    T + 16,  T + 30,  0,      T + 102),
             ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
             ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
-            ("a second step while the first is slewed",      second, T - 3,    T + 16,  T + 35,  5,      T + 102),
-            ("and a third stands still for its length",      third,  T - 3,    T + 18,  T + 35,  5,      T + 102),
+            ("a second step while the first is slewed",      second, T - 3,    T + 16,  T + 35,  19,     T + 116),
+            ("and a third stands still for its length",      third,  T - 3,    T + 18,  T + 35,  21,     T + 118),
             ("a step back while the time is ahead",          ahead,  T - 10,   T + 100, T + 210, 10,     T + 104),
             ("an ID from elsewhere moves the time",          seen,   T,        T + 100, T + 200, 0,      T + 104),
             ("and from there at half speed",                 seen,   T + 10,   T + 100, T + 190, 0,      T + 110),

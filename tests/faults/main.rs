@@ -16,6 +16,7 @@ mod observe;
 mod refusal;
 mod restart;
 mod step;
+#[cfg(target_os = "linux")]
 mod ticker;
 mod wait;
 mod wild_reading;

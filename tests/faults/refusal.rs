@@ -61,8 +61,8 @@ fn a_stripe_in_the_middle(pages: &Pages<'_>) -> (Session, usize) {
     panic!("no stripe in the middle");
 }
 
-/// In a process of its own: a write to what is read-only ends it.
-fn alone(test: &str) -> bool {
+/// Runs a test in a process of its own. Returns whether this is that process.
+pub(super) fn alone(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
@@ -75,6 +75,7 @@ fn alone(test: &str) -> bool {
     false
 }
 
+/// In a process of its own: a write to what is read-only ends it.
 #[test]
 fn refusals_write_no_shared_line() {
     if !alone("refusal::refusals_write_no_shared_line") {

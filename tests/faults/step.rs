@@ -292,6 +292,31 @@ fn a_clock_that_repeats_a_step_under_full_load_leads_by_two_steps_and_the_lead()
     assert_eq!(refused, 0);
 }
 
+/// Three steps back of `step` milliseconds, each of them taken back to a second before the greatest reading, and a fourth one that
+/// stays. From the third one on, the time stands still in part. Full rate goes on all the same, with a lead of two steps at most
+/// beyond `max_lead`.
+#[test]
+fn repeated_steps_refuse_nothing_while_the_time_stands_still() {
+    const PAUSE: u64 = 300;
+
+    for (step, run) in [(STEP, 1), (STEP, 4_096), (300_000, 1_000)] {
+        let clock = ManualClock::new(T);
+        let ids = host(step).clock(&clock).build().unwrap();
+        let mut last = ids.generate(room()).unwrap();
+        for at in 1..=7 * PAUSE + 2 * step {
+            let is_back = at / PAUSE % 2 == 1 || at > 7 * PAUSE;
+            let behind = if is_back { step } else { 1_000 };
+            let now = if at < PAUSE { T + at } else { T + at - behind };
+            clock.set(now);
+            let mut batch = ids.batch(room(), run).unwrap_or_else(|error| panic!("{error}, after {at} ms"));
+            let (first, end) = (batch.next().unwrap(), batch.next_back());
+            assert!(last < first);
+            last = end.unwrap_or(first);
+            assert!(ahead(last, now) <= (2 * step + LEAD + FEW).cast_signed(), "{} ms ahead", ahead(last, now));
+        }
+    }
+}
+
 /// One reading of half an hour ago, and then the right time again: nothing was wrong but that reading, and IDs stay where
 /// the clock is.
 #[test]

@@ -20,11 +20,12 @@ fn a_corrected_clock_ends_a_wait_that_has_begun() {
     clock.set(T - HOUR - 20_000);
     assert_eq!(ids.generate(room()).unwrap_err().retry_after(), Some(ms(20_000)));
     thread::scope(|scope| {
+        // Before the other thread begins to sleep, so that the wait is no shorter than the sleep.
+        let began = Instant::now();
         scope.spawn(|| {
             thread::sleep(ms(200));
             clock.set(T + 1);
         });
-        let began = Instant::now();
         let id = ids.generate_within(room(), Duration::from_mins(1)).unwrap();
         let waited = began.elapsed();
         assert!(before < id);

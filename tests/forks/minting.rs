@@ -23,7 +23,11 @@ pub(super) fn mint<C: Clock>(ids: &Generator<C>, session: Session, count: usize)
 }
 
 /// `rate` IDs in each of the next milliseconds of a scripted clock.
-pub(super) fn walk(ids: &Generator<&ManualClock>, milliseconds: u64, rate: usize) -> Vec<MessageId> {
+pub(super) fn walk<const STRIPES: usize>(
+    ids: &Generator<&ManualClock, STRIPES>,
+    milliseconds: u64,
+    rate: usize,
+) -> Vec<MessageId> {
     let mut minted = Vec::new();
     for _ in 0..milliseconds {
         ids.clock().advance(Duration::from_millis(1));

@@ -215,7 +215,9 @@ impl Model {
     fn read(&mut self, now: u64) {
         let step_back = self.latest.saturating_sub(now);
         if step_back > 0 {
-            self.behind = self.behind.max(step_back);
+            // How far the time is ahead, without half of the way that IDs from elsewhere have still to go.
+            let elsewhere = (self.jump + 8).saturating_sub(self.latest).div_ceil(2);
+            self.behind = self.behind.max(step_back).max(self.reached.saturating_sub(now + elsewhere));
         } else if now > self.latest {
             // What is left is the way to the first whole millisecond without a stamp.
             let capacity = self.settings.capacity();
