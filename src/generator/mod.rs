@@ -147,7 +147,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// - The generator is closed, or its lane belongs to the parent process.
     ///
     /// The clock is read once more before a refusal. [`retry_after`](GenerateError::retry_after) says how long to wait.
-    #[expect(clippy::inline_always, reason = "a result of 32 bytes goes through memory, and costs 5 ns, where this is a call")]
+    #[expect(clippy::inline_always, reason = "a call returns 32 bytes through memory, which costs 5 ns")]
     #[inline(always)]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
         let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
@@ -212,7 +212,9 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// can observe one ID at once. So each moves a seeded distance further: at most a quarter of its jump, and at most 16 ms.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock, or the clock has no usable time. Nothing changes then.
+    /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing changes then.
+    /// So hosts whose clocks have all stepped back by more than twice `max_skew` can refuse each other's IDs until their clocks
+    /// have caught up, because the step takes their IDs ahead of all readings.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)
