@@ -39,6 +39,7 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
 fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
     for (url, expected) in [
         ("db/chat", "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:"),
+        ("file:", "expected a path after file:"),
         ("postgres://u:secret@db:port/chat", "cannot read the PostgreSQL URL: "),
         ("postgres://u:secret@/chat", "cannot read the PostgreSQL URL: expected a host"),
         ("mysql://u:secret@db:port/chat", "cannot read the MySQL URL: "),

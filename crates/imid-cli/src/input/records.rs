@@ -177,8 +177,8 @@ impl Header {
         Ok(())
     }
 
-    pub(crate) fn has(&self, field: &String) -> bool {
-        self.names.contains(field)
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.names.iter().any(|name| name == field)
     }
 
     /// Returns an error about the header.

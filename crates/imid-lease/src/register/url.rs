@@ -52,6 +52,7 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
         "zookeeper" => Ok(Box::new(super::ZookeeperRegister::new(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "zookeeper"))]
         "zookeeper" => Err(missing(scheme, "zookeeper")),
+        "file" if url == "file:" => Err(RegisterError::new("expected a path after file:")),
         "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),
         // The text is not repeated, because it may have a password in it.
         _ => Err(RegisterError::new(

@@ -79,6 +79,9 @@ impl Written {
                     return Err(incomplete(name, record.line));
                 }
                 written.line_end = record.line_end.len();
+                if record.as_header().is_some_and(|header| !header.has(id_field)) {
+                    return Err(in_line(name, record.line, &format!("field {id_field:?} is missing in the header")));
+                }
                 let id = || record.check().and_then(|()| pasted_id(record.field(id_field)?));
                 last = (written.items > 1).then(|| id().map_err(|problem| in_line(name, record.line, &problem)));
                 Ok(())
