@@ -47,11 +47,17 @@ pub(super) fn common(a: &[MessageId], b: &[MessageId]) -> u64 {
     a.iter().filter(|id| b.binary_search(id).is_ok()).count() as u64
 }
 
-/// How many pairs of IDs of two increasing lists share a millisecond.
-pub(super) fn pairs(a: &[MessageId], b: &[MessageId]) -> u64 {
-    let here = |list: &[MessageId], id: MessageId| {
-        let from = list.partition_point(|other| other.timestamp_ms() < id.timestamp_ms());
-        list.partition_point(|other| other.timestamp_ms() <= id.timestamp_ms()) - from
-    };
-    a.iter().map(|id| here(b, *id) as u64).sum()
+/// In how many milliseconds two increasing lists have an ID in common, and in how many they would by chance, times 4,096: m and n
+/// consecutive IDs of a millisecond overlap for m + n - 1 distances of their starts.
+pub(super) fn meetings(a: &[MessageId], b: &[MessageId]) -> (u64, u64) {
+    let (mut met, mut chances) = (0, 0);
+    for of_a in a.chunk_by(|one, next| one.timestamp_ms() == next.timestamp_ms()) {
+        let ms = of_a[0].timestamp_ms();
+        let of_b = &b[b.partition_point(|id| id.timestamp_ms() < ms)..b.partition_point(|id| id.timestamp_ms() <= ms)];
+        if !of_b.is_empty() {
+            met += u64::from(common(of_a, of_b) > 0);
+            chances += (of_a.len() + of_b.len() - 1) as u64;
+        }
+    }
+    (met, chances)
 }
