@@ -136,8 +136,7 @@ where
     /// # Errors
     /// The lease has run out and cannot be renewed now, or for good ([`LeaseError`]); or as for
     /// [`imid::Generator::generate`].
-    #[expect(clippy::inline_always, reason = "as Generator::generate")]
-    #[inline(always)]
+    #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
         if let Some(laned) = self.running()
             && let Ok(id) = laned.generator.generate(session)
