@@ -317,6 +317,34 @@ fn repeated_steps_refuse_nothing_while_the_time_stands_still() {
     }
 }
 
+/// Steps of random lengths, about three a second, at half of a thousand IDs per millisecond. DESIGN.md says what a higher load meets.
+#[test]
+fn random_steps_refuse_nothing_and_keep_the_order_and_the_lead() {
+    const RATE: usize = 500;
+
+    for (step, seed) in [1_000, 30_000, 300_000].into_iter().flat_map(|step| (0..10).map(move |seed| (step, seed))) {
+        let mut random = Random(seed);
+        let clock = ManualClock::new(T);
+        let ids = Generator::builder().clock(&clock).build().unwrap();
+        let mut last = None;
+        let (mut behind, mut until) = (0, 0);
+        for at in 0..12_000 {
+            if at == until {
+                until += 1 + random.next() % 600;
+                behind = [0, step, random.next() % step][usize::try_from(random.next() % 3).unwrap()];
+            }
+            let now = T + step + at - behind;
+            clock.set(now);
+            let mut batch = ids.batch(room(), RATE).unwrap_or_else(|error| panic!("{error}, after {at} ms of {seed}"));
+            let (first, end) = (batch.next(), batch.next_back());
+            assert!(last < first);
+            last = end;
+            let ahead = end.unwrap().timestamp_ms().saturating_sub(now);
+            assert!(ahead <= 2 * step + 1_000, "{ahead} ms ahead, after {at} ms of {seed}");
+        }
+    }
+}
+
 /// One reading of half an hour ago, and then the right time again: nothing was wrong but that reading, and IDs stay where
 /// the clock is.
 #[test]
