@@ -151,7 +151,7 @@ impl MessageId {
     /// Returns the hash of the session's name: a hint and not a proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
-        self.session().hash()
+        self.session().session_hash()
     }
 
     /// Returns the session: type and hash.

@@ -183,7 +183,7 @@ impl fmt::Debug for SessionHash {
 /// use imid::{Session, SessionType};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// assert_eq!(room.hash().to_u32(), 3_966_315);
+/// assert_eq!(room.session_hash().to_u32(), 3_966_315);
 /// assert_eq!(Session::pair("alice", "bob"), Session::pair("bob", "alice"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -249,7 +249,7 @@ impl Session {
 
     /// Returns the hash.
     #[inline]
-    pub const fn hash(self) -> SessionHash {
+    pub const fn session_hash(self) -> SessionHash {
         SessionHash(self.0 & HASH_MAX)
     }
 
@@ -275,7 +275,7 @@ impl Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({}, {})", self.session_type(), self.hash().0)
+        write!(f, "Session({}, {})", self.session_type(), self.session_hash())
     }
 }
 

@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
-use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
+use imid::dialect::{Dialect, DialectError, DialectId, DialectText, OwnedDialect};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
@@ -101,6 +101,7 @@ check! {
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
         "dialect::LayoutBuilder" dialect::LayoutBuilder,
+        "dialect::OwnedDialect" OwnedDialect,
         "generator::Batch" Batch,
         "generator::Builder" generator::Builder<SystemClock, 1>,
         "generator::Generator" Generator,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::time::Duration;
 
+#[cfg(target_has_atomic = "64")]
+use imid::snowflake::Preset;
 use imid::snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
 use serde_json::Value;
 
@@ -369,6 +371,16 @@ fn a_built_in_layout_is_found_by_its_name() {
     }
     assert_eq!(Layout::named("frost"), None);
     assert_eq!(format!("{:?}", Layout::LEAF.parse("5").unwrap()), "Snowflake(leaf, 5)");
+}
+
+#[cfg(target_has_atomic = "64")]
+#[test]
+fn a_built_in_preset_is_found_by_the_name_of_its_layout() {
+    assert_eq!(Preset::ALL.len(), Layout::ALL.len());
+    for preset in Preset::ALL {
+        assert_eq!(preset.layout().name().and_then(Preset::named), Some(*preset));
+    }
+    assert_eq!((Preset::named("leaf"), Preset::named("frost")), (Some(Preset::LEAF), None));
 }
 
 #[test]

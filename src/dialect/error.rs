@@ -14,7 +14,7 @@ use crate::layout::ID_BITS;
 /// use imid::MessageId;
 /// use imid::dialect::Dialect;
 ///
-/// let error = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
+/// let error = Dialect::try_new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
 /// assert_eq!(error.to_string(), "expected 32 different printable ASCII digits other than '-', found '0' at 31");
 ///
 /// let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G")?;

@@ -129,7 +129,7 @@ impl DialectId {
     }
 
     /// Returns the hash of the session's name, as wide as in the layout: a hint and not a proof.
-    pub const fn hash(self) -> u32 {
+    pub const fn session_hash(self) -> u32 {
         self.layout.hash(self.to_u128())
     }
 

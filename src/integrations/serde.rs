@@ -164,7 +164,7 @@ impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Session", NAMES.len())?;
         fields.serialize_field(NAMES[0], &self.session_type())?;
-        fields.serialize_field(NAMES[1], &self.hash())?;
+        fields.serialize_field(NAMES[1], &self.session_hash())?;
         fields.end()
     }
 }

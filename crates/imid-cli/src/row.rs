@@ -201,7 +201,7 @@ impl Row<'_> {
                     Column::Spin => id.spin().map_or(Cell::Null, |spin| Cell::Number(spin.into())),
                     Column::Type => Cell::Number(id.type_code().into()),
                     Column::TypeName => dialect.type_name(id.type_code()).map_or(Cell::Null, Cell::Word),
-                    Column::Hash => Cell::Number(id.hash().into()),
+                    Column::Hash => Cell::Number(id.session_hash().into()),
                     _ => Cell::Absent,
                 }),
                 Id::Snowflake(id) => write(match column {

@@ -64,9 +64,9 @@ impl SessionName {
     /// Returns the hash of the name in this dialect, or `None` if there is no name.
     pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
         if let Some(pair) = self.pair(dialect)? {
-            return Ok(Some(pair.hash().to_u32()));
+            return Ok(Some(pair.session_hash().to_u32()));
         }
-        Ok(self.session.as_deref().and_then(|name| dialect.hash(name)))
+        Ok(self.session.as_deref().and_then(|name| dialect.hash_of(name)))
     }
 
     /// Returns the private conversation, if both users were given.

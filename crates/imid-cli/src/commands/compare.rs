@@ -156,7 +156,7 @@ fn number_sessions(items: &mut [Item]) -> Result<Vec<SessionFields>, Stop> {
         if let Id::Message { dialect, id } = item.id {
             numbers.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             sessions.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
-            let key = (id.type_code(), id.hash());
+            let key = (id.type_code(), id.session_hash());
             item.session = Some(*numbers.entry(key).or_insert_with(|| {
                 sessions.push((key.0, key.1, dialect));
                 sessions.len() - 1

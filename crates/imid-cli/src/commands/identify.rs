@@ -145,7 +145,7 @@ impl Candidate {
         let fields = match id {
             Id::Message { dialect, id } => {
                 let spin = id.spin().map(|spin| ("spin", spin.to_string()));
-                let others = [("type", named_type(dialect, id.type_code())), ("hash", id.hash().to_string())];
+                let others = [("type", named_type(dialect, id.type_code())), ("hash", id.session_hash().to_string())];
                 spin.into_iter().chain(others).collect()
             }
             Id::Snowflake(id) => vec![("node", id.node().to_string()), ("sequence", id.sequence().to_string())],

@@ -122,7 +122,7 @@ fn new_mints_ids_of_the_given_dialect() {
 
     let text = imid("new --dialect juggleim --type group --session room-42", "").ok();
     let id = Dialect::JUGGLEIM.parse(text.trim_end()).unwrap();
-    assert_eq!((id.type_code(), id.hash()), (2, 4_135_797));
+    assert_eq!((id.type_code(), id.session_hash()), (2, 4_135_797));
 
     let error = imid("new --dialect juggleim --type ultra_group", "").error(2);
     let expected = "--type: expected a code from 0 to 15 or one of PRIVATE, GROUP, CHATROOM, SYSTEM, GROUP_CAST, BROADCAST, \

@@ -186,6 +186,6 @@ note     implausible time
     assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 111, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
-    let hash = Session::new(SessionType::default(), "1").hash().to_u32();
+    let hash = Session::new(SessionType::default(), "1").session_hash().to_u32();
     assert!(narrow.contains(&format!("\ntype 0, hash {hash}\n           1  100.00 %\n")), "{narrow}");
 }

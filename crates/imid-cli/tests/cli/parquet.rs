@@ -186,7 +186,7 @@ fn check_and_stats_read_texts_and_bytes() {
         assert_eq!(counted["valid"], 500);
         assert_eq!(counted["ahead"]["ahead"], 0);
         assert_eq!(counted["busiest"][0]["ids"], 250);
-        let hash = Session::new(SessionType::GROUP, "hall").hash().to_u32();
+        let hash = Session::new(SessionType::GROUP, "hall").session_hash().to_u32();
         assert!(counted["busiest"].as_array().unwrap().iter().any(|session| session["hash"] == hash));
     }
 }

@@ -28,7 +28,7 @@ fn sample() -> String {
 }
 
 fn hash(name: &str) -> u32 {
-    Session::new(SessionType::default(), name).hash().to_u32()
+    Session::new(SessionType::default(), name).session_hash().to_u32()
 }
 
 #[test]

@@ -323,8 +323,10 @@ fn the_id_is_written_in_each_form() {
 
 /// Returns the UUID view of an ID, made from its fields.
 fn uuid(id: &MessageId) -> String {
-    let (ms, rest) =
-        (id.timestamp_ms(), u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().hash().to_u32()) << 36);
+    let (ms, rest) = (
+        id.timestamp_ms(),
+        u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().session_hash().to_u32()) << 36,
+    );
     let high = ms << 16 | 7 << 12 | u64::from(id.spin());
     let digits = format!("{high:016x}{:016x}", rest | 1 << 63);
     let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];

@@ -179,7 +179,7 @@ enum To {
 impl Show {
     fn write(&mut self, out: &mut Out, Read { id, form }: Read) -> Result<(), Stop> {
         let session_match = match id {
-            Id::Message { id, .. } => self.hash.map(|hash| id.hash() == hash),
+            Id::Message { id, .. } => self.hash.map(|hash| id.session_hash() == hash),
             Id::Snowflake(_) => None,
         };
         self.has_mismatch |= session_match == Some(false);
