@@ -279,7 +279,8 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Implements the conversions of a value from and to its integer. An integer above the maximum is an error.
+/// Implements the conversions of a value from and to its integer, and the hex formats of the integer. An integer above
+/// the maximum is an error.
 macro_rules! integer_conversions {
     ($($value:ty, $integer:ty, $from:ident, $to:ident;)*) => {$(
         impl TryFrom<$integer> for $value {
@@ -293,6 +294,20 @@ macro_rules! integer_conversions {
         impl From<$value> for $integer {
             fn from(value: $value) -> Self {
                 value.$to()
+            }
+        }
+
+        /// Formats the integer in lower case, as `{:x}` does.
+        impl fmt::LowerHex for $value {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerHex::fmt(&self.0, f)
+            }
+        }
+
+        /// Formats the integer in upper case, as `{:X}` does.
+        impl fmt::UpperHex for $value {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::UpperHex::fmt(&self.0, f)
             }
         }
     )*};

@@ -116,6 +116,8 @@ fn each_bit_is_in_every_form_and_in_one_field() {
             assert_eq!(DialectId::from_bytes(id.to_bytes(), layout), id);
             assert_eq!(DialectId::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 10]>::from(id), &id.to_bytes()[..]), (id.to_bytes(), &bits.to_be_bytes()[6..]));
+            #[cfg(feature = "std")]
+            assert_eq!(Vec::from(id), id.to_bytes());
             let hex = format!("{bits:020x}");
             assert_eq!(
                 (id.to_hex().as_str(), format!("{id:x}"), format!("{id:#x}")),

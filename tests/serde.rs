@@ -1,6 +1,7 @@
 //! Values through serde: text in human-readable formats, bits in binary formats.
 #![cfg(feature = "serde")]
 
+use imid::dialect::Dialect;
 use imid::snowflake::Layout;
 use imid::{MessageId, Session, SessionHash, SessionType, message_id};
 use serde::Serialize;
@@ -79,6 +80,15 @@ fn only_the_strict_text_is_read() {
     assert_de_tokens_error::<Readable<MessageId>>(&[Token::Str("f3z9-mb7y-wcqh-t3dd")], error);
     let error = "invalid type: integer `5`, expected a message ID of 19 characters at line 1 column 1";
     assert_eq!(json_error::<MessageId>("5"), error);
+}
+
+#[test]
+fn a_text_on_the_stack_is_a_string_in_all_formats() {
+    let text = Token::Str("F3Z9-MB7Y-WCQH-T3DD");
+    assert_ser_tokens(&ID.to_text().readable(), &[text]);
+    assert_ser_tokens(&ID.to_text().compact(), &[text]);
+    assert_ser_tokens(&ID.to_hex().compact(), &[Token::Str("687e79a4bee2acfc856b")]);
+    assert_ser_tokens(&Dialect::JUGGLEIM.to_text(ID).unwrap().compact(), &[Token::Str("pb9hvkf86lyr3bmm")]);
 }
 
 #[test]

@@ -91,6 +91,20 @@ fn a_session_is_its_type_and_its_hash() {
 }
 
 #[test]
+fn values_are_formatted_in_hex_as_their_integers() {
+    for bits in [0, 1, 0x0FC_856B, Session::MAX.to_u32()] {
+        let session = Session::from_u32(bits).unwrap_or_default();
+        let (hash, code) = (session.session_hash(), session.session_type());
+        assert_eq!(
+            (session.to_u32(), format!("{session:x} {session:#010X}")),
+            (bits, format!("{bits:x} {bits:#010X}"))
+        );
+        assert_eq!(format!("{hash:x} {hash:06X}"), format!("{0:x} {0:06X}", hash.to_u32()));
+        assert_eq!(format!("{code:x} {code:#X}"), format!("{0:x} {0:#X}", code.to_u8()));
+    }
+}
+
+#[test]
 fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     let id =

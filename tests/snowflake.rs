@@ -70,6 +70,8 @@ fn each_form_converts_back_to_the_same_id() {
             assert_eq!(Snowflake::from_bytes(id.to_bytes(), layout), id);
             assert_eq!(Snowflake::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 8]>::from(id), id.to_bytes()), (bits.to_be_bytes(), bits.to_be_bytes()));
+            #[cfg(feature = "std")]
+            assert_eq!(Vec::from(id), id.to_bytes());
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
             let hex = format!("{bits:016x}");
             assert_eq!(

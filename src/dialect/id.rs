@@ -203,3 +203,11 @@ impl From<DialectId> for [u8; MessageId::BYTES] {
         id.to_bytes()
     }
 }
+
+/// Returns the 10 [bytes](DialectId::to_bytes).
+#[cfg(feature = "std")]
+impl From<DialectId> for Vec<u8> {
+    fn from(id: DialectId) -> Self {
+        id.to_bytes().into()
+    }
+}

@@ -346,6 +346,14 @@ impl From<Snowflake> for [u8; Snowflake::BYTES] {
     }
 }
 
+/// Returns the 8 [bytes](Snowflake::to_bytes).
+#[cfg(feature = "std")]
+impl From<Snowflake> for Vec<u8> {
+    fn from(id: Snowflake) -> Self {
+        id.to_bytes().into()
+    }
+}
+
 impl From<Snowflake> for Parts {
     fn from(id: Snowflake) -> Self {
         id.parts()
