@@ -291,6 +291,33 @@ sizes! {
     "snowflake::LayoutError" LayoutError: 40,
 }
 
+/// `errors_are_small` finds the errors by their names.
+#[test]
+fn the_name_of_each_public_error_ends_with_error() {
+    let mut seen = 0;
+    for source in files("src") {
+        let mut derives = "";
+        for line in source.lines() {
+            let declared = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
+            match declared {
+                _ if line.starts_with("#[derive(") => derives = line,
+                Some(rest) if derives.contains("Error") => {
+                    let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                    assert!(name.ends_with("Error"), "{name}");
+                    seen += 1;
+                }
+                _ => {}
+            }
+            // The attribute belongs to the next item.
+            if ["pub", "enum", "struct"].iter().any(|item| line.starts_with(item)) {
+                derives = "";
+            }
+        }
+        assert!(!source.contains("error::Error for "), "an error that is not derived is not found");
+    }
+    assert_eq!(seen, public::types().iter().filter(|name| name.ends_with("Error")).count());
+}
+
 /// The words of an error are in its `#[error("...")]`. For each of them, a line of a test must have the same words. The
 /// line can have any text in place of the parts in braces.
 #[test]
