@@ -57,8 +57,8 @@ impl Candidate {
     }
 }
 
-/// Formats the text of the ID in its dialect or layout, or the hex digits if the dialect has another layout than the
-/// ID. Width and alignment apply.
+/// Formats the text of the ID in its dialect or layout. If the dialect cannot write the ID, because its layout is another
+/// one, formats the hex digits. Width and alignment apply.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,8 +101,8 @@ impl ExactSizeIterator for Candidates {}
 impl FusedIterator for Candidates {}
 
 cfg_minting! {
-    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. The
-    /// result is empty if no dialect and no layout [parses](Dialect::parse) the text.
+    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. Returns
+    /// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
     ///
     /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
     /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
@@ -126,7 +126,8 @@ cfg_minting! {
     }
 }
 
-/// Does the same as [`identify`](crate::identify()) for a given time in unix milliseconds. It does not read a clock.
+/// Returns the candidates as [`identify`](crate::identify()) does, for a given time in unix milliseconds. It does not read
+/// a clock.
 pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
     let messages =
         Dialect::ALL.iter().filter_map(|dialect| dialect.parse(text).ok().map(|id| Candidate::Message { dialect, id }));

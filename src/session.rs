@@ -11,8 +11,8 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 
 /// The kind of conversation: a code from 0 to 15.
 ///
-/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 do not have a
-/// name. Applications may use them for their own kinds.
+/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name.
+/// Applications can use them for their own kinds.
 ///
 /// ```
 /// use imid::SessionType;
@@ -120,8 +120,10 @@ impl FromStr for SessionType {
 
 /// The low 22 bits of a hash of the session's name.
 ///
-/// Equal hashes are a hint that the sessions are the same, and not a proof: of 2,400 sessions of one type, two share a
-/// hash with probability 1/2 (the birthday bound of 2²² values). Different hashes prove that the sessions differ.
+/// Sessions with different hashes are different. Sessions with equal hashes are probably the same, but need not be: among
+/// 2,400 sessions of one type, two share a hash with probability 1/2 (the birthday bound of 2²² values).
+///
+/// Hashes have no order, because the order of two hashes says nothing about their sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SessionHash(u32);
 
@@ -201,7 +203,7 @@ impl Session {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
-    /// Makes the private conversation of two users. The order of the two makes no difference.
+    /// Makes the session of a private conversation of two users. The order of the two makes no difference.
     ///
     /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes:
     /// the lesser of h(a) and h(b), then the greater, both big-endian.
@@ -256,9 +258,9 @@ impl Session {
     /// Returns the shard that owns this session, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
     /// Sessions with equal bits have the same shard, so two processes that own different shards do not mint for the
-    /// same 26 bits. The shard can also be computed from any ID of the session. When the count grows from n to n + 1,
-    /// about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A Fast, Minimal
-    /// Memory, Consistent Hash Algorithm", 2014.
+    /// same 26 bits. An ID has the shard of its session: `id.session().shard(shards)`. When the number of shards grows
+    /// from n to n + 1, about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
+    /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
     ///
     /// ```
     /// use imid::{Session, SessionType};

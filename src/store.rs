@@ -63,9 +63,9 @@ conversions!(AsText AsUuid);
 
 /// Buckets of time: each has the same number of days, in UTC. Bucket 0 begins on 1970-01-01.
 ///
-/// In Cassandra and Scylla a partition should have a limited size. So a chat's messages have the partition key
-/// `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. A range of IDs is in the
-/// buckets from that of its first ID to that of its last ID.
+/// In Cassandra and Scylla a partition should have a limited size. So the table of a chat's messages has the partition
+/// key `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. The IDs of a range are
+/// in the buckets from the one of the first ID to the one of the last ID.
 ///
 /// ```
 /// use core::num::NonZeroU16;
@@ -97,7 +97,7 @@ impl Buckets {
         Self { days }
     }
 
-    /// Returns the bucket of an ID: its timestamp over the length of a bucket, rounded down.
+    /// Returns the bucket of an ID: its timestamp divided by the length of a bucket, rounded down.
     pub const fn bucket(self, id: MessageId) -> u16 {
         const { assert!(TIMESTAMP_MAX / Self::DAY_MS <= u16::MAX as u64, "buckets of one day have numbers of 16 bits") };
         (id.timestamp_ms() / self.length_ms()) as u16

@@ -217,11 +217,11 @@ fn a_range_of_times_says_why_it_has_no_ids() {
     let words = |error: TimeRangeError| (error.to_string(), error.is_empty());
     assert_eq!(
         words(MessageId::range(5..5).unwrap_err()),
-        ("expected a range of at least 1 ms, found 5..5".to_owned(), true)
+        ("expected a range of at least 1 ms, found 5..5 ms".to_owned(), true)
     );
     assert_eq!(
         words(MessageId::range((Bound::Included(8), Bound::Excluded(5))).unwrap_err()),
-        ("expected a range of at least 1 ms, found 8..5".to_owned(), true)
+        ("expected a range of at least 1 ms, found 8..5 ms".to_owned(), true)
     );
     assert_eq!(
         words(MessageId::range(..=1 << 42).unwrap_err()),

@@ -304,11 +304,8 @@ fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_
 fn a_user_defined_layout_must_fill_64_bits() {
     let ours = Layout::builder;
     let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
-    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
-    assert_eq!(
-        error(ours().tick_bits(42).sequence_bits(13)),
-        "expected fields of 64 bits, or of 63 below a sign bit, found 65"
-    );
+    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 63 or 64 bits in all, found 62");
+    assert_eq!(error(ours().tick_bits(42).sequence_bits(13)), "expected fields of 63 or 64 bits in all, found 65");
     assert_eq!(error(ours().tick_bits(49).node_bits(3)), "expected a tick of 1 to 48 bits, found 49");
     assert_eq!(error(ours().tick_bits(0).node_bits(32).sequence_bits(32)), "expected a tick of 1 to 48 bits, found 0");
     assert_eq!(error(ours().node_bits(33)), "expected a node of 1 to 32 bits, found 33");

@@ -14,9 +14,9 @@ use crate::id::MessageId;
 ///
 /// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
 ///
-/// The order of IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the
-/// order says nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its
-/// newer one.
+/// IDs have the order of their bits, so IDs of one layout are ordered by timestamp first. The order of IDs of different
+/// layouts is not the order of their times. RongCloud's layouts are an exception: its IDs until spring 2018 sort before
+/// its current ones.
 ///
 /// ```
 /// use imid::MessageId;
@@ -128,7 +128,8 @@ impl DialectId {
         self.layout.type_code(self.to_u128())
     }
 
-    /// Returns the hash of the session's name, as wide as in the layout: a hint and not a proof.
+    /// Returns the hash of the session's name, as wide as in the layout. Two sessions can have equal hashes: see
+    /// [`SessionHash`](crate::SessionHash).
     pub const fn session_hash(self) -> u32 {
         self.layout.hash(self.to_u128())
     }
@@ -156,7 +157,7 @@ impl PartialOrd for DialectId {
     }
 }
 
-/// Formats the layout and the hex digits, because only a dialect knows the text.
+/// Formats the layout and the hex digits. There is no `Display`, because the text depends on the dialect.
 impl fmt::Debug for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DialectId({}, {self:x})", self.layout)

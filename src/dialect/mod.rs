@@ -115,25 +115,25 @@ impl<'a> Dialect<'a> {
         self
     }
 
-    /// Divides the 80 bits by this layout.
+    /// Sets the layout, which divides the 80 bits.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
-    /// Hashes session names with this function. The layout keeps the low bits of the hash.
+    /// Sets the function that hashes the names of sessions. The layout keeps the low bits of the hash.
     #[must_use]
     pub const fn with_hash(self, hash: fn(&str) -> u32) -> Self {
         Self { hash: Some(hash), ..self }
     }
 
-    /// Names the session types, by code.
+    /// Sets the names of the session types, by code. If a code occurs twice, its first name counts.
     #[must_use]
     pub const fn with_type_names(self, names: &'a [(u8, &'a str)]) -> Self {
         Self { types: Names::Borrowed(names), ..self }
     }
 
-    /// Sets second names of the session types, by code. RongCloud's callbacks have them in `channelType`.
+    /// Sets a second list of names of the session types, by code. RongCloud's callbacks have them in `channelType`.
     #[must_use]
     pub const fn with_channel_types(self, names: &'a [(u8, &'a str)]) -> Self {
         Self { channels: Names::Borrowed(names), ..self }
@@ -149,8 +149,8 @@ impl<'a> Dialect<'a> {
         self.layout
     }
 
-    /// Returns whether the digits ascend in ASCII. Texts then sort as the IDs do when they are compared as bytes, and
-    /// so they sort by time.
+    /// Returns whether the digits ascend in ASCII. If they do, texts that are compared as bytes have the order of their
+    /// IDs, so they sort by time.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
@@ -171,8 +171,9 @@ impl<'a> Dialect<'a> {
         Ok(DialectId::new(self.form.parse(text)?, self.layout))
     }
 
-    /// Reads a text that a person types or pastes: with or without each of the three dashes, with ASCII white space
-    /// around it, and in either case (unless both cases of a letter are digits of this dialect).
+    /// Reads a text that a person types or pastes: in either case, with or without each of the three dashes, with white
+    /// space around it. The white space is that of [`MessageId::parse_lenient`](crate::MessageId::parse_lenient). If both
+    /// cases of a letter are digits of this dialect, each case is its own digit.
     ///
     /// # Errors
     /// The text has another form: for example it contains a character that is not a digit of this dialect in either
@@ -194,11 +195,11 @@ impl<'a> Dialect<'a> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Returns a session to mint IDs for, with the hash of this dialect.
+    /// Makes a session with the hash of this dialect, to mint IDs for it.
     ///
-    /// The type is a code, and the code has the meaning that the dialect gives it. The names of [`SessionType`] are
-    /// those of RongCloud: its `GROUP` is 3, which JuggleIM calls `CHATROOM`. [`type_code`](Self::type_code) returns the
-    /// code of a name in this dialect.
+    /// The session type is a code. A dialect has its own names for the codes: the constants of [`SessionType`] are
+    /// RongCloud's, and JuggleIM calls code 3 `CHATROOM`, which is [`SessionType::GROUP`].
+    /// [`session_type`](Self::session_type) returns the type with a name of this dialect.
     ///
     /// ```
     /// use imid::SessionType;
@@ -236,7 +237,7 @@ impl<'a> Dialect<'a> {
         SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
-    /// Returns the name of a session type, or `None` if the code has no name.
+    /// Returns this dialect's name of a session type, or `None` if the code has no name.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
         self.types.name_of(code)
     }

@@ -57,7 +57,7 @@ impl ParseError {
         Self { position, found, expected }
     }
 
-    /// Returns the index of the first byte that does not fit, from 0. If the text is too short, this is its length, or
+    /// Returns the index of the first wrong byte, from 0. If the text ends too early, this is where it ends: its length, or
     /// the index of the white space at its end.
     pub const fn position(self) -> usize {
         self.position

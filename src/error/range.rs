@@ -86,7 +86,7 @@ pub struct TimeRangeError(TimeRangeKind);
 enum TimeRangeKind {
     #[error(transparent)]
     Timestamp(#[from] RangeError),
-    #[error("expected a range of at least 1 ms, found {from}..{to}")]
+    #[error("expected a range of at least 1 ms, found {from}..{to} ms")]
     Empty { from: u64, to: u64 },
 }
 

@@ -48,8 +48,8 @@ impl Visitor<'_> for IdVisitor {
         text.parse().map_err(E::custom)
     }
 
-    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads from a buffer. The buffer always says that
-    // it is human-readable, so the 10 bytes of a binary format arrive here.
+    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads the value from a buffer. The buffer
+    // says that it is human-readable for all formats, so this reader must also read the 10 bytes of a binary format.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
         IdBytesVisitor.visit_bytes(bytes)
     }

@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use super::super::error::{LayoutError, LayoutKind};
 use super::{Layout, NS_PER_MS, TextForm, saturating};
 use crate::error::{Quantity, check_all};
+use crate::snowflake::error::{LayoutError, LayoutKind};
 
-/// The stamp transition adds ticks. With this width its sums stay far below 64 bits.
+/// Generators add ticks in words of 64 bits. With this width no sum overflows.
 const TICK_BITS_MAX: u64 = 48;
 const TICK_MAX: Duration = Duration::from_hours(1);
 /// 9999-12-31T23:59:59.999Z, so that calendars and `SystemTime` can represent the time of any ID.

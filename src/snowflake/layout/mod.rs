@@ -30,8 +30,8 @@ use crate::error::Quantity;
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
-/// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
-/// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
+/// After the last tick, the time of the originals overflows into the sign bit. So a set sign bit is read as one more bit
+/// of the tick, and [`is_overflowed`](super::Snowflake::is_overflowed) returns `true`.
 ///
 /// ```
 /// use core::time::Duration;
@@ -67,7 +67,7 @@ pub struct Layout {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum TextForm {
-    /// A decimal number without leading zeros. It is signed where the layout has a sign bit.
+    /// A decimal number without leading zeros. It is signed if the layout has a sign bit.
     #[default]
     Decimal,
     /// 16 hex digits in lower case, as NSQ writes them.
