@@ -54,7 +54,7 @@ use names::Names;
 /// A way to write and to divide the 80 bits.
 ///
 /// The built-in dialects are constants. Your own dialect can be a constant too, or a value that borrows its names for
-/// `'a`. [`OwnedDialect`](crate::dialect::OwnedDialect) owns its names.
+/// `'a`. [`OwnedDialect`] owns its names.
 ///
 /// ```
 /// use imid::dialect::Dialect;
