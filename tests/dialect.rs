@@ -303,6 +303,7 @@ fn a_layout_returns_the_settings_that_it_was_built_with() {
     let layout = Layout::builder().timestamp_bits(44).spin_bits(10).type_bits(2).hash_bits(24).build().unwrap();
     let widths = (layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits());
     assert_eq!((widths, layout.is_standard(), layout.name()), ((44, 10, 2, 24), false, None));
+    assert_eq!((layout.to_string(), format!("[{layout:>12}]")), ("44-10-2-24".into(), "[  44-10-2-24]".into()));
     assert_eq!((Layout::STANDARD.is_standard(), Layout::RONGCLOUD_V1.is_standard()), (true, false));
     assert_eq!((Layout::STANDARD.name(), Layout::RONGCLOUD_V1.name()), (Some("standard"), Some("rongcloud-v1")));
 }
