@@ -14,6 +14,7 @@ const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
 /// One way to read a text: the dialect or layout that could have made it, and the ID.
+// More kinds of IDs can follow. The fields of `Message` are complete: an ID and the dialect that writes it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Candidate {
@@ -31,7 +32,7 @@ pub enum Candidate {
 impl Candidate {
     /// Returns the name of the dialect or of the Snowflake's layout, such as `rongcloud` or `twitter`.
     ///
-    /// It is `custom` for a layout of your own, which [`identify`](crate::identify()) does not return.
+    /// The name of a layout of your own is `custom`. [`identify`](crate::identify()) does not return such a layout.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Message { dialect, .. } => dialect.name(),

@@ -181,6 +181,8 @@ impl fmt::Debug for SessionHash {
 /// Make a session once per conversation and keep it, so that the name is hashed once. Two conversations of one type can
 /// share a hash (see [`SessionHash`]).
 ///
+/// Sessions have the order of their 26 bits, so that they can be keys of a sorted map: by type first, then by hash.
+///
 /// ```
 /// use imid::{Session, SessionType};
 ///

@@ -357,16 +357,17 @@ mod owned {
         dialect: OwnedDialect,
     }
 
-    /// Reads a dialect. Nothing of the text outlives the call.
-    fn read(configuration: &str) -> Chat {
-        let read: Value = serde_json::from_str(configuration).unwrap();
+    fn borrowed(names: &[(u8, String)]) -> Vec<(u8, &str)> {
+        names.iter().map(|(code, name)| (*code, &**name)).collect()
+    }
+
+    /// Reads a dialect. The names that it reads are dropped when it returns.
+    fn read() -> Chat {
+        let read: Value = serde_json::from_str(CONFIGURATION).unwrap();
         let names = |field: &str| {
             let pair = |row: &Value| (row["code"].as_u64().unwrap() as u8, row["name"].as_str().unwrap().to_owned());
             read[field].as_array().unwrap().iter().map(pair).collect::<Vec<_>>()
         };
-        fn borrowed(names: &[(u8, String)]) -> Vec<(u8, &str)> {
-            names.iter().map(|(code, name)| (*code, &**name)).collect()
-        }
         let (types, channels) = (names("types"), names("channels"));
         let width = |at: usize| read["widths"][at].as_u64().unwrap() as u32;
         let layout = Layout::builder().timestamp_bits(width(0)).spin_bits(width(1)).type_bits(width(2));
@@ -378,7 +379,7 @@ mod owned {
         Chat { dialect: dialect.into_owned() }
     }
 
-    fn check(dialect: Dialect<'_>) {
+    fn check(dialect: &Dialect<'_>) {
         let last = DialectId::from_bytes([0xFF; 10], dialect.layout());
         assert_eq!((dialect.name(), dialect.layout().to_string()), ("ours", "48-0-8-24".to_owned()));
         assert_eq!((dialect.type_name(1), dialect.type_name(200)), (Some("DIRECT"), Some("ROOM")));
@@ -391,46 +392,46 @@ mod owned {
 
     #[test]
     fn a_struct_can_keep_a_dialect_whose_names_were_read_at_run_time() {
-        let chat = read(&CONFIGURATION.to_owned());
-        check(chat.dialect.as_dialect());
-        check(Dialect::from(&chat.dialect));
+        let chat = read();
+        check(&chat.dialect.as_dialect());
+        check(&Dialect::from(&chat.dialect));
         // It does not borrow, so another thread can have it.
-        thread::spawn(move || check(chat.dialect.as_dialect())).join().unwrap();
+        thread::spawn(move || check(&chat.dialect.as_dialect())).join().unwrap();
     }
 
     #[test]
     fn a_static_can_keep_a_dialect_whose_names_were_read_at_run_time() {
         static OURS: OnceLock<OwnedDialect> = OnceLock::new();
         fn ours() -> Dialect<'static> {
-            OURS.get_or_init(|| read(&CONFIGURATION.to_owned()).dialect).as_dialect()
+            OURS.get_or_init(|| read().dialect).as_dialect()
         }
-        check(ours());
+        check(&ours());
         assert_eq!(ours().type_name(1), Some("DIRECT"));
     }
 
     #[test]
     fn an_owned_dialect_can_be_copied_and_printed() {
-        let ours = read(CONFIGURATION).dialect;
+        let ours = read().dialect;
         let (copy, again) = (ours.clone(), ours.as_dialect().into_owned());
         assert_eq!(format!("{ours:?}"), "OwnedDialect(ours)");
         drop(ours);
-        check(copy.as_dialect());
-        check(again.as_dialect());
+        check(&copy.as_dialect());
+        check(&again.as_dialect());
     }
 
     #[test]
     fn each_built_in_dialect_stays_the_same_if_it_is_owned() {
-        let all_names = |dialect: Dialect<'_>| {
+        let all_names = |dialect: &Dialect<'_>| {
             (0..=u8::MAX)
                 .map(|code| [dialect.type_name(code), dialect.channel_type(code)].map(|name| name.map(str::to_owned)))
                 .collect::<Vec<_>>()
         };
         for dialect in Dialect::ALL {
-            let owned = OwnedDialect::from(*dialect);
+            let owned = OwnedDialect::from(dialect.clone());
             let owned = owned.as_dialect();
             assert_eq!((owned.name(), owned.layout()), (dialect.name(), dialect.layout()));
             assert_eq!((owned.sorts_by_time(), owned.hash_of("24")), (dialect.sorts_by_time(), dialect.hash_of("24")));
-            assert_eq!(all_names(owned), all_names(*dialect));
+            assert_eq!(all_names(&owned), all_names(dialect));
             let id = DialectId::from_u128(0x0123_4567_89AB_CDEF_0123, dialect.layout()).unwrap();
             assert_eq!(owned.to_text(id), dialect.to_text(id));
         }

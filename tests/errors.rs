@@ -13,7 +13,7 @@ use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::snowflake::{self, Layout, LayoutError, Snowflake};
-use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec, dialect};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -102,7 +102,7 @@ fn a_text_that_is_too_short_ends_before_the_white_space() {
 }
 
 #[test]
-fn a_uuid_error_names_the_field_that_no_view_has() {
+fn a_uuid_error_names_the_wrong_field() {
     let example = u128::from_be_bytes(MessageId::parse("EUNC-Q8QJ-22GH-T3DD").unwrap().to_uuid_bytes());
     for (change, words, kind) in [
         (3 << 76, "expected a UUID of version 7, found version 4", [true, false, false, false]),
@@ -374,4 +374,12 @@ fn errors_have_no_hidden_source() {
     // The message of the time range error is already that of the range error inside it.
     assert!(alone(&MessageId::range(1 << 43..).unwrap_err()));
     assert!(alone(&"".parse::<SessionType>().unwrap_err()));
+    assert!(alone(&codec::decode_lines(b"?", b',', &mut [MessageId::MIN]).unwrap_err()));
+    assert!(alone(&MessageId::from_uuid_bytes([0xFF; 16]).unwrap_err()));
+    let late = 0xFFFF_FFFF_FFFF_7000_8000_0000_0000_0000_u128;
+    assert!(alone(&MessageId::from_uuid_bytes(late.to_be_bytes()).unwrap_err()));
+    assert!(alone(&dialect::Layout::builder().hash_bits(33).build().unwrap_err()));
+    assert!(alone(&dialect::Layout::builder().hash_bits(21).build().unwrap_err()));
+    assert!(alone(&Layout::builder().tick_bits(49).build().unwrap_err()));
+    assert!(alone(&Layout::TWITTER.first_at(0).unwrap_err()));
 }

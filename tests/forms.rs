@@ -177,18 +177,18 @@ fn a_text_on_the_stack_is_like_str() {
 
 #[test]
 fn texts_on_the_stack_have_the_order_of_str() {
-    fn same<T: Ord + AsRef<str>>(texts: [T; 4]) {
+    fn same<T: Ord + AsRef<str>>(texts: &[T; 4]) {
         for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a, b))) {
             assert_eq!(a.cmp(b), a.as_ref().cmp(b.as_ref()), "{} and {}", a.as_ref(), b.as_ref());
         }
     }
     let ids = [MessageId::MIN, MessageId::MAX, message_id!("F3Z9-MB7Y-WCQH-T3DD"), message_id!("2222-2222-2222-2223")];
-    same(ids.map(MessageId::to_text));
-    same(ids.map(MessageId::to_hex));
-    same(ids.map(|id| Dialect::JUGGLEIM.to_text(id).unwrap()));
+    same(&ids.map(MessageId::to_text));
+    same(&ids.map(MessageId::to_hex));
+    same(&ids.map(|id| Dialect::JUGGLEIM.to_text(id).unwrap()));
     // The texts of dialects have different lengths.
     let (dashed, short) = (Dialect::STANDARD, Dialect::STANDARD.without_dashes());
-    same([
+    same(&[
         dashed.to_text(ids[0]).unwrap(),
         short.to_text(ids[0]).unwrap(),
         dashed.to_text(ids[1]).unwrap(),

@@ -53,7 +53,7 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
 }
 
 #[test]
-fn a_buffer_of_serde_says_that_it_is_for_people_and_may_hold_the_bytes_of_a_binary_format() {
+fn bytes_in_a_human_readable_buffer_of_serde_are_read_as_in_a_binary_format() {
     fn bytes(bytes: &[u8]) -> Result<MessageId, Error> {
         MessageId::deserialize(BytesDeserializer::new(bytes))
     }

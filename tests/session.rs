@@ -118,7 +118,7 @@ fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
 }
 
 #[test]
-fn equal_hashes_are_a_hint_and_not_a_proof() {
+fn two_sessions_can_have_equal_hashes() {
     // The documented birthday bound: 2,400 names share a hash with probability 1/2. 20,000 names almost certainly do.
     let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::session_hash).collect();
     assert!((19_900..20_000).contains(&hashes.len()), "{}", hashes.len());

@@ -12,7 +12,8 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout. A [`Dialect`](super::Dialect) reads it from a text.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
+/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. It has no
+/// `Display` and no `Serialize`, because its text depends on the dialect.
 ///
 /// IDs have the order of their bits, so IDs of one layout are ordered by timestamp first. The order of IDs of different
 /// layouts is not the order of their times. RongCloud's layouts are an exception: its IDs until spring 2018 sort before
@@ -157,7 +158,7 @@ impl PartialOrd for DialectId {
     }
 }
 
-/// Formats the layout and the hex digits. There is no `Display`, because the text depends on the dialect.
+/// Formats the layout and the hex digits.
 impl fmt::Debug for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DialectId({}, {self:x})", self.layout)

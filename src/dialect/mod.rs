@@ -69,7 +69,8 @@ use names::Names;
 /// assert!(OURS.sorts_by_time());
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone, Copy)]
+// Not `Copy`: 368 bytes should not be copied without a call that says so.
+#[derive(Clone)]
 pub struct Dialect<'a> {
     name: &'a str,
     layout: Layout,

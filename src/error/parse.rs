@@ -117,6 +117,13 @@ impl fmt::Display for Found {
 }
 
 /// A text is neither the name of a session type nor a code.
+///
+/// ```
+/// use imid::SessionType;
+///
+/// let error = "16".parse::<SessionType>().unwrap_err();
+/// assert_eq!(error.to_string(), "expected a code from 0 to 15 or a name such as PRIVATE or GROUP");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("expected a code from 0 to 15 or a name such as PRIVATE or GROUP")]
 pub struct ParseSessionTypeError(());
