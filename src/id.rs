@@ -128,14 +128,14 @@ impl MessageId {
 
     /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
     #[inline]
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
     /// Returns the timestamp as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
     /// Returns the counter within the millisecond, 0 to 4,095. It need not start at 0.

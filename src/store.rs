@@ -71,9 +71,9 @@ conversions!(AsText AsUuid);
 /// use core::num::NonZeroU16;
 /// use imid::{MessageId, message_id, store::Buckets};
 ///
-/// let weeks = Buckets::days(NonZeroU16::new(7).expect("seven is not zero"));
+/// let weeks = Buckets::from_days(NonZeroU16::new(7).expect("seven is not zero"));
 /// let id = message_id!("EUNC-Q8QJ-22GH-T3DD"); // 2025-11-20
-/// assert_eq!(weeks.bucket(id), 2916);
+/// assert_eq!((weeks.days().get(), weeks.bucket(id)), (7, 2916));
 /// let week = weeks.range(2916).expect("a bucket of this century");
 /// assert!(week.contains(&id));
 /// assert_eq!(week.start().timestamp_ms(), 1_763_596_800_000); // 2025-11-20
@@ -93,8 +93,13 @@ impl Buckets {
     const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
     /// Returns buckets of this many days.
-    pub const fn days(days: NonZeroU16) -> Self {
+    pub const fn from_days(days: NonZeroU16) -> Self {
         Self { days }
+    }
+
+    /// Returns the number of days of a bucket.
+    pub const fn days(self) -> NonZeroU16 {
+        self.days
     }
 
     /// Returns the bucket of an ID: its timestamp divided by the length of a bucket, rounded down.
@@ -128,7 +133,7 @@ mod tests {
     use super::*;
 
     fn buckets(days: u16) -> Buckets {
-        Buckets::days(NonZeroU16::new(days).unwrap())
+        Buckets::from_days(NonZeroU16::new(days).unwrap())
     }
 
     #[test]

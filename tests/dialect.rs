@@ -161,7 +161,7 @@ fn the_order_is_that_of_the_bits_and_agrees_with_equality() {
 fn the_time_converts_to_a_system_time() {
     let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!((since_1970, since_1970.as_millis()), (id.since_epoch(), 1_499_141_156_189));
+    assert_eq!((since_1970, since_1970.as_millis()), (id.since_unix_epoch(), 1_499_141_156_189));
     let longest = Layout::builder().timestamp_bits(48).spin_bits(6).build().unwrap();
     let last = DialectId::from_bytes([0xFF; 10], longest);
     assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(), (1 << 48) - 1);

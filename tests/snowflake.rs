@@ -47,7 +47,7 @@ fn known_ids_are_read_and_written() {
             assert_eq!(u64::from(id.worker()), low.unwrap_or(number("node")), "{text}");
             if let Some(ns) = row["unix_ns"].as_str() {
                 assert_eq!(
-                    (id.since_epoch().as_nanos().to_string().as_str(), id.tick()),
+                    (id.since_unix_epoch().as_nanos().to_string().as_str(), id.tick()),
                     (ns, number("tick") - 1_288_834_974_288)
                 );
             }
@@ -105,7 +105,7 @@ fn the_time_converts_to_a_system_time() {
     let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
-    assert_eq!(id.since_epoch().as_millis(), id.timestamp_ms().into());
+    assert_eq!(id.since_unix_epoch().as_millis(), id.timestamp_ms().into());
     assert_eq!(String::from(id), "0632eb19de09b007");
 }
 
@@ -117,13 +117,13 @@ fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
     let epoch = Duration::from_nanos((latest_ns - ((1 << 47) - 1) * tick.as_nanos()) as u64);
     let layout = |epoch| Layout::builder().tick_bits(47).node_bits(5).tick(tick).epoch(epoch).build();
     let last = Snowflake::from_u64(u64::MAX, layout(epoch).unwrap());
-    assert_eq!((last.since_epoch().as_nanos(), last.timestamp_ms()), (latest_ns, 253_402_300_799_999));
+    assert_eq!((last.since_unix_epoch().as_nanos(), last.timestamp_ms()), (latest_ns, 253_402_300_799_999));
     assert_eq!(
         layout(epoch + Duration::from_nanos(1)).unwrap_err().to_string(),
         "expected a last time of 0 to 253402300799999 ms, found 253402300800000"
     );
     #[cfg(feature = "std")]
-    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_epoch());
+    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_unix_epoch());
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl DialectId {
     }
 
     /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
@@ -113,7 +113,7 @@ impl DialectId {
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's timestamp has at most 48 bits.
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
     /// Returns the counter within the millisecond, or `None` if the layout has no counter.

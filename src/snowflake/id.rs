@@ -120,7 +120,7 @@ impl Snowflake {
 
     /// Returns the exact time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It need not be a
     /// whole number of milliseconds.
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         self.layout.time_of(self.tick())
     }
 
@@ -128,7 +128,7 @@ impl Snowflake {
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's last tick is before the year 10000.
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
     /// Returns the tick, counted from the layout's first. If the ID is [overflowed](Self::is_overflowed), it is one bit

@@ -10,7 +10,7 @@ use imid::store::Buckets;
 use imid_store_tests::{ids, sorted};
 
 fn main() -> io::Result<()> {
-    let weeks = Buckets::days(NonZeroU16::new(7).expect("seven is not zero"));
+    let weeks = Buckets::from_days(NonZeroU16::new(7).expect("seven is not zero"));
     let mut places: Vec<_> = sorted(&ids()).into_iter().enumerate().collect();
     // The rows are not in the order of the IDs.
     places.sort_unstable_by_key(|(place, _)| place.wrapping_mul(7_919) % 104_729);
