@@ -74,7 +74,7 @@
 //! | the clock steps back further | an error that says by how much, and when to retry |
 //! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
 //! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
-//! | the process forks | the child takes a new seed and starts after the last ID that it inherited |
+//! | the process forks | the child takes a new seed and starts after the last ID that it inherited; a generator with a lane returns an error there |
 //!
 //! # Choosing a generator
 //!
@@ -87,7 +87,8 @@
 //! | many IDs of one session at once | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
 //! | several hosts that write one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
-//! | no repeated ID after a crash | [`floor`](generator::Builder::floor) from the store, or the crate `imid-lease` |
+//! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
+//! | after a crash, no ID that was ever minted | the crate `imid-lease` |
 //! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
 //! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
