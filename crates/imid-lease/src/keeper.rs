@@ -366,12 +366,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
         let shown = &mut published.status;
-        shown.phase = match engine.phase() {
-            engine::Phase::Seeking => Phase::Seeking,
-            engine::Phase::Holding => Phase::Holding,
-            engine::Phase::Lost => Phase::Lost,
-            engine::Phase::Stopped => Phase::Stopped,
-        };
+        shown.phase = engine.phase();
         shown.register = engine.register();
         shown.is_new_register = *is_new_register;
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.

@@ -9,140 +9,24 @@
 //! [`reply`](Engine::reply).
 
 pub(crate) mod believe;
+mod messages;
 pub(crate) mod raise;
+mod renew;
 mod reply;
 pub(crate) mod rules;
 mod seek;
 
 use std::collections::BTreeMap;
 
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
-use crate::space::Space;
-use raise::Raise;
-use rules::{Rule, Rules};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::status::Phase;
+pub(crate) use messages::{Action, Config, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write, and the first wait after a failed call.
 pub(crate) const MIN_GAP_MS: u64 = 100;
 
 /// The longest wait after failed calls.
 const MAX_GAP_MS: u64 = 1_000;
-
-/// What an engine is told once.
-#[derive(Clone, Debug)]
-pub(crate) struct Config {
-    pub(crate) space: Space,
-    pub(crate) name: Name,
-    pub(crate) horizon_ms: u64,
-    pub(crate) time_out_ms: u64,
-    pub(crate) max_skew_ms: u64,
-    /// How often to look for a lane while there is none.
-    pub(crate) poll_ms: u64,
-    pub(crate) rules: Rules,
-}
-
-/// When something happens, and what the generator has used by then.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
-pub(crate) struct Moment {
-    /// The process's monotonic clock.
-    pub(crate) mono_ms: u64,
-    /// The time that is believed ([`believe`]); `None` where there is none.
-    pub(crate) now_ms: Option<u64>,
-    /// The first millisecond after the last stamp of the running generator; 0 if there is none.
-    pub(crate) used_until_ms: u64,
-}
-
-/// A lane, from a floor to a ceiling that was acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub(crate) struct Grant {
-    pub(crate) lane: u16,
-    /// The first millisecond that may be used.
-    pub(crate) floor_ms: u64,
-    /// The first millisecond that must not be used.
-    pub(crate) ceiling_ms: u64,
-}
-
-/// What to do next.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Action {
-    /// Read all records of the space. Reply: [`Reply::Listed`].
-    List,
-    /// Read one record. Reply: [`Reply::Read`].
-    Read { key: String },
-    /// Write a record if it is still `seen`. Reply: [`Reply::Written`].
-    Write { attempt: u64, key: String, seen: Option<String>, value: String },
-    /// Delete a record. No rule asks for it.
-    #[cfg(test)]
-    Delete { key: String },
-    /// Seal the running generator, if there is one. Reply: [`Reply::Sealed`].
-    Seal,
-    /// Start a generator. The one before is sealed.
-    Start(Grant),
-    /// Raise the ceiling of the running generator.
-    Raise { ceiling_ms: u64 },
-    /// Nothing until this monotonic time, or until the generator needs room.
-    Sleep { until_ms: u64 },
-    /// A reply is outstanding.
-    Wait,
-    /// Nothing any more.
-    Done,
-}
-
-/// What happened.
-#[derive(Clone, Debug)]
-pub(crate) enum Reply {
-    /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
-    Listed(Result<Vec<(String, String)>, Silence>),
-    /// The record; `Err` if the register did not answer.
-    Read(Result<Option<String>, Silence>),
-    /// The outcome of an attempt to write.
-    Written { attempt: u64, outcome: Outcome },
-    /// The first millisecond after each stamp that the sealed generator has minted, or will return from a call under way;
-    /// 0 if there is none.
-    Sealed { end_ms: u64 },
-}
-
-/// The register did not answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Silence;
-
-/// The outcome of an attempt to write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    /// It was written.
-    Acknowledged,
-    /// The record was not the one that was expected.
-    Conflict,
-    /// No answer. It may have been written, or may be written later.
-    Unknown,
-}
-
-/// Why an engine has stopped for good.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Stopped {
-    /// It was closed.
-    Closed,
-    /// A record is older than what was acknowledged: the register was restored, or has lost a write.
-    WentBack { key: String },
-    /// The space has another layout or another number of lanes.
-    Mismatch { layout: String, bits: u32 },
-    /// The record that describes the space has another format.
-    Format(String),
-}
-
-/// What an engine is doing, for operators and for error messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
-    /// It has no lane, and looks for one.
-    Seeking,
-    /// It has a lane.
-    Holding,
-    /// Its lane was taken by somebody else. It uses what is left below the ceiling, and looks for another lane.
-    Lost,
-    /// It has stopped.
-    Stopped,
-}
 
 /// One record as it was read.
 #[derive(Clone, Debug)]
@@ -360,62 +244,6 @@ impl Engine {
         Action::Sleep { until_ms }
     }
 
-    /// Raises the ceiling of the present lane, if it is time.
-    fn renew(&mut self, at: Moment, token: Token) -> Action {
-        let Some(present) = &self.present else { return Action::Done };
-        let rules = self.config.rules;
-        let horizon_ms = self.config.horizon_ms;
-        let acknowledged_at_ms = self.acknowledged_at_ms.unwrap_or(0);
-        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
-        let left_ms = present.ceiling_ms.saturating_sub(reached_ms);
-        let wants_room = rules.keep(Rule::RenewEarly) && left_ms <= present.room_ms / 2;
-        let part = if rules.keep(Rule::RenewEarly) { 4 } else { 1 };
-        let gap_ms = if rules.keep(Rule::RenewSeldom) { MIN_GAP_MS } else { 0 };
-        let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + gap_ms);
-        let regular_ms = acknowledged_at_ms + horizon_ms / part;
-        let due_ms = if wants_room { allowed_ms } else { regular_ms.max(allowed_ms) };
-        if due_ms > at.mono_ms {
-            return self.sleep(due_ms);
-        }
-        let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
-        if rules.keep(Rule::OnlyRaise) && ceiling_ms <= present.record.ceiling_ms {
-            return self.sleep(at.mono_ms + MIN_GAP_MS);
-        }
-        let record = LaneRecord {
-            version: present.record.version + 1,
-            token,
-            holder: self.config.name.clone(),
-            horizon_ms,
-            ceiling_ms,
-            state: LaneState::Held,
-        };
-        self.attempted_at_ms = Some(at.mono_ms);
-        self.step = Step::Renewing;
-        self.write_present(record)
-    }
-
-    fn raise(&self, at: Moment, ceiling_ms: u64, known_for_ms: u64) -> u64 {
-        let raise = Raise {
-            now_ms: at.now_ms,
-            horizon_ms: self.config.horizon_ms,
-            ceiling_ms,
-            known_for_ms,
-            used_until_ms: self.used_until_ms,
-            acknowledged_ago_ms: self.acknowledged_at_ms.map(|then| at.mono_ms.saturating_sub(then)),
-        };
-        raise.ceiling(self.config.rules)
-    }
-
-    /// Tries to replace the record of the present lane.
-    fn write_present(&mut self, record: LaneRecord) -> Action {
-        self.attempts += 1;
-        let (attempt, key) = (self.attempts, self.present_key());
-        let Some(present) = &mut self.present else { return Action::Done };
-        let (seen, value) = (present.record.to_string(), record.to_string());
-        present.attempts.push((attempt, record));
-        Action::Write { attempt, key, seen: Some(seen), value }
-    }
-
     fn read_present(&mut self, step: Step) -> Action {
         self.step = step;
         Action::Read { key: self.present_key() }
@@ -427,27 +255,6 @@ impl Engine {
 
     fn lane_key(&self, lane: u16) -> String {
         self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
-    }
-
-    /// Writes that the present lane is free. The generator is sealed.
-    fn release(&mut self, token: Token) -> Action {
-        #[cfg(test)]
-        if !self.config.rules.keep(Rule::KeepRecords) {
-            self.step = Step::Stopped(Stopped::Closed);
-            return Action::Delete { key: self.present_key() };
-        }
-        let Some(present) = &self.present else { return Action::Done };
-        let record = LaneRecord {
-            version: present.record.version + 1,
-            token,
-            holder: self.config.name.clone(),
-            horizon_ms: self.config.horizon_ms,
-            // Below the ceiling that was read, if less was used: nobody has minted in between.
-            ceiling_ms: present.floor_ms.max(self.used_until_ms),
-            state: LaneState::Free,
-        };
-        self.step = Step::Releasing;
-        self.write_present(record)
     }
 
     /// The wait after a call that has failed.

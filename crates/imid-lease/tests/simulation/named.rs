@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World};
 use crate::admin::{self, FreeIf, Recovery};
 use crate::engine::rules::Rules;
-use crate::engine::{Action, Phase, Stopped};
+use crate::engine::{Action, Stopped};
+use crate::status::Phase;
 
 /// A schedule: returns the fault that it shows.
 pub(super) type Schedule = fn(Rules) -> Option<Fault>;
