@@ -17,6 +17,7 @@ mod builder;
 mod error;
 mod nodes;
 mod preset;
+mod refusal;
 mod state;
 
 use core::fmt;
@@ -40,6 +41,7 @@ use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 use error::GenerateKind;
+use refusal::Refusal;
 use state::{State, is_below};
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
@@ -271,7 +273,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             let minted = match self.advance(seen, now_ms) {
                 Ok(next) => self.exchange(seen, next).ok().map(|()| next.id(layout)),
                 Err(
-                    refusal @ (GenerateKind::Rollback { retry_after: None, .. } | GenerateKind::NodeCeiling { .. }),
+                    refusal @ (GenerateKind::Refused(Refusal::Rollback { retry_after: None, .. })
+                    | GenerateKind::NodeCeiling { .. }),
                 ) if may_swap => {
                     // The generator's own node is not spare: IDs with the time that the clock was set back to were
                     // minted under it before.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::error::GenerateKind;
+use super::refusal::Refusal;
 use crate::snowflake::layout::Layout;
 
 /// A layout, and the behaviour of its original when the clock steps back and when a tick is full.
@@ -111,16 +111,16 @@ impl Preset {
     }
 
     /// Returns the error for a clock that is this many milliseconds behind the last ID or the floor.
-    pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
+    pub(super) const fn behind(&self, behind: u64) -> Refusal {
         let waits = behind <= self.max_wait_ms;
-        GenerateKind::Rollback {
+        Refusal::Rollback {
             behind,
             retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None },
         }
     }
 
     /// Returns the error for a full tick if the next tick begins after this many milliseconds.
-    pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
-        GenerateKind::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
+    pub(super) const fn full(&self, next_ms: u64) -> Refusal {
+        Refusal::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }
 }

@@ -18,9 +18,9 @@
 //! A floor is a last stamp too: the greatest stamp below the floor. So a floor needs no word of its own, and a swap
 //! changes the floor together with the node.
 
-use super::error::GenerateKind;
 use super::nodes::SpareNode;
 use super::preset::Preset;
+use super::refusal::Refusal;
 use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
 use crate::stamp::{Origin, Shape};
@@ -60,7 +60,7 @@ impl State {
     /// tick of the reading.
     ///
     /// `ceiling` is the first stamp that no ID may have, from [`ceiling`].
-    pub(super) fn advance(self, now_ms: u64, ceiling: u64, preset: &Preset) -> Result<Self, GenerateKind> {
+    pub(super) fn advance(self, now_ms: u64, ceiling: u64, preset: &Preset) -> Result<Self, Refusal> {
         let layout = preset.layout();
         let shape = self.shape(layout);
         let Some(now) = layout.tick_at(now_ms) else { return Err(without_tick(now_ms, layout)) };
@@ -77,11 +77,11 @@ impl State {
             return Ok(Self { last: next, ..self });
         }
         Err(if next < next_tick && ceiling < closed(layout) {
-            GenerateKind::Ceiling
+            Refusal::Ceiling
         } else if now < layout.last_tick() {
             preset.full(layout.reached_at(now + 1) - now_ms)
         } else {
-            GenerateKind::LastTickFull
+            Refusal::LastTickFull
         })
     }
 
@@ -150,12 +150,12 @@ pub(super) const fn is_below(ceiling_ms: u64, now_ms: u64, layout: Layout) -> bo
 }
 
 #[cold]
-const fn without_tick(now_ms: u64, layout: Layout) -> GenerateKind {
+const fn without_tick(now_ms: u64, layout: Layout) -> Refusal {
     let (first, last) = (layout.first_ms(), layout.last_ms());
     if now_ms < first {
-        GenerateKind::BeforeFirstTick { first, found: now_ms }
+        Refusal::BeforeFirstTick { first, found: now_ms }
     } else {
-        GenerateKind::PastLastTick { last, found: now_ms }
+        Refusal::PastLastTick { last, found: now_ms }
     }
 }
 
@@ -177,10 +177,10 @@ mod tests {
     #[test]
     fn the_transition_follows_its_table() {
         let (end, end_ms) = (LAYOUT.last_tick(), LAYOUT.last_ms());
-        let behind = |behind| Err(GenerateKind::Rollback { behind, retry_after: None });
-        let full = Err(GenerateKind::Overload { retry_after: Some(1) });
-        let clock = |found| Err(GenerateKind::BeforeFirstTick { first: LAYOUT.first_ms(), found });
-        let after = |found| Err(GenerateKind::PastLastTick { last: end_ms, found });
+        let behind = |behind| Err(Refusal::Rollback { behind, retry_after: None });
+        let full = Err(Refusal::Overload { retry_after: Some(1) });
+        let clock = |found| Err(Refusal::BeforeFirstTick { first: LAYOUT.first_ms(), found });
+        let after = |found| Err(Refusal::PastLastTick { last: end_ms, found });
         #[rustfmt::skip]
         let table = [
             // what                                  last                   now         ceiling             next
@@ -196,15 +196,15 @@ mod tests {
             ("below the ceiling",                    stamp(TICK, 0),        T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 1))),
             ("the last below the ceiling",           stamp(TICK, 4_094),    T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 4_095))),
             ("a full tick below the ceiling",        stamp(TICK, 4_095),    T,          stamp(TICK + 1, 0), full),
-            ("at the ceiling",                       stamp(TICK, 4_095),    T + 1,      stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
-            ("past the ceiling",                     stamp(TICK, 0),        T + 90,     stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
+            ("at the ceiling",                       stamp(TICK, 4_095),    T + 1,      stamp(TICK + 1, 0), Err(Refusal::Ceiling)),
+            ("past the ceiling",                     stamp(TICK, 0),        T + 90,     stamp(TICK + 1, 0), Err(Refusal::Ceiling)),
             ("behind, with the ceiling in between",  stamp(TICK, 0),        T - 1,      stamp(TICK, 0),     behind(1)),
-            ("a ceiling of nothing",                 0,                     T,          0,                  Err(GenerateKind::Ceiling)),
+            ("a ceiling of nothing",                 0,                     T,          0,                  Err(Refusal::Ceiling)),
             ("the last tick",                        stamp(TICK, 0),        end_ms,     NONE,               Ok(stamp(end, 0))),
             ("the last of all",                      stamp(end, 4_093),     end_ms,     NONE,               Ok(stamp(end, 4_094))),
-            ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
-            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(GenerateKind::Ceiling)),
-            ("closed",                               NONE,                  end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
+            ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(Refusal::LastTickFull)),
+            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(Refusal::Ceiling)),
+            ("closed",                               NONE,                  end_ms,     NONE,               Err(Refusal::LastTickFull)),
             ("closed, before the last tick",         NONE,                  end_ms - 1, NONE,               behind(1)),
             ("after the last tick",                  stamp(TICK, 0),        end_ms + 1, NONE,               after(end_ms + 1)),
             ("before the first tick",                0,                     T - TICK - 1, NONE,             clock(T - TICK - 1)),
