@@ -1,4 +1,4 @@
-//! What tells a process from its forked children. Not part of the API: `imid-lease` uses it.
+//! Tells a process from its forked children. Not part of the API: `imid-lease` uses it.
 
 /// Returns the mark of this process, never 0. From now on a child that is forked has another [`mark`].
 pub fn watch() -> u64 {

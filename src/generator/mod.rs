@@ -22,6 +22,7 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
+use self::error::GenerateKind;
 use crate::clock::{Clock, SystemClock};
 #[cfg(all(loom, unix, feature = "std"))]
 #[doc(hidden)]
@@ -187,7 +188,9 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         if run == 0 {
             return Ok(Batch::new(0, 0, shape, session));
         }
-        self.core.policy().check_run(run)?;
+        if run > self.longest_run() {
+            return Err(GenerateKind::RunTooLong { max: self.longest_run(), found: run }.into());
+        }
         let first = self.core.take(session.hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
     }

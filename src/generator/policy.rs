@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use super::error::GenerateKind;
 use crate::stamp::{Origin, Shape};
 
 /// The settings of a generator, with durations in ticks.
@@ -28,16 +27,6 @@ impl Policy {
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;
         self.shape.first_of(if tick < end { tick } else { end })
-    }
-
-    /// Refuses a run that can never be granted.
-    #[inline]
-    pub(crate) const fn check_run(&self, run: u64) -> Result<(), GenerateKind> {
-        let max = self.longest_run();
-        if run > max {
-            return Err(GenerateKind::RunTooLong { max, found: run });
-        }
-        Ok(())
     }
 }
 

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
+use imid::wait::retry_within;
 use imid::{MessageId, Parts, Session};
 
 use crate::chain::Chain;
@@ -19,9 +20,6 @@ use crate::keeper::{Keeper, Lease, State, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::status::{Phase, Status};
-
-/// The longest single sleep of [`LeasedGenerator::generate_within`].
-const SLICE: Duration = Duration::from_millis(10);
 
 /// Mints the IDs of one process in a lane that a register grants.
 ///
@@ -149,20 +147,9 @@ where
     /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
+    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, LeaseError> {
-        let mut started = None;
-        loop {
-            let error = match self.generate(session) {
-                Ok(id) => return Ok(id),
-                Err(error) => error,
-            };
-            let left = timeout.saturating_sub(started.get_or_insert_with(Instant::now).elapsed());
-            match error.retry_after() {
-                Some(wait) if wait <= left => thread::sleep(wait.min(SLICE)),
-                _ => return Err(error),
-            }
-        }
+        retry_within(timeout, || self.generate(session), LeaseError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
