@@ -51,34 +51,30 @@ pub trait Clock {
     }
 }
 
-impl<C: Clock + ?Sized> Clock for &C {
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        (**self).now_ms()
-    }
+/// Implements [`Clock`] for a pointer to one.
+macro_rules! by_pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<C: Clock + ?Sized> Clock for $pointer {
+                fn now_ms(&self) -> Result<u64, ClockError> {
+                    (**self).now_ms()
+                }
 
-    fn refresh(&self) -> Result<u64, ClockError> {
-        (**self).refresh()
-    }
+                fn refresh(&self) -> Result<u64, ClockError> {
+                    (**self).refresh()
+                }
 
-    fn is_time(&self, reading_ms: u64) -> bool {
-        (**self).is_time(reading_ms)
-    }
+                fn is_time(&self, reading_ms: u64) -> bool {
+                    (**self).is_time(reading_ms)
+                }
+            }
+        )*
+    };
 }
 
+by_pointer!(&C);
 #[cfg(feature = "std")]
-impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        (**self).now_ms()
-    }
-
-    fn refresh(&self) -> Result<u64, ClockError> {
-        (**self).refresh()
-    }
-
-    fn is_time(&self, reading_ms: u64) -> bool {
-        (**self).is_time(reading_ms)
-    }
-}
+by_pointer!(Box<C>, std::sync::Arc<C>);
 
 /// The system's wall clock. A [`Clock`] only with the feature `std`.
 ///

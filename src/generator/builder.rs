@@ -52,7 +52,7 @@ pub struct Lane {
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Builder<C, const STRIPES: usize> {
+pub struct Builder<C = SystemClock, const STRIPES: usize = 1> {
     clock: C,
     settings: Settings,
 }

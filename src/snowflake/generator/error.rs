@@ -1,4 +1,4 @@
-//! The error of a Snowflake generator.
+//! Why a Snowflake generator could not be built, or mint.
 
 use core::time::Duration;
 
@@ -106,5 +106,37 @@ impl GenerateError {
 impl From<GenerateKind> for GenerateError {
     fn from(kind: GenerateKind) -> Self {
         Self(kind)
+    }
+}
+
+/// A Snowflake generator cannot be built: its settings are incomplete, or do not fit the layout.
+///
+/// ```
+/// use imid::snowflake::{Generator, Preset};
+///
+/// let error = Generator::builder(Preset::TWITTER).build().unwrap_err();
+/// assert!(error.is_node());
+/// assert_eq!(error.to_string(), "expected a node of 0 to 1023, found none");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct BuildError(BuildKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(super) enum BuildKind {
+    #[error("expected a node of 0 to {max}, found none")]
+    NoNode { max: u32 },
+    #[error(transparent)]
+    Node(LayoutError),
+}
+
+impl BuildError {
+    pub(super) const fn new(kind: BuildKind) -> Self {
+        Self(kind)
+    }
+
+    /// Returns whether the node is missing, or does not fit the layout.
+    pub const fn is_node(self) -> bool {
+        matches!(self.0, BuildKind::NoNode { .. } | BuildKind::Node(_))
     }
 }

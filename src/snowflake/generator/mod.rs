@@ -27,7 +27,7 @@ use core::time::Duration;
 use std::time::Instant;
 
 pub use builder::Builder;
-pub use error::GenerateError;
+pub use error::{BuildError, GenerateError};
 #[cfg(feature = "std")]
 pub use nodes::NodeQueue;
 pub use nodes::{NoSpareNodes, NodeSource, SpareNode};
@@ -35,7 +35,6 @@ pub use preset::Preset;
 
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
-use crate::snowflake::error::LayoutError;
 use crate::snowflake::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
@@ -86,7 +85,7 @@ impl Generator {
     ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
-    pub const fn try_new(preset: Preset, node: u32) -> Result<Self, LayoutError> {
+    pub const fn try_new(preset: Preset, node: u32) -> Result<Self, BuildError> {
         Self::builder(preset).node(node).build_static()
     }
 
