@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use imid::{Session, SessionType};
 use imid_lease::Sequence;
-use imid_lease::sequence::{Conversation, NextError, SequenceOptions};
+use imid_lease::sequence::{Conversation, SequenceError, SequenceOptions};
 use strong::Strong;
 
 const SESSIONS: usize = 1_000_000;
@@ -99,7 +99,7 @@ fn next(sequence: &Sequence, conversation: Conversation) {
 }
 
 /// Lets the keeper's thread run.
-fn wait(error: &NextError) {
+fn wait(error: &SequenceError) {
     assert!(error.retry_after().is_some(), "{error}");
     std::thread::yield_now();
 }

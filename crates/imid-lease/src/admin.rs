@@ -5,7 +5,7 @@
 //! use imid_lease::{LeasedGenerator, Options, admin};
 //!
 //! let mut register = MemoryRegister::new();
-//! let ids = LeasedGenerator::open(register.clone(), Options::new().name("web-3"))?;
+//! let ids = LeasedGenerator::open(register.clone(), Options::new().holder("web-3"))?;
 //! let view = admin::view(&mut register, "lanes")?;
 //! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
 //! assert_eq!((view.meta.bits, lane.holder.as_str()), (4, "web-3"));
@@ -204,7 +204,7 @@ fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) 
             None => LaneRecord {
                 version: 1,
                 token: token()?,
-                holder: Name::new("resize")?,
+                holder: Name::parse("resize")?,
                 horizon_ms: 0,
                 ceiling_ms: floor_ms,
                 state: LaneState::Closed,
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_error_says_what_was_found() {
-        let holder = Name::new("web-3").expect("a name");
+        let holder = Name::parse("web-3").expect("a name");
         for (kind, words) in [
             (AdminKind::Register(RegisterError::new("refused")), "the register failed"),
             (AdminKind::Record(LaneRecord::parse("x").expect_err("no record")), "cannot read a record"),

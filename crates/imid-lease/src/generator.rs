@@ -94,7 +94,7 @@ impl LeasedGenerator {
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).name("owner"))
+        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))
     }
 }
 
@@ -280,7 +280,7 @@ where
             return LeaseKind::Forked.into();
         }
         let kind = match self.keeper.state(0).stopped {
-            Some(Stopped::WentBack { .. }) => LeaseKind::WentBack,
+            Some(Stopped::Reverted { .. }) => LeaseKind::Reverted,
             Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
             Some(Stopped::Format(_)) => LeaseKind::Format,
             Some(Stopped::Closed) | None => LeaseKind::Closed,

@@ -55,7 +55,7 @@
 //! | the register does not answer | minting goes on up to the ceiling, for three quarters of the horizon at least; then an error with [`retry_after`](LeaseError::retry_after) |
 //! | a reply is lost | the record is read, and the write is tried again |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane |
-//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same [`name`](Options::name). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
+//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same [`name`](Options::holder). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute |
 //! | a process starts with a wrong clock | the store's time is used, if it has one. Else the IDs have the wrong time, and are unique |
 //! | a process forks | the child mints nothing, and does not use its parent's connection |
@@ -112,11 +112,10 @@ pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
 #[cfg(feature = "redis")]
-pub use redis_queue::{QueueStatus, RedisQueue, RedisQueueOptions};
+pub use redis_queue::{RedisQueue, RedisQueueOptions, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
 pub use sequence::Sequence;
-pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 

@@ -43,12 +43,12 @@ pub(crate) fn record_lease(space: &str, status: &Status) {
 pub(crate) fn record_sequence(sequence: &str, owner: &str, status: &SequenceStatus) {
     let labels = labels("sequence", sequence, "owner", owner);
     gauge!("imid_sequence_held", labels.iter()).set(f64::from(status.held));
-    gauge!("imid_sequence_went_back", labels.iter()).set(f64::from(status.went_back));
+    gauge!("imid_sequence_went_back", labels.iter()).set(f64::from(status.reverted));
     counter!("imid_sequence_lost_total", labels.iter()).absolute(status.lost);
     counter!("imid_sequence_writes_total", labels.iter()).absolute(status.writes);
     gauge!("imid_sequence_sessions", labels.iter()).set(status.sessions as f64);
     gauge!("imid_sequence_bytes", labels.iter()).set(status.bytes as f64);
-    gauge!("imid_sequence_register_up", labels.iter()).set(flag(status.error.is_none()));
+    gauge!("imid_sequence_register_up", labels.iter()).set(flag(status.last_error.is_none()));
 }
 
 fn labels(first: &'static str, value: &str, second: &'static str, other: &str) -> [Label; 2] {

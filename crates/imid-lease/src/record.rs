@@ -9,6 +9,7 @@
 //! A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
+use std::str::FromStr;
 
 use thiserror::Error;
 
@@ -70,9 +71,9 @@ pub struct MetaRecord {
 
 /// 64 random bits, written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Token(pub u64);
+pub struct Token(pub(crate) u64);
 
-/// 128 random bits, written as a UUID of version 4.
+/// 128 random bits, written in the form of a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Uuid(u128);
 
@@ -80,10 +81,26 @@ pub struct Uuid(u128);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
+impl Token {
+    /// Returns the token with these bits.
+    pub const fn from_u64(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Returns the 64 bits.
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+}
+
 impl Uuid {
     /// Returns the UUID of version 4 with these random bits. Six of them are overwritten.
-    pub const fn from_random(bits: u128) -> Self {
+    pub(crate) const fn from_random(bits: u128) -> Self {
         Self(bits & !(0xF << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62)
+    }
+
+    pub(crate) const fn from_u128(bits: u128) -> Self {
+        Self(bits)
     }
 
     /// Returns the 128 bits.
@@ -99,11 +116,11 @@ impl Uuid {
 }
 
 impl Name {
-    /// Returns a name.
+    /// Reads a name.
     ///
     /// # Errors
     /// A text with other characters than a name has, such as `web 3`, or a length that is not 1 to 64.
-    pub fn new(text: &str) -> Result<Self, RecordError> {
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
         if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
             let expected = "a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':'";
@@ -117,6 +134,23 @@ impl Name {
         &self.0
     }
 }
+
+/// Implements [`FromStr`] by the type's `parse`.
+macro_rules! from_str {
+    ($($type:ty),*) => {
+        $(
+            impl FromStr for $type {
+                type Err = RecordError;
+
+                fn from_str(text: &str) -> Result<Self, RecordError> {
+                    Self::parse(text)
+                }
+            }
+        )*
+    };
+}
+
+from_str!(Name, LaneRecord, MetaRecord);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,7 +208,7 @@ impl LaneRecord {
         let record = Self {
             version: fields.number("version")?,
             token: fields.token()?,
-            holder: Name::new(fields.value("holder")?)?,
+            holder: Name::parse(fields.value("holder")?)?,
             horizon_ms: fields.number("horizon")?,
             ceiling_ms: fields.number("ceiling")?,
             state: match fields.word() {
@@ -306,7 +340,7 @@ mod tests {
         let lane = LaneRecord {
             version: 17,
             token: Token(0x9f86_d081_884c_7d65),
-            holder: Name::new("web-3").unwrap(),
+            holder: Name::parse("web-3").unwrap(),
             horizon_ms: 10_000,
             ceiling_ms: 1_795_204_812_345,
             state: LaneState::Held,

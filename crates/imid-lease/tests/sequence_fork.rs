@@ -5,8 +5,8 @@
 mod strong;
 
 use imid::Session;
-use imid_lease::segment::{RegisterBlocks, Segment};
-use imid_lease::sequence::SequenceOptions;
+use imid_lease::segment::{RegisterBlocks, Segment, SegmentError};
+use imid_lease::sequence::{SequenceError, SequenceOptions};
 use imid_lease::{Register, Sequence};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
@@ -17,13 +17,13 @@ use strong::Strong;
 fn a_forked_child_has_no_numbers() {
     let register = Strong::default();
     let sequence = Sequence::open(register.clone(), SequenceOptions::new("chat")).unwrap();
-    let segment = Segment::open(RegisterBlocks::new(register.clone(), "orders", 100).unwrap()).unwrap();
+    let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 100).unwrap()).unwrap();
     let conversation = sequence.conversation(Session::MIN, 1);
     // SAFETY: the child uses only atomics and drops two values without touching their threads, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
-            let is_refused = sequence.next(conversation).is_err_and(|error| error.is_forked())
-                && segment.next().is_err_and(|error| error.is_forked());
+            let is_refused = sequence.next(conversation).is_err_and(SequenceError::is_forked)
+                && segment.next().is_err_and(SegmentError::is_forked);
             // A child that waited for the parent's keeper would never end.
             drop(sequence);
             drop(segment);

@@ -285,7 +285,7 @@ fn a_register_that_went_back_ends_all_worker_ids() {
     register.restore(&before);
     eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(imid::snowflake::GenerateError::is_ceiling));
     eventually("all have stopped", || workers.status().iter().all(|status| status.phase == Phase::Stopped));
-    assert!(workers.generator().unwrap_err().is_went_back());
+    assert!(workers.generator().unwrap_err().is_reverted());
     thread::sleep(ms(300));
     assert!(ids.generate().unwrap_err().is_ceiling());
 }

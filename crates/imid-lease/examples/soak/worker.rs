@@ -130,7 +130,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     let options = Options::new()
         .lane_bits(LANE_BITS)
-        .name(name)
+        .holder(name)
         .horizon(TIME_OUT)
         .time_out(TIME_OUT)
         .max_skew(Duration::from_secs(1))

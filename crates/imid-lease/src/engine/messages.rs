@@ -101,7 +101,7 @@ pub(crate) enum Stopped {
     /// It was closed.
     Closed,
     /// A record is older than what was acknowledged: the register was restored, or has lost a write.
-    WentBack { key: String },
+    Reverted { key: String },
     /// The space has another layout or another number of lanes.
     Mismatch { layout: String, bits: u32 },
     /// The record that describes the space has another format.

@@ -170,8 +170,8 @@ impl Engine {
             return self.lose(at);
         }
         let found = found.and_then(Result::ok);
-        if self.went_back(lane, found.as_ref()) {
-            return self.stop(Stopped::WentBack { key: self.lane_key(lane) });
+        if self.reverted(lane, found.as_ref()) {
+            return self.stop(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let rules = self.config.rules;
         let Some(present) = &mut self.present else { return };

@@ -24,7 +24,7 @@ impl Engine {
         let meta_key = space.meta_key();
         let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
             if self.meta.is_some() {
-                return self.stop(Stopped::WentBack { key: meta_key });
+                return self.stop(Stopped::Reverted { key: meta_key });
             }
             self.step = Step::Describe;
             return;
@@ -39,7 +39,7 @@ impl Engine {
         }
         if let Some(known) = &self.meta {
             if known.register != meta.register || meta.version < known.version || meta.era < known.era {
-                return self.stop(Stopped::WentBack { key: meta_key });
+                return self.stop(Stopped::Reverted { key: meta_key });
             }
             if known.era != meta.era {
                 // The number of lanes was changed and changed back.
@@ -68,8 +68,8 @@ impl Engine {
         let record = text.map(LaneRecord::parse);
         let is_foreign = matches!(record, Some(Err(_)));
         let record = record.and_then(Result::ok);
-        if !is_foreign && self.went_back(lane, record.as_ref()) {
-            return Err(Stopped::WentBack { key: self.lane_key(lane) });
+        if !is_foreign && self.reverted(lane, record.as_ref()) {
+            return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let since_ms = match self.seen.get(&lane) {
             Some(seen) if seen.text.as_deref() == text => seen.since_ms,
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Whether a record is older than what was acknowledged, or takes its place.
-    pub(super) fn went_back(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
+    pub(super) fn reverted(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
         let Some(known) =
             self.acknowledged.get(&lane).filter(|_| self.config.rules.keep(Rule::StopWhenRegisterWentBack))
         else {

@@ -43,7 +43,7 @@ impl EtcdRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379)?;
         if !path.is_empty() {
             return Err(RegisterError::new("cannot read the etcd URL: expected no path"));

@@ -31,7 +31,7 @@ impl MysqlRegister {
     ///
     /// # Errors
     /// The URL cannot be understood, or it names no database.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (options, place) = parse(url)?;
         Ok(Self(Remote::new(Mysql { options }, place)))
     }

@@ -34,7 +34,7 @@ impl PostgresRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (config, place) = parse(url)?;
         Ok(Self(Remote::new(Postgres { config }, place)))
     }

@@ -23,7 +23,7 @@ impl RedisRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let client = parse(url)?;
         let place = format!("Redis at {}", client.get_connection_info().addr());
         Ok(Self(Remote::new(Redis { client }, place)))

@@ -29,7 +29,7 @@ impl ZookeeperRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", "zookeeper", 2181)?;
         let servers = addresses.join(",");
         let place = format!("ZooKeeper at {servers}");

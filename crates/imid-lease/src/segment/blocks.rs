@@ -2,7 +2,8 @@
 
 use core::error::Error;
 
-use crate::sequence::{Keys, LineRecord, OpenError, check_name};
+use super::error::{OpenError, OpenKind};
+use crate::sequence::{Keys, LineRecord, is_name};
 use crate::{Promise, Register};
 
 /// Why a store has no block.
@@ -16,7 +17,7 @@ pub struct Block {
     /// How many numbers the block has.
     pub length: u64,
     /// The step that the store asks for. The step of a segment does not fall below it.
-    pub least_step: u64,
+    pub min_step: u64,
 }
 
 /// A store that grants blocks of one line of numbers, each number once.
@@ -42,10 +43,12 @@ impl<R: Register> RegisterBlocks<R> {
     ///
     /// # Errors
     /// The name has other characters or another length, or the step is not 1 to 10⁹.
-    pub fn new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
-        check_name("name of a segment", name)?;
+    pub fn try_new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
+        if !is_name(name) {
+            return Err(OpenKind::Name { found: name.into() }.into());
+        }
         if !(1..=1_000_000_000).contains(&step) {
-            return Err(OpenError::option("a step of 1 to 1000000000", step));
+            return Err(OpenKind::Step { found: step }.into());
         }
         Ok(Self { register, key: Keys::line(name), step })
     }
@@ -68,7 +71,7 @@ impl<R: Register> Blocks for RegisterBlocks<R> {
             let record = LineRecord { token: crate::random::bits()? as u64, next: end };
             // Another process was faster if this fails, so the line always makes progress.
             if self.register.compare_and_set(&self.key, seen.as_deref(), &record.to_string())? {
-                return Ok(Block { end, length, least_step: self.step });
+                return Ok(Block { end, length, min_step: self.step });
             }
         }
     }

@@ -16,7 +16,7 @@
 //! # std::fs::create_dir_all(&folder)?;
 //! # let path = folder.join("register");
 //! let register = FileRegister::owned(&path)?;
-//! let sequence = Sequence::open(register, SequenceOptions::new("chat").owner("chat-1"))?;
+//! let sequence = Sequence::open(register, SequenceOptions::new("chat").holder("chat-1"))?;
 //! let room = sequence.conversation(Session::new(SessionType::GROUP, "room-42"), "room-42");
 //! let first = sequence.next(room)?;
 //! let second = sequence.next(room)?;
@@ -72,7 +72,7 @@
 //! | another count of sections | refused by the register's record |
 //! | the register goes back (restored, wiped) | the owner notices at its next write, stops the section and says so. A process that knew nothing of it cannot notice: recover first (`docs/LEASES.md`) |
 //! | the register loses acknowledged writes (a weak one) | refused, unless the application gives the last stored numbers ([`SequenceOptions::floor`]) |
-//! | the process forks | the child gets [`NextError::is_forked`] and never uses the parent's connection |
+//! | the process forks | the child gets [`SequenceError::is_forked`] and never uses the parent's connection |
 //! | the machine is cloned while it runs | **both copies mint the same numbers up to the bound**, in one epoch. Then one of them loses each section. No sequence in memory can notice this |
 //! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
 //!
@@ -109,17 +109,18 @@ pub use self::conversation::{Conversation, Number};
 pub use self::engine::LastStored;
 use self::engine::{Engine, MAX_BOUND, PAUSE_MS};
 use self::error::OpenErrorKind;
-pub use self::error::{NextError, OpenError};
+pub use self::error::{OpenError, SequenceError};
 pub use self::jumps::Jumps;
 use self::keeper::{Keeper, Shared};
 use self::numbers::Short;
 pub use self::options::SequenceOptions;
-pub(crate) use self::options::check_name;
+pub(crate) use self::options::is_name;
 use self::record::Meta;
 pub use self::record::{Jump, RecordError};
 pub(crate) use self::record::{Keys, LineRecord};
 use crate::Promise;
 use crate::Register;
+use crate::record::Uuid;
 use crate::sync::lock;
 
 /// Numbers per conversation, granted by a register.
@@ -208,13 +209,13 @@ impl Sequence {
     /// This process does not hold the section; the numbers below the bound are used and the register has not answered
     /// yet; the register lost a write; or this process is a forked child of the one that opened the sequence.
     #[inline]
-    pub fn next(&self, conversation: Conversation) -> Result<Number, NextError> {
+    pub fn next(&self, conversation: Conversation) -> Result<Number, SequenceError> {
         // Before the lock: in a forked child another thread may have held it for ever.
         if imid::process::mark() != self.process {
-            return Err(NextError::forked(conversation.section()));
+            return Err(SequenceError::forked(conversation.section()));
         }
         let Some(section) = self.shared.sections.get(conversation.section() as usize) else {
-            return Err(NextError::no_such_section(conversation.section(), self.sections.get()));
+            return Err(SequenceError::no_such_section(conversation.section(), self.sections.get()));
         };
         let minted = section.numbers().next(conversation.key());
         // The section is not locked any more.
@@ -230,46 +231,56 @@ impl Sequence {
     }
 
     #[cold]
-    fn short(&self, number: u32, short: Short) -> NextError {
+    fn short(&self, number: u32, short: Short) -> SequenceError {
         let section = &self.shared.sections[number as usize];
         // The register's answer is on its way, unless it has just failed.
         let retry_ms = if self.shared.is_failing.load(Ordering::Relaxed) { PAUSE_MS as u32 } else { 1 };
         match short {
-            _ if section.went_back.load(Ordering::Relaxed) => NextError::went_back(number),
-            Short::NotHeld => NextError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
-            Short::Bound if section.numbers().bound() == MAX_BOUND => NextError::exhausted(number),
-            Short::Bound => NextError::bound(number, retry_ms),
-            Short::Full => NextError::full(number, retry_ms),
+            _ if section.reverted.load(Ordering::Relaxed) => SequenceError::reverted(number),
+            Short::NotHeld => SequenceError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
+            Short::Bound if section.numbers().bound() == MAX_BOUND => SequenceError::exhausted(number),
+            Short::Bound => SequenceError::bound(number, retry_ms),
+            Short::Full => SequenceError::full(number, retry_ms),
         }
     }
 
     /// Takes a section as soon as it is free, or its owner is silent for the time-out.
     ///
-    /// # Panics
+    /// # Errors
     /// The sequence does not have this section.
-    pub fn claim(&self, section: u32) {
-        assert!(section < self.sections.get(), "section {section} of {}", self.sections);
+    pub fn claim(&self, section: u32) -> Result<(), SequenceError> {
+        self.check(section)?;
         self.shared.claim(section);
+        Ok(())
     }
 
     /// Gives a section back, in the background. Another process can take it at once and goes on after the greatest
     /// number of the section.
     ///
-    /// # Panics
+    /// # Errors
     /// The sequence does not have this section.
-    pub fn release(&self, section: u32) {
-        assert!(section < self.sections.get(), "section {section} of {}", self.sections);
+    pub fn release(&self, section: u32) -> Result<(), SequenceError> {
+        self.check(section)?;
         self.shared.release(section);
+        Ok(())
     }
 
-    /// Returns the name of a section's owner, as the register had it last.
+    fn check(&self, section: u32) -> Result<(), SequenceError> {
+        if section < self.sections.get() {
+            return Ok(());
+        }
+        Err(SequenceError::no_such_section(section, self.sections.get()))
+    }
+
+    /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was not read
+    /// yet, if no process holds the section, or if the sequence does not have it.
     pub fn holder(&self, section: u32) -> Option<String> {
         lock(&self.shared.report).holders.get(section as usize)?.clone()
     }
 
     /// Returns what operators should see.
     pub fn status(&self) -> SequenceStatus {
-        self.shared.status(self.register)
+        self.shared.status(Uuid::from_u128(self.register))
     }
 }
 
@@ -290,13 +301,12 @@ impl Drop for Sequence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SequenceStatus {
-    /// The random ID of the register. Processes that show different IDs use different registers, and their numbers can
-    /// be equal.
-    pub register: u128,
+    /// Names the register. Processes that show different UUIDs use different registers, and their numbers can be equal.
+    pub register: Uuid,
     /// How many sections this process holds.
     pub held: u32,
     /// How many sections stand still because the register lost a write of this process.
-    pub went_back: u32,
+    pub reverted: u32,
     /// How many sections other processes took from this one.
     pub lost: u64,
     /// How many writes of sections' records were tried.
@@ -306,7 +316,7 @@ pub struct SequenceStatus {
     /// How many bytes their tables take.
     pub bytes: usize,
     /// The error of the register's last call, if it failed.
-    pub error: Option<String>,
+    pub last_error: Option<String>,
 }
 
 /// Reads what all processes of the sequence agree on, or proposes it.

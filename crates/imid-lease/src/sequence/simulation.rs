@@ -151,8 +151,8 @@ impl Simulation {
             name: format!("name-{}", self.random.below(2)),
             time_out_ms: TIME_OUT_MS,
             horizon_ms: 20,
-            least_step: 3,
-            most_step: 12,
+            min_step: 3,
+            max_step: 12,
             floor: self.world == World::Weak,
             broken: self.broken,
         };
@@ -556,11 +556,11 @@ fn stops_after_a_restore(broken: Option<Rule>) -> bool {
         };
         engine.reply(now, reply);
     }
-    engine.went_back(0)
+    engine.reverted(0)
 }
 
 #[test]
 fn an_owner_stops_if_the_register_went_back() {
     assert!(stops_after_a_restore(None));
-    assert!(!stops_after_a_restore(Some(Rule::StopIfTheRegisterWentBack)));
+    assert!(!stops_after_a_restore(Some(Rule::StopIfTheRegisterReverted)));
 }

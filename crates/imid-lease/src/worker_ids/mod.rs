@@ -127,7 +127,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         }
         let state = keeper.state(0);
         let kind = match (&state.stopped, &state.status.last_error) {
-            (Some(Stopped::WentBack { .. }), _) => LeaseKind::WentBack,
+            (Some(Stopped::Reverted { .. }), _) => LeaseKind::Reverted,
             (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
             (Some(Stopped::Format(_)), _) => LeaseKind::Format,
             (Some(Stopped::Closed), _) => LeaseKind::Closed,

@@ -480,7 +480,7 @@ pub(super) fn the_register_is_restored_under_live_holders(rules: Rules) -> Optio
         }
     }
     for index in [first, second] {
-        let is_stopped = matches!(world.holders[index].engine.stopped(), Some(Stopped::WentBack { .. }));
+        let is_stopped = matches!(world.holders[index].engine.stopped(), Some(Stopped::Reverted { .. }));
         world.expect(is_stopped, Fault::Stuck);
     }
     world.fault
@@ -502,7 +502,7 @@ pub(super) fn a_visible_write_vanishes(rules: Rules) -> Option<Fault> {
     world.store = old;
     world.calm_for(HORIZON_MS / 2);
     world.mint_one(second);
-    let is_stopped = matches!(world.holders[second].engine.stopped(), Some(Stopped::WentBack { .. }));
+    let is_stopped = matches!(world.holders[second].engine.stopped(), Some(Stopped::Reverted { .. }));
     world.expect(is_stopped, Fault::Stuck);
     world.fault
 }

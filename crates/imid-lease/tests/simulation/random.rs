@@ -208,7 +208,7 @@ fn end(world: &mut World) {
                 // If one copy of a machine gives the lane back, the other finds a ceiling below its own, and stops.
                 let may_stop = match world.holders[index].engine.stopped() {
                     Some(Stopped::Closed) => true,
-                    Some(Stopped::WentBack { .. }) => world.shared_until_ms > 0,
+                    Some(Stopped::Reverted { .. }) => world.shared_until_ms > 0,
                     _ => false,
                 };
                 if may_stop && world.holders[index].is_done {

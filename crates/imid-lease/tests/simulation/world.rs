@@ -133,7 +133,7 @@ pub(super) struct World {
 pub(super) fn config(name: &str, bits: u32, rules: Rules) -> Config {
     Config {
         space: Space::lanes(bits).unwrap(),
-        name: Name::new(name).unwrap(),
+        name: Name::parse(name).unwrap(),
         horizon_ms: HORIZON_MS,
         time_out_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,

@@ -25,11 +25,11 @@ struct Leaf {
 const UPDATE: &str = postgres_update!(concat!(" AND ", durable!()));
 
 impl PostgresTable {
-    /// Reads a URL, as [`PostgresRegister::new`](crate::register::PostgresRegister::new) does. Does not connect yet.
+    /// Reads a URL, as [`PostgresRegister::from_url`](crate::register::PostgresRegister::from_url) does. Does not connect yet.
     ///
     /// # Errors
     /// The URL cannot be understood, or it asks for TLS.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (config, place) = parse(url)?;
         Ok(Self(Remote::new(Leaf { config }, place)))
     }

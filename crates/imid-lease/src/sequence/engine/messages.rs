@@ -12,8 +12,8 @@ pub(crate) struct Config {
     pub(crate) time_out_ms: u64,
     /// A step that is used up sooner than this doubles.
     pub(crate) horizon_ms: u64,
-    pub(crate) least_step: u64,
-    pub(crate) most_step: u64,
+    pub(crate) min_step: u64,
+    pub(crate) max_step: u64,
     /// Whether a floor is asked for before a section is taken.
     pub(crate) floor: bool,
     #[cfg(test)]
@@ -31,7 +31,7 @@ pub(crate) enum Rule {
     KnowOnlyOwnTokens,
     KeepTheJumpBeforeOverwritingIt,
     AskForTheFloor,
-    StopIfTheRegisterWentBack,
+    StopIfTheRegisterReverted,
 }
 
 /// What the keeper should do next.

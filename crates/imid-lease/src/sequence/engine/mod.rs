@@ -71,7 +71,7 @@ impl Engine {
             claimed: false,
             state: State::Idle,
             wish: None,
-            step: config.least_step,
+            step: config.min_step,
             raised_ms: now,
             acknowledged: 0,
             kept: None,
@@ -143,8 +143,8 @@ impl Engine {
         matches!(self.sections[section as usize].state, State::Held(_))
     }
 
-    pub(crate) fn went_back(&self, section: u32) -> bool {
-        matches!(self.sections[section as usize].state, State::WentBack)
+    pub(crate) fn reverted(&self, section: u32) -> bool {
+        matches!(self.sections[section as usize].state, State::Reverted)
     }
 
     /// The name of the owner that was last read in a section's record.
@@ -241,7 +241,7 @@ impl Engine {
                 let record = SectionRecord { version, token, bound, held: false, ..seen.clone() };
                 (Some(seen), record)
             }
-            State::Idle | State::WentBack => {
+            State::Idle | State::Reverted => {
                 unreachable!("only sections that are taken, held or released have actions")
             }
         };

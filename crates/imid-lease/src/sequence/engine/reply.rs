@@ -63,7 +63,7 @@ impl Engine {
             *slot = record.map(Some);
         }
         self.owners = owners;
-        let stops = self.follows(Rule::StopIfTheRegisterWentBack);
+        let stops = self.follows(Rule::StopIfTheRegisterReverted);
         for (section, record) in self.sections.iter_mut().zip(read) {
             let Some(record) = record else { continue };
             if !matches!(section.state, State::Idle) {
@@ -71,7 +71,7 @@ impl Engine {
             }
             section.holder = record.as_ref().filter(|record| record.held).map(|record| record.name.clone());
             if stops && section.is_ahead_of(record.as_ref()) {
-                section.state = State::WentBack;
+                section.state = State::Reverted;
                 continue;
             }
             let can_take = section.claimed
@@ -94,13 +94,13 @@ impl Engine {
     fn read(&mut self, now: u64, number: u32, read: Option<SectionRecord>) -> Option<Effect> {
         let knows_tokens = self.follows(Rule::KnowOnlyOwnTokens);
         let read_grants = !self.follows(Rule::AReadGrantsNothing);
-        let stops = self.follows(Rule::StopIfTheRegisterWentBack);
+        let stops = self.follows(Rule::StopIfTheRegisterReverted);
         let name = self.config.name.clone();
         let section = self.section(number);
         let is_ours = |attempts: &[u64], record: &SectionRecord| {
             if knows_tokens { attempts.contains(&record.token) } else { record.name == name }
         };
-        let went_back = section.is_ahead_of(read.as_ref());
+        let reverted = section.is_ahead_of(read.as_ref());
         match &mut section.state {
             State::Taking(taking) => {
                 if read == taking.seen || read.as_ref().is_some_and(|record| is_ours(&taking.attempts, record)) {
@@ -116,14 +116,14 @@ impl Engine {
                 None
             }
             State::Held(lease) | State::Releasing(lease, _) => {
-                if went_back && stops {
-                    section.state = State::WentBack;
+                if reverted && stops {
+                    section.state = State::Reverted;
                     return Some(Effect::Seal(number));
                 }
                 let is_held = |record: &SectionRecord| {
                     *record == lease.seen || *record == lease.acknowledged || is_ours(&lease.attempts, record)
                 };
-                if let Some(record) = read.filter(|record| is_held(record) || went_back) {
+                if let Some(record) = read.filter(|record| is_held(record) || reverted) {
                     let ours = record != lease.seen;
                     lease.seen = record.clone();
                     lease.in_doubt = false;
@@ -134,7 +134,7 @@ impl Engine {
                 }
                 Some(self.lose(now, number))
             }
-            State::Idle | State::WentBack => None,
+            State::Idle | State::Reverted => None,
         }
     }
 
@@ -165,7 +165,7 @@ impl Engine {
 
     /// Uses a record that was acknowledged.
     fn hold(&mut self, now: u64, number: u32, record: SectionRecord) -> Effect {
-        let Config { horizon_ms, least_step, most_step, .. } = self.config;
+        let Config { horizon_ms, min_step, max_step, .. } = self.config;
         self.beat_ms = now;
         let section = self.section(number);
         section.acknowledged = record.version;
@@ -174,9 +174,9 @@ impl Engine {
         if section.wish.take().is_some() {
             let lasted_ms = now - section.raised_ms;
             if lasted_ms < horizon_ms {
-                section.step = section.step.saturating_mul(2).min(most_step);
+                section.step = section.step.saturating_mul(2).min(max_step);
             } else if lasted_ms > horizon_ms.saturating_mul(4) {
-                section.step = (section.step / 2).max(least_step);
+                section.step = (section.step / 2).max(min_step);
             }
             section.raised_ms = now;
         } else if !matches!(section.state, State::Held(_)) {

@@ -36,7 +36,7 @@ pub(super) enum State {
     /// Sealed. The record still says that this process holds the section.
     Releasing(Lease, u64),
     /// The register lost an acknowledged write.
-    WentBack,
+    Reverted,
 }
 
 /// A section that is being taken.
@@ -71,7 +71,7 @@ impl Section {
         match &self.state {
             State::Taking(taking) => taking.in_doubt,
             State::Held(lease) | State::Releasing(lease, _) => lease.in_doubt,
-            State::Idle | State::WentBack => false,
+            State::Idle | State::Reverted => false,
         }
     }
 
