@@ -205,7 +205,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(now)
     }
 
-    /// Whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp has an
+    /// Returns whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp has an
     /// old ceiling. The stamp must not be below `first` either, because a floor may have been raised past it.
     #[cold]
     #[inline(never)]
@@ -333,23 +333,23 @@ impl<const STRIPES: usize> Core<STRIPES> {
         end.and_then(|end| end.min(bound).checked_sub(1))
     }
 
-    /// The first tick after every stamp that was taken.
+    /// Returns the first tick after every stamp that was taken.
     fn unissued(&self) -> u64 {
         self.last_tick().map_or(0, |last| last + 1)
     }
 
-    /// The tick of the greatest stamp taken, over all stripes; `None` before the first.
+    /// Returns the tick of the greatest stamp taken, over all stripes; `None` before the first.
     pub(crate) fn last_tick(&self) -> Option<u64> {
         let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
         free.and_then(|free| free.checked_sub(1)).map(|last| self.words.policy.shape.tick(last))
     }
 
-    /// How many calls were refused.
+    /// Returns how many calls were refused.
     pub(crate) fn refused(&self) -> u64 {
         self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.refused.load(Ordering::Relaxed)))
     }
 
-    /// The time reached.
+    /// Returns the time reached.
     pub(crate) fn reached(&self) -> u64 {
         self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }

@@ -20,7 +20,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The run of compact stamps from `first` on.
+    /// Returns the run of compact stamps from `first` on.
     #[inline]
     pub(super) const fn new(first: u64, run: u64, shape: Shape, session: Session) -> Self {
         Self { next: first, end: first + run, shape, session }

@@ -28,7 +28,7 @@ pub enum Start {
 }
 
 /// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same time, each
-/// with a lane of its own.
+/// with a lane of its own. The two numbers say all of a lane, so the struct gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// Which lane it is: below 2^`bits`.

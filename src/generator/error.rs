@@ -66,12 +66,12 @@ impl GenerateError {
         }
     }
 
-    /// Whether the clock gave no usable time.
+    /// Returns whether the clock gave no usable time.
     pub const fn is_clock(self) -> bool {
         matches!(self.0, GenerateKind::Clock(_))
     }
 
-    /// Whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
+    /// Returns whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
     ///
     /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself after
     /// [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs of one session
@@ -82,32 +82,32 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether the next ID would be further ahead of the clock than the limit.
+    /// Returns whether the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
     }
 
-    /// Whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
+    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
     pub const fn is_ceiling(self) -> bool {
         matches!(self.0, GenerateKind::Ceiling)
     }
 
-    /// Whether the generator was [closed](super::Generator::close).
+    /// Returns whether the generator was [closed](super::Generator::close).
     pub const fn is_closed(self) -> bool {
         matches!(self.0, GenerateKind::Closed)
     }
 
-    /// Whether the process is a forked child and the generator has a lane. The lane belongs to the parent.
+    /// Returns whether the process is a forked child and the generator has a lane. The lane belongs to the parent.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }
 
-    /// Whether too few stamps are left until the end of time, in May 2109.
+    /// Returns whether too few stamps are left until the end of time, in May 2109.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::Exhausted)
     }
 
-    /// Whether the run is longer than any that fits below `max_lead`.
+    /// Returns whether the run is longer than any that fits below `max_lead`.
     pub const fn is_run_too_long(self) -> bool {
         matches!(self.0, GenerateKind::RunTooLong { .. })
     }
@@ -153,7 +153,7 @@ impl ObserveError {
         Self(ObserveKind::Skew { max, found })
     }
 
-    /// Whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
+    /// Returns whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
     pub const fn is_skew(self) -> bool {
         matches!(self.0, ObserveKind::Skew { .. })
     }
@@ -194,7 +194,7 @@ impl BuildError {
         Self(kind)
     }
 
-    /// Whether the lane has more bits than the spin, or an index that its bits do not hold.
+    /// Returns whether the lane has more bits than the spin, or an index that its bits do not hold.
     pub const fn is_lane(self) -> bool {
         matches!(self.0, BuildKind::LaneBits { .. } | BuildKind::LaneIndex { .. })
     }

@@ -81,7 +81,7 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// A generator of one stripe by the system clock, with the default settings. It draws its seed at first use.
+    /// Returns a generator of one stripe by the system clock, with the default settings. It draws its seed at first use.
     pub const fn new() -> Self {
         Self::striped()
     }
@@ -89,7 +89,7 @@ impl Generator {
 
 #[cfg(feature = "std")]
 impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
-    /// A generator of n stripes by the system clock, with the default settings.
+    /// Returns a generator of n stripes by the system clock, with the default settings.
     ///
     /// ```
     /// use imid::Generator;
@@ -118,7 +118,7 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         Self { core, clock }
     }
 
-    /// What a forked child has of this generator, for models.
+    /// Returns what a forked child has of this generator, for models.
     #[cfg(loom)]
     #[doc(hidden)]
     pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
@@ -127,12 +127,12 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         Generator::from_parts(core, clock)
     }
 
-    /// The clock that it mints by.
+    /// Returns the clock that it mints by.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
 
-    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead` milliseconds, less
+    /// Returns the longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead` milliseconds, less
     /// those below the latest start of the spin.
     pub const fn longest_run(&self) -> u64 {
         self.core.policy().longest_run()

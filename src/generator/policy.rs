@@ -15,7 +15,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The longest run that an idle generator can grant, wherever its tick begins.
+    /// Returns the longest run that an idle generator can grant, wherever its tick begins.
     #[inline]
     pub(crate) const fn longest_run(&self) -> u64 {
         let ticks = if self.max_lead < self.shape.last_tick() { self.max_lead } else { self.shape.last_tick() };
@@ -23,7 +23,7 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
-    /// The first stamp of this tick, or the end of time if that is sooner.
+    /// Returns the first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;
         self.shape.first_of(if tick < end { tick } else { end })

@@ -67,13 +67,13 @@ impl Timeline {
     /// Before the first reading.
     pub(super) const NEW: Self = Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
-    /// The time that belongs to a reading.
+    /// Returns the time that belongs to a reading.
     #[inline]
     const fn time_at(&self, now: u64) -> u64 {
         if now < self.meet { now.midpoint(self.meet) } else { now }
     }
 
-    /// Whether a reading only moves the time on. Nearly every reading does.
+    /// Returns whether a reading only moves the time on. Nearly every reading does.
     #[inline]
     pub(super) const fn is_plain(&self, now: u64, policy: &Policy) -> bool {
         self.latest <= now
@@ -84,13 +84,13 @@ impl Timeline {
             && now <= policy.shape.last_tick()
     }
 
-    /// Whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
+    /// Returns whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
     #[inline]
     pub(super) const fn is_far_ahead(&self, now: u64) -> bool {
         now.saturating_sub(self.latest) > 60_000
     }
 
-    /// The timeline after one more reading, which is at most the last tick.
+    /// Returns the timeline after one more reading, which is at most the last tick.
     ///
     /// `unissued` returns the first tick after every stamp that was taken. It is called only if it matters.
     #[inline]
@@ -137,27 +137,27 @@ impl Timeline {
         Ok(next)
     }
 
-    /// The reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
+    /// Returns the reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
     pub(super) const fn meet_after_jump(&self, tick: u64, now: u64) -> u64 {
         let pause = if tick.saturating_sub(self.time_at(now)) <= SHORT_JUMP { PAUSE } else { 0 };
         (2 * tick).saturating_sub(now + pause)
     }
 
-    /// The greatest tick that a stamp may have.
+    /// Returns the greatest tick that a stamp may have.
     #[inline]
     pub(super) const fn limit(&self, now: u64, policy: &Policy) -> u64 {
         let (granted, lead) = self.limits(now, policy);
         if granted > lead { granted } else { lead }
     }
 
-    /// The greatest tick by the time reached, and by the clock.
+    /// Returns the greatest tick by the time reached, and by the clock.
     #[inline]
     pub(super) const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
         let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
         (self.reached + grace, now + self.behind + policy.max_lead)
     }
 
-    /// The window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
+    /// Returns the window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
     #[inline]
     pub(super) const fn window(&self, now: u64, seed: u64, bound: u64, policy: &Policy) -> Window {
         let past = policy.shape.first_of(self.limit(now, policy) + 1);
@@ -176,14 +176,14 @@ impl Timeline {
     }
 }
 
-/// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
+/// Returns the least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
 #[inline]
 pub(super) const fn fresh(tick: u64, seed: u64, policy: &Policy) -> u64 {
     policy.shape.first_of(tick) | policy.origin.start(tick, 0, seed, &policy.shape)
 }
 
 impl Window {
-    /// The first stamp of a run: the next free one, or a fresh one.
+    /// Returns the first stamp of a run: the next free one, or a fresh one.
     #[inline]
     pub(super) const fn start(&self, free: u64, policy: &Policy) -> u64 {
         if free >= self.first {
@@ -192,7 +192,7 @@ impl Window {
         self.first | policy.origin.rolled(free, &policy.shape)
     }
 
-    /// The first stamp of a run that ends before the ceiling.
+    /// Returns the first stamp of a run that ends before the ceiling.
     #[inline]
     pub(super) const fn fit(&self, free: u64, run: u64, policy: &Policy) -> Option<u64> {
         let start = self.start(free, policy);
@@ -217,7 +217,7 @@ pub(super) mod tests {
         Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 0 }
     }
 
-    /// The timeline after one more reading; nothing is issued ahead of it.
+    /// Returns the timeline after one more reading; nothing is issued ahead of it.
     fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
         seen.after(now, &policy(), || 0)
     }

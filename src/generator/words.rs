@@ -44,7 +44,7 @@ const _: () = assert!(core::mem::offset_of!(Words, policy) == 64, "the words of 
 const _: () = assert!(core::mem::offset_of!(Words, process) <= 128, "the policy is in the next one");
 
 impl Words {
-    /// The words of a generator that has not started. `floor` is the least tick after the builder's, `bound` the first stamp
+    /// Returns the words of a generator that has not started. `floor` is the least tick after the builder's, `bound` the first stamp
     /// that no ID may have.
     pub(super) const fn new(policy: Policy, floor: u64, bound: u64) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Words {
         }
     }
 
-    /// Whether the window holds for this reading in this process. The second comparison covers the first use and a fork. The
+    /// Returns whether the window holds for this reading in this process. The second comparison covers the first use and a fork. The
     /// first one is for a broken clock: in a child, a reading past 2109 can sum to the word of the parent.
     #[inline]
     pub(super) fn hold_for(&self, now: u64) -> bool {
@@ -80,7 +80,7 @@ impl Words {
         Window { first: self.first.load(Ordering::Relaxed), ceiling }
     }
 
-    /// The timeline as this thread sees it.
+    /// Returns the timeline as this thread sees it.
     pub(super) fn timeline(&self) -> Timeline {
         // ORDERING: acquires, so that the clock is read after them, and is not behind the readings that they hold.
         Timeline {
@@ -91,7 +91,7 @@ impl Words {
         }
     }
 
-    /// The part of the timeline that decides whether a reading is a plain one.
+    /// Returns the part of the timeline that decides whether a reading is a plain one.
     #[inline]
     fn recent(&self) -> Timeline {
         Timeline {

@@ -25,7 +25,7 @@ use crate::space::{Space, SpaceError};
 /// How often a record that others write at the same time is read again.
 const MOST_TRIES: u32 = 100;
 
-/// A space and its lanes, as they were read.
+/// A space and its lanes, as they were read from the register.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct View {
@@ -52,12 +52,12 @@ pub enum FreeIf {
     /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that is
     /// longer.
     UnchangedFor(Duration),
-    /// In any case. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. No ID comes
-    /// twice. If no other lane is free, it cannot mint.
+    /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no other lane
+    /// is free, it cannot mint. No ID comes twice.
     Forced,
 }
 
-/// What [`recover`] needs to know.
+/// What [`recover`] needs to know. Neither value has a default, because IDs can come twice if one of them is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
@@ -279,22 +279,22 @@ enum AdminKind {
 }
 
 impl AdminError {
-    /// Whether the lane is in use.
+    /// Returns whether the lane is in use.
     pub const fn is_in_use(&self) -> bool {
         matches!(self.0, AdminKind::InUse { .. })
     }
 
-    /// Whether there is no such space.
+    /// Returns whether there is no such space.
     pub const fn is_no_space(&self) -> bool {
         matches!(self.0, AdminKind::NoSpace { .. })
     }
 
-    /// Whether the lane is not held.
+    /// Returns whether the lane is not held.
     pub const fn is_not_held(&self) -> bool {
         matches!(self.0, AdminKind::NotHeld { .. })
     }
 
-    /// Whether the register did not answer.
+    /// Returns whether the register did not answer.
     pub const fn is_register(&self) -> bool {
         matches!(self.0, AdminKind::Register(_))
     }

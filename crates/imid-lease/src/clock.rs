@@ -43,12 +43,12 @@ impl<C: Clock> BelievedClock<C> {
         Self { clock, belief: Arc::new(belief) }
     }
 
-    /// The time that is believed now; `None` if there is none.
+    /// Returns the time that is believed now; `None` if there is none.
     pub(crate) fn believed_ms(&self) -> Option<u64> {
         self.judge(self.clock.refresh().ok())
     }
 
-    /// The reading of the application's clock if it is believed, or else the time that is.
+    /// Returns the reading of the application's clock if it is believed, or else the time that is.
     #[inline]
     pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {
@@ -92,7 +92,7 @@ impl<C: Clock> BelievedClock<C> {
 }
 
 impl<C: Clock> Clock for BelievedClock<C> {
-    /// The reading of the application's clock. [`is_time`](Self::is_time) judges it.
+    /// Returns the reading of the application's clock. [`is_time`](Self::is_time) judges it.
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
         self.clock.now_ms()

@@ -39,8 +39,10 @@ pub(crate) enum LeaseKind {
 }
 
 impl LeaseError {
-    /// How long to wait until the same call can succeed. `None` where waiting does not help: the generator is closed or the
-    /// parent's, the register went back or does not fit, or the error is one of [`GenerateError`] that has none.
+    /// Returns how long to wait until the same call can succeed.
+    ///
+    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went back or
+    /// does not fit, or the [error of the generator](Self::generate_error) has no such time.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             LeaseKind::Generate(error) => error.retry_after(),
@@ -51,7 +53,7 @@ impl LeaseError {
         }
     }
 
-    /// The error of the generator, if the lease is not the reason.
+    /// Returns the error of the generator, if the lease is not the reason.
     pub const fn generate_error(self) -> Option<GenerateError> {
         match self.0 {
             LeaseKind::Generate(error) => Some(error),
@@ -59,37 +61,37 @@ impl LeaseError {
         }
     }
 
-    /// Whether all lanes are in the hands of other processes.
+    /// Returns whether other processes hold all lanes.
     pub const fn is_no_lane(self) -> bool {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Whether the ceiling is reached because the register does not answer.
+    /// Returns whether the ceiling is reached because the register does not answer.
     pub const fn is_register(self) -> bool {
         matches!(self.0, LeaseKind::Silent { .. })
     }
 
-    /// Whether the ceiling is reached and will be raised soon: a large run, or IDs that were observed, used it up.
+    /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a lease.
     pub const fn is_used_up(self) -> bool {
         matches!(self.0, LeaseKind::UsedUp { .. })
     }
 
-    /// Whether the register went back to an earlier state, as after a restored backup. This process mints nothing any more.
+    /// Returns whether the register went back to an earlier state, as after a restored backup. This process mints nothing any more.
     pub const fn is_reverted(self) -> bool {
         matches!(self.0, LeaseKind::Reverted)
     }
 
-    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(self) -> bool {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
     }
 
-    /// Whether the generator was closed.
+    /// Returns whether the generator was closed.
     pub const fn is_closed(self) -> bool {
         matches!(self.0, LeaseKind::Closed)
     }
 
-    /// Whether the process is a forked child, and the lease is its parent's.
+    /// Returns whether the process is a forked child, and the lease belongs to the parent.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, LeaseKind::Forked)
     }
@@ -135,7 +137,7 @@ pub(crate) enum OpenKind {
 }
 
 impl OpenError {
-    /// Why a lease was not opened.
+    /// Returns why a lease was not opened.
     pub(crate) fn not_opened(state: &State, space: &Space, waited: Duration) -> Self {
         let kind = match (&state.stopped, &state.status.last_error) {
             (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
@@ -150,12 +152,12 @@ impl OpenError {
         kind.into()
     }
 
-    /// Whether the settings do not fit together.
+    /// Returns whether the settings do not fit together.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
     }
 
-    /// Whether the register cannot be opened, or did not answer in time.
+    /// Returns whether the register cannot be opened, or did not answer in time.
     pub const fn is_register(&self) -> bool {
         match self.0 {
             #[cfg(feature = "redis")]
@@ -165,7 +167,7 @@ impl OpenError {
         }
     }
 
-    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(&self) -> bool {
         matches!(self.0, OpenKind::Mismatch { .. } | OpenKind::Format(_))
     }

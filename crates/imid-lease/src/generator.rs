@@ -49,7 +49,7 @@ use crate::status::{Phase, Status};
 /// ```
 pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
     /// The generator of the first lane. Most processes never need another one, and it is found without a search.
-    first: Arc<Laned<C, STRIPES>>,
+    first: Arc<LaneGenerator<C, STRIPES>>,
     inner: Arc<Inner<C, STRIPES>>,
     keeper: Keeper,
 }
@@ -57,14 +57,14 @@ pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize 
 /// What threads that mint and the keeper share.
 struct Inner<C, const STRIPES: usize> {
     /// The generators of all lanes that were granted, in order. The last one mints.
-    generators: Chain<Arc<Laned<C, STRIPES>>>,
+    generators: Chain<Arc<LaneGenerator<C, STRIPES>>>,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
 }
 
 /// The generator of one grant.
-struct Laned<C, const STRIPES: usize> {
+struct LaneGenerator<C, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
@@ -136,8 +136,8 @@ where
     /// [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
-        if let Some(laned) = self.running()
-            && let Ok(id) = laned.generator.generate(session)
+        if let Some(granted) = self.running()
+            && let Ok(id) = granted.generator.generate(session)
         {
             return Ok(id);
         }
@@ -159,8 +159,8 @@ where
     /// [`max_lead`](Options::max_lead) allows, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
-        if let Some(laned) = self.running()
-            && let Ok(batch) = laned.generator.batch(session, n)
+        if let Some(granted) = self.running()
+            && let Ok(batch) = granted.generator.batch(session, n)
         {
             return Ok(batch);
         }
@@ -173,8 +173,8 @@ where
     /// As for [`batch`](Self::batch); the slice is then as it was.
     #[inline]
     pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
-        if let Some(laned) = self.running()
-            && laned.generator.fill(session, ids).is_ok()
+        if let Some(granted) = self.running()
+            && granted.generator.fill(session, ids).is_ok()
         {
             return Ok(());
         }
@@ -192,17 +192,17 @@ where
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         loop {
             let seen = self.inner.generators.len();
-            let Some(laned) = self.inner.generators.last() else { return Ok(()) };
-            laned.generator.observe(id)?;
+            let Some(granted) = self.inner.generators.last() else { return Ok(()) };
+            granted.generator.observe(id)?;
             // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
             fence(Ordering::SeqCst);
-            if !laned.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
+            if !granted.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
                 return Ok(());
             }
         }
     }
 
-    /// The state of the lease, for an operator. In a forked child it is that of the parent at the time of the fork, at the
+    /// Returns the state of the lease, for an operator. In a forked child it is that of the parent at the time of the fork, at the
     /// latest.
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
@@ -217,9 +217,9 @@ where
         self.keeper.close();
     }
 
-    /// The generator that mints now.
+    /// Returns the generator that mints now.
     #[inline]
-    fn running(&self) -> Option<&Laned<C, STRIPES>> {
+    fn running(&self) -> Option<&LaneGenerator<C, STRIPES>> {
         // ORDERING: a hint. A generator that is closed mints nothing, and the call looks again.
         if !self.first.is_sealed.load(Ordering::Relaxed) {
             return Some(&self.first);
@@ -227,7 +227,7 @@ where
         self.inner.generators.last().map(Arc::as_ref)
     }
 
-    /// Whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
+    /// Returns whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
     #[cold]
     #[inline(never)]
     fn is_last(&self, seen: usize) -> bool {
@@ -250,8 +250,8 @@ where
         let mut waited = false;
         loop {
             let seen = self.inner.generators.len();
-            let Some(laned) = self.inner.generators.last() else { return Err(self.why_no_room()) };
-            let error = match mint(&laned.generator) {
+            let Some(granted) = self.inner.generators.last() else { return Err(self.why_no_room()) };
+            let error = match mint(&granted.generator) {
                 Ok(minted) => return Ok(minted),
                 Err(error) => error,
             };
@@ -320,7 +320,7 @@ impl<C: Clock + Clone + fmt::Debug, const STRIPES: usize> fmt::Debug for LeasedG
 }
 
 impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
-    fn build(&self, grant: Grant) -> Result<Laned<C, STRIPES>, OpenError> {
+    fn build(&self, grant: Grant) -> Result<LaneGenerator<C, STRIPES>, OpenError> {
         let mut builder = Generator::builder()
             .stripes()
             .clock(self.clock.clone())
@@ -332,7 +332,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         if let Some(id) = last_id_before(grant.floor_ms) {
             builder = builder.floor(id);
         }
-        Ok(Laned { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
+        Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
     }
 }
 
@@ -347,34 +347,34 @@ struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
     fn used_until_ms(&self) -> u64 {
-        let Some(laned) = self.0.generators.last() else { return 0 };
+        let Some(granted) = self.0.generators.last() else { return 0 };
         // The last stamp is not after the clock, or as far ahead of it as its lead.
-        let lead = millis(laned.generator.stats().lead);
-        if lead == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
+        let lead = millis(granted.generator.stats().lead);
+        if lead == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
     }
 
     fn start(&mut self, grant: Grant) {
         // IDs that the generator before has observed, and floors, hold for this one too.
-        let reached_ms = self.0.generators.last().map_or(0, |laned| {
-            let behind = millis(laned.generator.stats().behind);
-            if behind == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
+        let reached_ms = self.0.generators.last().map_or(0, |granted| {
+            let behind = millis(granted.generator.stats().behind);
+            if behind == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
         });
         let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
-        if let Ok(laned) = self.0.build(grant) {
-            self.0.generators.push(Arc::new(laned));
+        if let Ok(granted) = self.0.build(grant) {
+            self.0.generators.push(Arc::new(granted));
         }
     }
 
     fn raise(&mut self, ceiling_ms: u64) {
-        if let Some(laned) = self.0.generators.last() {
-            laned.generator.raise_ceiling(ceiling_ms);
+        if let Some(granted) = self.0.generators.last() {
+            granted.generator.raise_ceiling(ceiling_ms);
         }
     }
 
     fn seal(&mut self) -> u64 {
-        let Some(laned) = self.0.generators.last() else { return 0 };
-        laned.is_sealed.store(true, Ordering::Relaxed);
+        let Some(granted) = self.0.generators.last() else { return 0 };
+        granted.is_sealed.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        laned.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+        granted.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
     }
 }

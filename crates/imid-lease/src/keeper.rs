@@ -109,17 +109,17 @@ impl Keeper {
         self.handle.unpark();
     }
 
-    /// Whether this process is a forked child of the one that started the thread.
+    /// Returns whether this process is a forked child of the one that started the thread.
     pub(crate) fn is_forked(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// The number of leases.
+    /// Returns the number of leases.
     pub(crate) fn len(&self) -> usize {
         self.states().len()
     }
 
-    /// The state of a lease. Not for a forked child.
+    /// Returns the state of a lease. Not for a forked child.
     pub(crate) fn state(&self, lease: usize) -> State {
         self.states()[lease].clone()
     }
@@ -193,7 +193,7 @@ impl State {
         Self { status, stopped: None, next_ms: 0, next_time_out_ms: None, held_by_others: 0, renewed_at_ms: None }
     }
 
-    /// The status as of now.
+    /// Returns the status as of now.
     pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
         let left_ms = match (self.status.ceiling_ms, now_ms) {
             (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),

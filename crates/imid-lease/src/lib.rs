@@ -1,8 +1,8 @@
 //! Lanes, worker IDs and sequences for [`imid`], granted by a shared register.
 //!
-//! A grant says: "this lane, IDs with a time below the ceiling". The ceiling is written to the register before it is used, by
-//! compare-and-set, and it only grows. So a process that is paused, cut off, or has a wrong clock mints only IDs that no other
-//! process will ever mint. Time-outs decide only how soon the lane of a dead process is used again.
+//! A grant says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register before it uses
+//! it, by compare-and-set. The ceiling only grows. So a process that is paused, cut off, or has a wrong clock mints only IDs
+//! that no other process will ever mint. Time-outs decide only how soon the lane of a dead process is used again.
 //!
 //! One process on one host needs a file and no service:
 //!
@@ -25,8 +25,8 @@
 //! # What is promised
 //!
 //! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers reads
-//! with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. Two registers for
-//! one space cannot be noticed: [`Status::register`] is shown, so that an operator can compare.
+//! with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If processes
+//! of one space use two registers, nothing notices it. An operator can compare [`Status::register`].
 //!
 //! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both can mint
 //! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back.

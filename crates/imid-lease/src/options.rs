@@ -175,7 +175,7 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
 }
 
 impl Settings {
-    /// The space and the name, if the settings fit together.
+    /// Returns the space and the name, if the settings fit together.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
         let Self { horizon, time_out, max_skew, max_lead, .. } = *self;
         let least = max_skew.saturating_add(max_lead);
@@ -202,7 +202,7 @@ impl Settings {
         Ok((space, Name::parse(&name).map_err(OptionsKind::Name)?))
     }
 
-    /// The configuration of a lease's engine.
+    /// Returns the configuration of a lease's engine.
     pub(crate) fn config(&self, space: Space, name: Name) -> Config {
         Config {
             space,

@@ -269,7 +269,7 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    /// The next word; empty after the last one.
+    /// Returns the next word; empty after the last one.
     fn word(&mut self) -> &'a str {
         self.0.next().unwrap_or_default()
     }
@@ -321,7 +321,7 @@ impl RecordError {
     }
 }
 
-/// The beginning of a text, for an error message.
+/// Returns the beginning of a text, for an error message.
 fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }

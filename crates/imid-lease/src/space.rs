@@ -110,7 +110,7 @@ impl fmt::Display for Space {
     }
 }
 
-/// A space that cannot be.
+/// The name, the layout or the number of bits of a space is outside its range.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub(crate) struct SpaceError(SpaceKind);

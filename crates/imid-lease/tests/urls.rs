@@ -119,3 +119,22 @@ fn each_adapter_refuses_tls_by_itself() {
     let queue = RedisQueue::open("rediss://db", "worker-ids", RedisQueueOptions::new(Preset::LEAF)).unwrap_err();
     refused_with(&std::error::Error::source(&queue).expect("the error of the URL").to_string());
 }
+
+#[test]
+fn what_debug_shows_of_an_adapter_has_the_place_and_not_the_password() {
+    use imid_lease::register::{EtcdRegister, MysqlRegister, PostgresRegister, RedisRegister, ZookeeperRegister};
+    let postgres = "postgres://user:secret@db:5432/chat";
+    let mysql = "mysql://user:secret@db:3306/chat";
+    let shown = [
+        format!("{:?}", PostgresRegister::from_url(postgres).unwrap()),
+        format!("{:?}", MysqlRegister::from_url(mysql).unwrap()),
+        format!("{:?}", RedisRegister::from_url("redis://user:secret@db:6379/0").unwrap()),
+        format!("{:?}", EtcdRegister::from_url("etcd://user:secret@db:2379").unwrap()),
+        format!("{:?}", ZookeeperRegister::from_url("zookeeper://user:secret@db:2181/chat").unwrap()),
+        format!("{:?}", PostgresTable::from_url(postgres).unwrap()),
+        format!("{:?}", MysqlTable::from_url(mysql).unwrap()),
+    ];
+    for shown in shown {
+        assert!(shown.contains("db:") && !shown.contains("secret"), "{shown}");
+    }
+}

@@ -44,7 +44,7 @@ pub trait NodeSource {
     }
 }
 
-/// A node that no generator has.
+/// A node that no generator has. Every implementation of [`NodeSource`] makes it, so it gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpareNode {
     /// The node.

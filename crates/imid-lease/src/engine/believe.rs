@@ -48,12 +48,12 @@ impl Known {
         Some(time_of(self.believed()?, mono_ms))
     }
 
-    /// The offset that a good reading is near.
+    /// Returns the offset that a good reading is near.
     pub(crate) fn expected(&self) -> Option<i64> {
         self.store.or(self.good)
     }
 
-    /// The offset of the time to go by.
+    /// Returns the offset of the time to go by.
     pub(crate) fn believed(&self) -> Option<i64> {
         self.good.or(self.store)
     }
@@ -68,7 +68,7 @@ impl Known {
         self.store = Some(store);
     }
 
-    /// Whether a jump forward has lasted long enough. Where the store has a time, that decides.
+    /// Returns whether a jump forward has lasted long enough. Where the store has a time, that decides.
     ///
     /// A jump back is never believed: others go on, and this process would find all lanes ahead of its time.
     fn has_lasted(&mut self, found: i64, mono_ms: u64, max_skew_ms: u64) -> bool {

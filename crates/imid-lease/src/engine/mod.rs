@@ -170,7 +170,7 @@ impl Engine {
         self.is_closing = true;
     }
 
-    /// What to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write a record
+    /// Returns what to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write a record
     /// that this one takes for its own.
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
@@ -257,7 +257,7 @@ impl Engine {
         self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
     }
 
-    /// The wait after a call that has failed.
+    /// Returns the wait after a call that has failed.
     fn gap_ms(&self) -> u64 {
         (MIN_GAP_MS << self.failures.min(4)).min(MAX_GAP_MS).min(self.config.horizon_ms / 4).max(1)
     }
@@ -275,7 +275,7 @@ impl Engine {
         }
     }
 
-    /// Why it has stopped, or stops.
+    /// Returns why it has stopped, or stops.
     pub(crate) fn stopped(&self) -> Option<&Stopped> {
         match &self.step {
             Step::Stopped(why) | Step::Seal(AfterSeal::Stop(why)) | Step::Sealing(AfterSeal::Stop(why)) => Some(why),
@@ -289,23 +289,23 @@ impl Engine {
         }
     }
 
-    /// The lane that was granted last.
+    /// Returns the lane that was granted last.
     pub(crate) fn grant(&self) -> Option<Grant> {
         self.present.as_ref().map(Present::grant)
     }
 
-    /// The UUID of the register, once it was read.
+    /// Returns the UUID of the register, once it was read.
     pub(crate) fn register(&self) -> Option<Uuid> {
         self.meta.as_ref().map(|meta| meta.register)
     }
 
-    /// How many attempts to write it has made.
+    /// Returns how many attempts to write it has made.
     #[cfg(test)]
     pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    /// Whether it waits for a reply.
+    /// Returns whether it waits for a reply.
     #[cfg(test)]
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(
@@ -320,33 +320,33 @@ impl Engine {
         )
     }
 
-    /// The prefix of the keys of all records.
+    /// Returns the prefix of the keys of all records.
     pub(crate) fn prefix(&self) -> String {
         self.config.space.prefix()
     }
 
-    /// The name of the space.
+    /// Returns the name of the space.
     #[cfg(feature = "metrics")]
     pub(crate) fn space_name(&self) -> &str {
         self.config.space.name()
     }
 
-    /// How many leases were lost, and how many writes acknowledged.
+    /// Returns how many leases were lost, and how many writes acknowledged.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.lost, self.acknowledgements)
     }
 
-    /// The monotonic time of the last acknowledgement.
+    /// Returns the monotonic time of the last acknowledgement.
     pub(crate) fn acknowledged_at_ms(&self) -> Option<u64> {
         self.acknowledged_at_ms
     }
 
-    /// The monotonic time of the next action.
+    /// Returns the monotonic time of the next action.
     pub(crate) fn next_ms(&self) -> u64 {
         self.next_ms
     }
 
-    /// How many lanes are in the hands of others, as they were last read.
+    /// Returns how many lanes are in the hands of others, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
         let is_held = |seen: &&Seen| seen.record.as_ref().is_some_and(|record| record.state == LaneState::Held);
         self.seen.values().filter(is_held).count()

@@ -23,7 +23,7 @@ pub(crate) struct Raise {
 }
 
 impl Raise {
-    /// The ceiling to write: `max(now + h, C + e, R + e')`.
+    /// Returns the ceiling to write: `max(now + h, C + e, R + e')`.
     ///
     /// It leads the true time by a horizon and the worst error of a clock at most, whatever restarts and take-overs there
     /// are, because `e` and `e'` are times that have passed.

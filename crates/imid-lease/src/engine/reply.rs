@@ -237,7 +237,7 @@ impl Present {
         self.attempts.last().map(|(number, _)| *number)
     }
 
-    /// Whether an attempt of this grant wrote this record.
+    /// Returns whether an attempt of this grant wrote this record.
     fn wrote(&self, found: &LaneRecord) -> bool {
         self.attempts.iter().any(|(_, record)| record == found)
     }

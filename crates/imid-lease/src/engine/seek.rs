@@ -79,7 +79,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a record is older than what was acknowledged, or takes its place.
+    /// Returns whether a record is older than what was acknowledged, or takes its place.
     pub(super) fn reverted(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
         let Some(known) =
             self.acknowledged.get(&lane).filter(|_| self.config.rules.keep(Rule::StopWhenRegisterWentBack))
@@ -137,7 +137,7 @@ impl Engine {
         Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
     }
 
-    /// The lane with the least ceiling among those that can be taken. The token decides between equal ones, so that
+    /// Returns the lane with the least ceiling among those that can be taken. The token decides between equal ones, so that
     /// processes that start together do not all try the same lane.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -176,7 +176,7 @@ impl Engine {
         Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own })
     }
 
-    /// Where the next holder of a lane starts; `None` if nobody may take it.
+    /// Returns where the next holder of a lane starts; `None` if nobody may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
         match &seen.record {
             Some(record) if record.state == LaneState::Closed => None,
@@ -191,13 +191,13 @@ impl Engine {
         at.now_ms.is_some_and(|now| ceiling_ms > now.saturating_add(allowed_ms))
     }
 
-    /// How long a held record must stay unchanged until it can be taken.
+    /// Returns how long a held record must stay unchanged until it can be taken.
     fn time_out_ms(&self, record: &LaneRecord) -> u64 {
         let horizon_ms = if self.config.rules.keep(Rule::WaitForHorizon) { record.horizon_ms } else { 0 };
         self.config.time_out_ms.max(horizon_ms)
     }
 
-    /// When to look again: at the first time-out to come, and no later than after one interval.
+    /// Returns when to look again: at the first time-out to come, and no later than after one interval.
     fn next_look_ms(&self, at: Moment) -> u64 {
         let ends = |seen: &Seen| {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
@@ -207,7 +207,7 @@ impl Engine {
         self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
     }
 
-    /// When the next lane can be taken at the earliest, if nobody gives one back before.
+    /// Returns when the next lane can be taken at the earliest, if nobody gives one back before.
     pub(crate) fn next_time_out_ms(&self) -> Option<u64> {
         let ends = |seen: &Seen| {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;

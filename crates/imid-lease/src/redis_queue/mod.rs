@@ -90,7 +90,7 @@ pub struct RedisQueueStatus {
     /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when the
     /// queue was closed.
     pub lost: u64,
-    /// Why the last call has failed, if none has succeeded since.
+    /// Why the last attempt to pop or push a worker ID failed, if none has succeeded since.
     pub last_error: Option<String>,
 }
 

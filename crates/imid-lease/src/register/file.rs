@@ -247,7 +247,7 @@ fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// How long to wait between two tries to lock.
+/// Sleeps between two attempts to lock. Returns whether there is time left for another one.
 fn pause(left: Duration) -> bool {
     std::thread::sleep(left.min(Duration::from_millis(2)));
     !left.is_zero()

@@ -179,7 +179,7 @@ fn no_tls(store: &str, part: &str) -> RegisterError {
     ))
 }
 
-/// Whether one of the settings after `?` has such a name.
+/// Returns whether one of the settings after `?` has such a name.
 #[cfg(any(feature = "mysql", feature = "redis"))]
 fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let query = url.rsplit_once('?').map_or("", |(_, query)| query);
@@ -215,7 +215,7 @@ impl RegisterError {
         self
     }
 
-    /// Whether a [`FileRegister`] was refused because another machine wrote the file.
+    /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.
     pub const fn is_another_machine(&self) -> bool {
         self.is_another_machine
     }

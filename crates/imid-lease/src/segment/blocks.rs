@@ -9,7 +9,8 @@ use crate::{Promise, Register};
 /// Why a store has no block.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
-/// A block of numbers that the store has granted: `end - length` to `end - 1`.
+/// A block of numbers that the store has granted: `end - length` to `end - 1`. Every implementation of [`Blocks`] makes it,
+/// so it gets no more fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The first number after the block.
@@ -22,11 +23,17 @@ pub struct Block {
 
 /// A store that grants blocks of one line of numbers, each number once.
 pub trait Blocks: Send {
-    /// Returns the next block of `step` numbers, or of as many as the store asks for.
+    /// Returns the next block, of `step` numbers. Without a step the store decides on the length.
     ///
     /// # Errors
-    /// The store does not answer. It may have granted a block, which is then skipped.
+    /// The store does not answer. It may have granted a block all the same, which is then skipped.
     fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError>;
+}
+
+impl<B: Blocks + ?Sized> Blocks for Box<B> {
+    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
+        (**self).fetch(step)
+    }
 }
 
 /// Blocks from a register.

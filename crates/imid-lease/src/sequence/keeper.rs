@@ -184,7 +184,7 @@ impl Keeper {
     }
 
     /// Does actions until there is nothing to do at once. Returns how long it then waits.
-    pub(crate) fn settle(&mut self) -> Duration {
+    pub(crate) fn do_due_actions(&mut self) -> Duration {
         loop {
             if let Some(wait) = self.step() {
                 return wait;

@@ -112,7 +112,7 @@ use self::error::OpenErrorKind;
 pub use self::error::{OpenError, SequenceError};
 pub use self::jumps::Jumps;
 use self::keeper::{Keeper, Shared};
-use self::numbers::Short;
+use self::numbers::NoNumber;
 pub use self::options::SequenceOptions;
 pub(crate) use self::options::is_name;
 use self::record::Meta;
@@ -178,7 +178,7 @@ impl Sequence {
             shared: shared.clone(),
             started: Instant::now(),
         };
-        keeper.settle();
+        keeper.do_due_actions();
         let thread = std::thread::Builder::new().name("imid-sequence".to_owned());
         let keeper = thread.spawn(move || keeper.run()).map_err(OpenErrorKind::Thread)?;
         Ok(Self {
@@ -226,21 +226,21 @@ impl Sequence {
                 }
                 Ok(Number::new(&minted))
             }
-            Err(short) => Err(self.short(conversation.section(), short)),
+            Err(reason) => Err(self.no_number(conversation.section(), reason)),
         }
     }
 
     #[cold]
-    fn short(&self, number: u32, short: Short) -> SequenceError {
+    fn no_number(&self, number: u32, reason: NoNumber) -> SequenceError {
         let section = &self.shared.sections[number as usize];
         // The register's answer is on its way, unless it has just failed.
         let retry_ms = if self.shared.is_failing.load(Ordering::Relaxed) { PAUSE_MS as u32 } else { 1 };
-        match short {
+        match reason {
             _ if section.reverted.load(Ordering::Relaxed) => SequenceError::reverted(number),
-            Short::NotHeld => SequenceError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
-            Short::Bound if section.numbers().bound() == MAX_BOUND => SequenceError::exhausted(number),
-            Short::Bound => SequenceError::bound(number, retry_ms),
-            Short::Full => SequenceError::full(number, retry_ms),
+            NoNumber::NotHeld => SequenceError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
+            NoNumber::Bound if section.numbers().bound() == MAX_BOUND => SequenceError::exhausted(number),
+            NoNumber::Bound => SequenceError::bound(number, retry_ms),
+            NoNumber::Full => SequenceError::full(number, retry_ms),
         }
     }
 

@@ -279,13 +279,13 @@ impl Simulation {
         let now = self.now;
         for at in (0..self.dirty.len()).rev() {
             if self.dirty[at].ends_at <= now {
-                self.settle(at);
+                self.do_due_actions(at);
             }
         }
     }
 
     /// A dirty write stays or vanishes.
-    fn settle(&mut self, at: usize) {
+    fn do_due_actions(&mut self, at: usize) {
         let dirty = self.dirty.swap_remove(at);
         if !dirty.stays {
             self.records[dirty.section as usize] = dirty.before;
@@ -301,7 +301,7 @@ impl Simulation {
             Action::Read(section) => Reply::Read(self.records[*section as usize].clone()),
             Action::Write { section, seen, record } => {
                 while let Some(at) = self.dirty.iter().position(|dirty| dirty.section == *section) {
-                    self.settle(at);
+                    self.do_due_actions(at);
                 }
                 let slot = *section as usize;
                 if self.records[slot] != *seen {
@@ -467,7 +467,7 @@ impl Simulation {
     }
 }
 
-/// The number of schedules: `IMID_SCHEDULES`, or a default that takes a few seconds.
+/// Returns the number of schedules: `IMID_SCHEDULES`, or a default that takes a few seconds.
 fn schedules() -> u64 {
     std::env::var("IMID_SCHEDULES").ok().map_or(300, |count| count.parse().expect("IMID_SCHEDULES is a number"))
 }

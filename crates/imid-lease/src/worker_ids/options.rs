@@ -67,7 +67,7 @@ impl<C> WorkerOptions<C> {
         &self.settings
     }
 
-    /// The space, and the name of each lease, if the settings fit together.
+    /// Returns the space, and the name of each lease, if the settings fit together.
     pub(super) fn check(&self) -> Result<(Space, Vec<Name>), OptionsError> {
         let (_, name) = self.settings.check()?;
         let layout = self.preset.layout();
@@ -79,7 +79,7 @@ impl<C> WorkerOptions<C> {
     }
 }
 
-/// The name of a layout in the register, or its numbers if it has no name.
+/// Returns the name of a layout in the register, or its numbers if it has no name.
 fn describe(layout: Layout) -> String {
     layout.name().map_or_else(
         || {

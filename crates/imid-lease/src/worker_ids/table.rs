@@ -152,7 +152,7 @@ impl Table {
         }
     }
 
-    /// Whether the tick of a time ends at the ceiling or before it.
+    /// Returns whether the tick of a time ends at the ceiling or before it.
     fn ends(&self, now_ms: u64, held: &Held) -> bool {
         let length_ms = self.layout.tick().as_nanos().div_ceil(1_000_000) as u64;
         now_ms.saturating_add(length_ms) <= held.ceiling_ms

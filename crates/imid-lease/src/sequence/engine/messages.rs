@@ -83,7 +83,7 @@ pub(crate) struct Grant {
     pub(crate) start: u64,
     pub(crate) bound: u64,
     /// The first number at which the bound should be raised.
-    pub(crate) wake: u64,
+    pub(crate) raise_at: u64,
 }
 
 /// What the keeper must do to the numbers in memory after a reply.

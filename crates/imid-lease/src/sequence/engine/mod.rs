@@ -94,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// Whether a rule holds. Only tests switch rules off.
+    /// Returns whether a rule holds. Only tests switch rules off.
     #[cfg_attr(not(test), expect(clippy::unused_self, reason = "the tests look at the configuration"))]
     #[cfg_attr(not(test), expect(unused_variables, reason = "the tests compare it"))]
     fn follows(&self, rule: Rule) -> bool {
@@ -104,7 +104,7 @@ impl Engine {
         true
     }
 
-    /// The name of this owner.
+    /// Returns the name of this owner.
     #[cfg(feature = "metrics")]
     pub(crate) fn name(&self) -> &str {
         &self.config.name
@@ -147,12 +147,12 @@ impl Engine {
         matches!(self.sections[section as usize].state, State::Reverted)
     }
 
-    /// The name of the owner that was last read in a section's record.
+    /// Returns the name of the owner that was last read in a section's record.
     pub(crate) fn holder(&self, section: u32) -> Option<&str> {
         self.sections[section as usize].holder.as_deref()
     }
 
-    /// Whether a section is still to be given back.
+    /// Returns whether a section is still to be given back.
     pub(crate) fn is_releasing(&self) -> bool {
         self.sections.iter().any(|section| matches!(section.state, State::Releasing(..)))
     }

@@ -184,10 +184,10 @@ impl Engine {
         }
         let SectionRecord { epoch, start, bound, .. } = record;
         // Half a step is left when the next one is fetched.
-        let wake = if bound == MAX_BOUND { MAX_BOUND } else { bound - section.step.div_ceil(2).min(bound - start) };
+        let raise_at = if bound == MAX_BOUND { MAX_BOUND } else { bound - section.step.div_ceil(2).min(bound - start) };
         section.state =
             State::Held(Lease { acknowledged: record.clone(), seen: record, attempts: Vec::new(), in_doubt: false });
-        Effect::Grant(Grant { section: number, epoch, start, bound, wake })
+        Effect::Grant(Grant { section: number, epoch, start, bound, raise_at })
     }
 
     /// Another owner has the section. Its epoch is higher, so numbers that were still minted here would be refused.
