@@ -1,7 +1,7 @@
 //! Noticing that this process is a forked child.
 //!
-//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each process has
-//! a **mark**. In a new child it is 0 until the child asks for one.
+//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each
+//! process has a **mark**. In a new child it is 0 until the child asks for one.
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
 //! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. Where the kernel or a sandbox does
@@ -146,8 +146,8 @@ mod processes {
 
     /// Starts to notice forks, and returns the mark of this process, which is not 0.
     ///
-    /// It does not use `Once`: a child that is forked while another thread is inside it would wait for that thread for ever.
-    /// Threads that arrive together may set up the guard twice, which does no harm.
+    /// It does not use `Once`: a child that is forked while another thread is inside it would wait for that thread for
+    /// ever. Threads that arrive together may set up the guard twice, which does no harm.
     pub(crate) fn watch() -> u64 {
         let mark = mark();
         if mark != 0 {

@@ -116,8 +116,9 @@ impl Origin {
     }
 }
 
-/// Mixes the bits of a word, so that each input bit changes bits of the whole word. Different words give different results.
-/// This is the last step of Steele, Lea and Flood's `SplitMix64` ("Fast Splittable Pseudorandom Number Generators", 2014).
+/// Mixes the bits of a word, so that each input bit changes bits of the whole word. Different words give different
+/// results. This is the last step of Steele, Lea and Flood's `SplitMix64` ("Fast Splittable Pseudorandom Number
+/// Generators", 2014).
 #[inline]
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -42,8 +42,8 @@ pub trait Clock {
 
     /// Returns whether a reading of [`now_ms`](Self::now_ms) is the time. If not, [`refresh`](Self::refresh) tells it.
     ///
-    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a call
-    /// that mints does not pay for it. `imid-lease` uses it.
+    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a
+    /// call that mints does not pay for it. `imid-lease` uses it.
     #[doc(hidden)]
     fn is_time(&self, reading_ms: u64) -> bool {
         let _ = reading_ms;

@@ -25,9 +25,9 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 /// | has died | the system clock itself |
 /// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
 ///
-/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be compared with
-/// a second clock, which costs what the published time saves. An old time makes IDs older than they could be. They are still
-/// distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
+/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be
+/// compared with a second clock, which costs what the published time saves. An old time makes IDs older than they could
+/// be. They are still distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;
@@ -40,8 +40,8 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 pub struct TickClock(());
 
 impl TickClock {
-    /// Starts the ticker of the process if it does not run, and returns a handle to it. The first reading is published before
-    /// this returns.
+    /// Starts the ticker of the process if it does not run, and returns a handle to it. The first reading is published
+    /// before this returns.
     ///
     /// # Errors
     /// The system could not start a thread.

@@ -8,8 +8,8 @@ use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
-/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach a limit
-/// at the same moment can use up one stamp.
+/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach
+/// a limit at the same moment can use up one stamp.
 ///
 /// ```
 /// use core::time::Duration;
@@ -52,12 +52,12 @@ pub(crate) enum GenerateKind {
 }
 
 impl GenerateError {
-    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the clock makes
-    /// no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second, this can be a part of
-    /// it: the same call is then refused again, with the rest.
+    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the
+    /// clock makes no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second,
+    /// this can be a part of it: the same call is then refused again, with the rest.
     ///
-    /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or belongs
-    /// to the parent process, time has run out, or the run is too long.
+    /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed
+    /// or belongs to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             GenerateKind::Rollback { max, found } => Some(Duration::from_millis(found - max)),
@@ -73,11 +73,11 @@ impl GenerateError {
 
     /// Returns whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
     ///
-    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself after
-    /// [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs of one session
-    /// and millisecond, one from before the restart and one from after it, are equal with probability 1/4096. With a
-    /// [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than `max_rollback` ahead of the clock
-    /// is this error, too.
+    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself
+    /// after [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs
+    /// of one session and millisecond, one from before the restart and one from after it, are equal with probability
+    /// 1/4096. With a [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than
+    /// `max_rollback` ahead of the clock is this error, too.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }

@@ -1,27 +1,27 @@
 //! The time that a generator mints by: arithmetic on readings of the clock, without a clock and without atomics.
 //!
-//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the clock
-//! has caught up, at the reading `meet`:
+//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the
+//! clock has caught up, at the reading `meet`:
 //!
 //! ```text
 //! time(now) = now                  where now >= meet
 //!           = (now + meet) / 2     where now <  meet
 //! ```
 //!
-//! Several events move the time reached: a step of the clock back, an ID from another host, a floor, and the stamps that a
-//! forked child inherits. An event that moves it to t at the reading `now` asks for `meet = 2 t - now`. IDs then spread over
-//! milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the time stood still
-//! instead, all hosts that see one event would put their IDs into one millisecond.
+//! Several events move the time reached: a step of the clock back, an ID from another host, a floor, and the stamps
+//! that a forked child inherits. An event that moves it to t at the reading `now` asks for `meet = 2 t - now`. IDs then
+//! spread over milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the
+//! time stood still instead, all hosts that see one event would put their IDs into one millisecond.
 
 use super::policy::Policy;
 use crate::stamp::mix;
 
-/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick starts at a
-/// seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
+/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick
+/// starts at a seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
-/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each other's
-/// IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
+/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each
+/// other's IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
 const PAUSE: u64 = 8;
 
 /// The greatest length of a short jump.
@@ -39,8 +39,8 @@ pub(super) struct Timeline {
     pub(super) reached: u64,
     /// The reading at which the clock has caught up with the time reached.
     pub(super) meet: u64,
-    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until it
-    /// ends.
+    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until
+    /// it ends.
     pub(super) behind: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
@@ -50,7 +50,7 @@ pub(super) struct Timeline {
     pub(super) floor: u64,
 }
 
-/// The clock is too far behind: by this many ticks.
+/// The clock is too far behind, by this many ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooFarBehind(pub(super) u64);
 
@@ -102,14 +102,15 @@ impl Timeline {
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {
-            // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part full
-            // load would be refused where the time stands still. A jump grants no lead, so its part does not count.
+            // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part
+            // full load would be refused where the time stands still. A jump grants no lead, so its part does not
+            // count.
             let by_jumps = (self.jump + PAUSE).saturating_sub(self.latest).div_ceil(2);
             let by_steps = self.reached.saturating_sub(now + by_jumps);
             next.behind = self.behind.max(step).max(by_steps);
         } else if self.behind > 0 && now > self.latest {
-            // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were dropped at
-            // once, every call would be refused until the clock has caught up with the stamps.
+            // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were
+            // dropped at once, every call would be refused until the clock has caught up with the stamps.
             next.behind = self.behind.min(unissued().saturating_sub(now));
         }
         next.latest = self.latest.max(now);
@@ -121,9 +122,9 @@ impl Timeline {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
                 }
-                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each repetition
-                // could add half a step, because the time also moves with the step forward. A second step while the first one
-                // is slewed adds its own length.
+                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each
+                // repetition could add half a step, because the time also moves with the step forward. A second step
+                // while the first one is slewed adds its own length.
                 let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
                 (2 * self.reached - now).min(most)
             } else {
@@ -137,7 +138,8 @@ impl Timeline {
         Ok(next)
     }
 
-    /// Returns the reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
+    /// Returns the reading at which the clock catches up with a time that an event moves to `tick` at the reading
+    /// `now`.
     pub(super) const fn meet_after_jump(&self, tick: u64, now: u64) -> u64 {
         let pause = if tick.saturating_sub(self.time_at(now)) <= SHORT_JUMP { PAUSE } else { 0 };
         (2 * tick).saturating_sub(now + pause)
@@ -164,8 +166,8 @@ impl Timeline {
         Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
     }
 
-    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a seeded
-    /// distance later: at most a quarter of the jump, and at most 16 ms.
+    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a
+    /// seeded distance later: at most a quarter of the jump, and at most 16 ms.
     pub(super) const fn spread(&self, tick: u64, now: u64, seed: u64) -> u64 {
         let time = self.time_at(now);
         let jump = tick.saturating_sub(if time > self.reached { time } else { self.reached });

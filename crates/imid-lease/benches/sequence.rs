@@ -9,12 +9,12 @@
 //! - `shuffled`: each of a million sessions in turn, in an order that the processor cannot guess. Each number comes from a
 //!   cache line that was last used a million numbers ago. No real traffic is worse.
 //!
-//! `floor` is the least that a number can take: a lock, and one addition at a random place in as many bytes as the sessions
-//! take. It is measured in the same run.
+//! `floor` is the least that a number can take: a lock, and one addition at a random place in as many bytes as the
+//! sessions take. It is measured in the same run.
 //!
-//! Each measurement is the median of the faster half of many short ones, because programs beside this one make some of them
-//! slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled sessions and
-//! more than the floor, or if there is more than one write for 10,000 numbers.
+//! Each measurement is the median of the faster half of many short ones, because programs beside this one make some of
+//! them slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled
+//! sessions and more than the floor, or if there is more than one write for 10,000 numbers.
 #![allow(missing_docs, reason = "a bench")]
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the numbers are small")]
 
@@ -66,7 +66,8 @@ fn zipf(random: &mut Random) -> Vec<usize> {
         .collect()
 }
 
-/// Runs `mint` on several threads, each from another place of the items on, and returns the nanoseconds of an item in a thread.
+/// Runs `mint` on several threads, each from another place of the items on, and returns the nanoseconds of an item in a
+/// thread.
 fn measure<T: Sync>(threads: usize, items: &[T], mint: impl Fn(&[T]) + Sync) -> f64 {
     let barrier = Barrier::new(threads);
     let run = |thread: usize| {

@@ -1,4 +1,5 @@
-//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of lanes.
+//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of
+//! lanes.
 //!
 //! ```
 //! use imid_lease::register::MemoryRegister;
@@ -49,11 +50,11 @@ pub struct LaneView {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FreeIf {
-    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that is
-    /// longer.
+    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that
+    /// is longer.
     UnchangedFor(Duration),
-    /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no other lane
-    /// is free, it cannot mint. No ID comes twice.
+    /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no
+    /// other lane is free, it cannot mint. No ID comes twice.
     Forced,
 }
 
@@ -117,11 +118,11 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
     Err(AdminKind::Busy { key }.into())
 }
 
-/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No process
-/// may use the space meanwhile.
+/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No
+/// process may use the space meanwhile.
 ///
-/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a clock from
-/// now on. Returns that time, in unix milliseconds.
+/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a
+/// clock from now on. Returns that time, in unix milliseconds.
 ///
 /// # Errors
 /// The register does not answer; there is no such space; a record has another format; a process uses the space.
@@ -166,13 +167,14 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     Ok(floor_ms)
 }
 
-/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing from
-/// then on. Start them again with the new number.
+/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing
+/// from then on. Start them again with the new number.
 ///
 /// If it fails in between, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer; there is no such space; it has this number of bits already; a record has another format.
+/// The register does not answer; there is no such space; it has this number of bits already; a record has another
+/// format.
 pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) -> Result<MetaRecord, AdminError> {
     let (meta, old) = describe(register, space)?;
     if meta.bits == bits {

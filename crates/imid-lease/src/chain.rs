@@ -9,8 +9,8 @@ const NEAR: usize = 4;
 /// The number of buckets: bucket n has 2^n values.
 const BUCKETS: usize = 32;
 
-/// Values of which the last one is in use. None of them is dropped before the list is, because a thread may still use an
-/// earlier one.
+/// Values of which the last one is in use. None of them is dropped before the list is, because a thread may still use
+/// an earlier one.
 #[derive(Debug)]
 pub(crate) struct Chain<T> {
     len: AtomicUsize,

@@ -41,8 +41,8 @@ pub(crate) enum LeaseKind {
 impl LeaseError {
     /// Returns how long to wait until the same call can succeed.
     ///
-    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went back or
-    /// does not fit, or the [error of the generator](Self::generate_error) has no such time.
+    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went
+    /// back or does not fit, or the [error of the generator](Self::generate_error) has no such time.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             LeaseKind::Generate(error) => error.retry_after(),
@@ -71,12 +71,14 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Silent { .. })
     }
 
-    /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a lease.
+    /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
+    /// lease.
     pub const fn is_used_up(self) -> bool {
         matches!(self.0, LeaseKind::UsedUp { .. })
     }
 
-    /// Returns whether the register went back to an earlier state, as after a restored backup. This process mints nothing any more.
+    /// Returns whether the register went back to an earlier state, as after a restored backup. This process mints
+    /// nothing any more.
     pub const fn is_reverted(self) -> bool {
         matches!(self.0, LeaseKind::Reverted)
     }

@@ -23,9 +23,8 @@ use crate::status::{Phase, Status};
 
 /// Mints the IDs of one process in a lane that a register grants.
 ///
-/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, as long as the register keeps its word. The
-/// rest is as [`imid::Generator`] promises it: **lock-free** minting that **never blocks**, and IDs that are **monotonic**
-/// (per session with more than one stripe), also when the lane changes.
+/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, while the register keeps its promises.
+/// **Lock-free**, **never blocks** and **monotonic** as [`imid::Generator`] is, also when the lane changes.
 ///
 /// | event | what happens |
 /// | --- | --- |
@@ -54,7 +53,7 @@ pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize 
     keeper: Keeper,
 }
 
-/// What threads that mint and the keeper share.
+/// The state that the threads that mint share with the keeper.
 struct Inner<C, const STRIPES: usize> {
     /// The generators of all lanes that were granted, in order. The last one mints.
     generators: Chain<Arc<LaneGenerator<C, STRIPES>>>,
@@ -71,11 +70,11 @@ struct LaneGenerator<C, const STRIPES: usize> {
 }
 
 impl LeasedGenerator {
-    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing to
-    /// configure.
+    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing
+    /// to configure.
     ///
-    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this one
-    /// can have minted. That can be ahead of the clock by the horizon, 10 s.
+    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this
+    /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
     ///
     /// ```
     /// use imid::{Session, SessionType};
@@ -107,8 +106,8 @@ where
     /// It starts a thread, which keeps the lease until the generator is dropped.
     ///
     /// # Errors
-    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has no
-    /// free lane in [`open_within`](Options::open_within).
+    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has
+    /// no free lane in [`open_within`](Options::open_within).
     pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {
         let Options { clock, settings } = options;
         let (space, name) = settings.check()?;
@@ -116,7 +115,7 @@ where
         let lane_bits = space.bits();
         let inner =
             Arc::new(Inner { generators: Chain::new(), clock: clock.clone(), settings: settings.clone(), lane_bits });
-        // What the keeper cannot report.
+        // Finds settings that do not fit now, because the keeper could not report them.
         inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
@@ -144,7 +143,8 @@ where
         self.try_again(|generator| generator.generate(session))
     }
 
-    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in
+    /// all.
     ///
     /// # Errors
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
@@ -155,8 +155,8 @@ where
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate), the limits holding for the last ID of the run; and a run that is longer than
-    /// [`max_lead`](Options::max_lead) allows, as for [`imid::Generator::batch`].
+    /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run that is longer than
+    /// [`max_lead`](Options::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
         if let Some(granted) = self.running()
@@ -167,10 +167,10 @@ where
         self.try_again(|generator| generator.batch(session, n))
     }
 
-    /// [`batch`](Self::batch) into a slice: all of it, or nothing.
+    /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
     ///
     /// # Errors
-    /// As for [`batch`](Self::batch); the slice is then as it was.
+    /// As for [`batch`](Self::batch). The slice then has its old contents.
     #[inline]
     pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
         if let Some(granted) = self.running()
@@ -186,8 +186,8 @@ where
     /// While the lane changes, which takes microseconds, it waits for the next one.
     ///
     /// # Errors
-    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock: it may be forged, and nothing changes. The
-    /// clock has no usable time.
+    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
+    /// changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         loop {
@@ -202,17 +202,16 @@ where
         }
     }
 
-    /// Returns the state of the lease, for an operator. In a forked child it is that of the parent at the time of the fork, at the
-    /// latest.
+    /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](Phase::Stopped).
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
     }
 
     /// Gives the lane back. Later calls are an error ([`LeaseError::is_closed`]).
     ///
-    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts; if it
-    /// does not answer, the lane stays taken until the time-out. Dropping the generator does the same. In a forked child
-    /// this does nothing.
+    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts.
+    /// If the register does not answer, the lane stays taken until the time-out. Dropping the generator does the same.
+    /// In a forked child this does nothing.
     pub fn close(&self) {
         self.keeper.close();
     }
@@ -227,7 +226,8 @@ where
         self.inner.generators.last().map(Arc::as_ref)
     }
 
-    /// Returns whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
+    /// Returns whether the generator that was the last one stays the last one, after it was sealed. Waits for the next
+    /// one.
     #[cold]
     #[inline(never)]
     fn is_last(&self, seen: usize) -> bool {
@@ -336,7 +336,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
     }
 }
 
-/// Some ID of the millisecond before: a floor makes all IDs come in later milliseconds.
+/// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
     MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::default() }).ok()

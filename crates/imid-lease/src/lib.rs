@@ -1,8 +1,9 @@
 //! Lanes, worker IDs and sequences for [`imid`], granted by a shared register.
 //!
-//! A grant says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register before it uses
-//! it, by compare-and-set. The ceiling only grows. So a process that is paused, cut off, or has a wrong clock mints only IDs
-//! that no other process will ever mint. Time-outs decide only how soon the lane of a dead process is used again.
+//! A grant says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register before it
+//! uses it, by compare-and-set. The ceiling only grows. So a process that is paused, cut off, or has a wrong clock
+//! mints only IDs that no other process will ever mint. Time-outs decide only how soon the lane of a dead process is
+//! used again.
 //!
 //! One process on one host needs a file and no service:
 //!
@@ -24,13 +25,13 @@
 //!
 //! # What is promised
 //!
-//! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers reads
-//! with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If processes
-//! of one space use two registers, nothing notices it. An operator can compare [`Status::register`].
+//! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
+//! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If
+//! processes of one space use two registers, nothing notices it. An operator can compare [`Status::register`].
 //!
-//! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both can mint
-//! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back.
-//! Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
+//! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both
+//! can mint the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives
+//! its lane back. Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
 //!
 //! **Ordered** as [`imid::Generator`] promises, also when the lane changes.
 //!
@@ -64,9 +65,9 @@
 //!
 //! # Cost
 //!
-//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10 s. A
-//! lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A leased generator
-//! adds a load and two compares to the time to mint; see `benches/leased.rs`.
+//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10
+//! s. A lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A
+//! leased generator adds a load and two compares to the time to mint; see `benches/leased.rs`.
 
 mod space;
 

@@ -17,8 +17,9 @@
 //! | `imid_sequence_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
 //!
 //! Those of a lease have the labels `space` and `holder`. They are updated at each renewal and at each change, so
-//! `imid_lease_seconds_left` is what was left then. Those of a sequence have the labels `sequence` and `owner`. They are updated
-//! when its thread has done its work: at least once in each quarter of the time-out while it holds a section.
+//! `imid_lease_seconds_left` is what was left then. Those of a sequence have the labels `sequence` and `owner`. They
+//! are updated when its thread has done its work: at least once in each quarter of the time-out while it holds a
+//! section.
 
 use metrics::{Label, counter, gauge};
 

@@ -31,15 +31,16 @@ macro_rules! shared_setters {
         #[doc = concat!("number. ", $holder)]
         ///
         #[doc = concat!("A process that starts can take a ", $leased, " of the same name at once, without waiting for the")]
-        /// time-out. So a name should be the same after a restart, and no two live processes should have it. If two have,
+        /// time-out. So a name should be the same after a restart, and no two live processes should have it. If two
+        /// have,
         #[doc = concat!("one of them loses its ", $leased, ", and no ID comes twice.")]
         pub fn holder(mut self, name: impl Into<String>) -> Self {
             self.settings.holder = Some(name.into());
             self
         }
 
-        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. The register may be out of reach
-        /// for three quarters of this time, and minting goes on.
+        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. The register may be out of
+        /// reach for three quarters of this time, and minting goes on.
         ///
         #[doc = $horizon]
         /// There is one write in each quarter of it. After a crash the next IDs can be ahead of the clock by up to this
@@ -145,8 +146,9 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
 
     /// Sets how many bits of the spin tell lanes apart, from 0 to 12. Default: 4, which is 16 lanes.
     ///
-    /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than processes,
-    /// old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and stripe.
+    /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than
+    /// processes, old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and
+    /// stripe.
     pub fn lane_bits(mut self, bits: u32) -> Self {
         self.settings.lane_bits = bits;
         self

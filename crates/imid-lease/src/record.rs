@@ -5,8 +5,8 @@
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
-//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs are.
-//! A record of another format is an error, and nothing overwrites it.
+//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs
+//! are. A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -202,7 +202,8 @@ impl LaneRecord {
     /// Reads the text of a lane's record.
     ///
     /// # Errors
-    /// A text of another format, such as `imid-lease/2 ...`, of another kind of record, or with a field that is missing.
+    /// A text of another format, such as `imid-lease/2 ...`, of another kind of record, or with a field that is
+    /// missing.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "lane")?;
         let record = Self {

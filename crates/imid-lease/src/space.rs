@@ -6,8 +6,8 @@ use thiserror::Error;
 
 /// The lanes of one ID space: their name in the register, the layout of the IDs, and how many bits tell lanes apart.
 ///
-/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces with
-/// different names.
+/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces
+/// with different names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Space {
     name: String,

@@ -13,8 +13,8 @@ pub struct Status {
     pub phase: Phase,
     /// The UUID of the register, or `None` until it was read. All processes of one ID space must show the same UUID.
     pub register: Option<Uuid>,
-    /// Whether this process found the register empty at its start. If the register was in use before, its records are lost.
-    /// An example is a file on a disk that is new after each start of a container.
+    /// Whether this process found the register empty at its start. If the register was in use before, its records are
+    /// lost. An example is a file on a disk that is new after each start of a container.
     pub is_new_register: bool,
     /// Whether the register can lose acknowledged writes, and why.
     pub promise: Promise,

@@ -1,4 +1,5 @@
-//! Checks what each public type can be used for: whether it can be shared, sent, copied, compared and kept across a panic.
+//! Checks what each public type can be used for: whether it can be shared, sent, copied, compared and kept across a
+//! panic.
 
 #[allow(dead_code, reason = "another test uses the rest")]
 mod public;

@@ -39,8 +39,8 @@ fn literal(code: &str) -> Option<String> {
     }
 }
 
-/// The words of an error are in its `#[error("...")]` or in its constructor. For each of them, a line of a test must have the
-/// same words. The line can have any text in place of the parts in braces.
+/// The words of an error are in its `#[error("...")]` or in its constructor. For each of them, a line of a test must
+/// have the same words. The line can have any text in place of the parts in braces.
 #[test]
 fn the_words_of_each_error_are_asserted() {
     let tests = tests();

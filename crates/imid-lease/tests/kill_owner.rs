@@ -1,8 +1,8 @@
 //! Owners of a sequence that are killed, or paused while another one takes their sections.
 //!
-//! `IMID_KILLS` sets how many owners are killed on each register (20 by default). The register is a file, and PostgreSQL if
-//! the feature `postgres` is on and `IMID_POSTGRES_URL` is set:
-//! `IMID_KILLS=1000 ci/services.sh run postgres -- cargo test -p imid-lease --features postgres --test kill_owner -- --nocapture`
+//! `IMID_KILLS` sets how many owners are killed on each register (20 by default). The register is a file, and
+//! PostgreSQL if the feature `postgres` is on and `IMID_POSTGRES_URL` is set: `IMID_KILLS=1000 ci/services.sh run
+//! postgres -- cargo test -p imid-lease --features postgres --test kill_owner -- --nocapture`
 #![cfg(unix)]
 
 mod skip;

@@ -282,7 +282,8 @@ fn a_lane_of_another_format_is_left_alone() {
     assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
 }
 
-/// The generator's own rules would follow each of these jumps: the short ones at once, the long ones after a second reading.
+/// The generator's own rules would follow each of these jumps: the short ones at once, the long ones after a second
+/// reading.
 #[test]
 fn a_clock_that_jumps_is_not_followed() {
     let start = 1_795_204_812_345;

@@ -54,7 +54,8 @@ impl Found {
     }
 }
 
-/// A snapshot of this recorder sets all values to zero. So each lease is brought into one state, and then there is one snapshot.
+/// A snapshot of this recorder sets all values to zero. So each lease is brought into one state, and then there is one
+/// snapshot.
 #[test]
 fn each_documented_metric_has_the_value_of_the_last_event() {
     let recorder = DebuggingRecorder::new();
@@ -139,7 +140,8 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let renewals = found.value("imid_lease_renewals_total", "renewed");
     assert!((renewals_before as f64..=renewals_after as f64).contains(&renewals), "{renewals}");
     let left = found.value("imid_lease_seconds_left", "renewed");
-    // The clock and the process's own time are each in whole milliseconds. So a ceiling can be one more ahead than the horizon.
+    // The clock and the process's own time are each in whole milliseconds. So a ceiling can be one more ahead than the
+    // horizon.
     assert!((0.5..=1.001).contains(&left), "just after a renewal: {left}");
     found
         .is("moved", &[("imid_lease_held", 1.0), ("imid_lease_lost_total", 1.0), ("imid_lease_lane", new_lane.into())]);

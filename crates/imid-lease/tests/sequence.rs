@@ -357,7 +357,8 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
     register.0.set_down(true);
     let start = Instant::now();
     let mut last = 0;
-    // 900 numbers a second from a block of 1,000 for each second. A busy machine takes longer for more than half of them.
+    // 900 numbers a second from a block of 1,000 for each second. A busy machine takes longer for more than half of
+    // them.
     while start.elapsed() < Duration::from_secs(seconds) || last <= 500 * seconds {
         if u128::from(last) * 1_000 / 900 < start.elapsed().as_millis() {
             let number = segment.next().expect("the block lasts");

@@ -1,5 +1,5 @@
-//! A sequence and a segment in a forked child, which are the parent's. The file has one test, because a fork copies only
-//! one thread.
+//! A sequence and a segment in a forked child, which are the parent's. The file has one test, because a fork copies
+//! only one thread.
 #![cfg(unix)]
 
 mod strong;
@@ -23,6 +23,10 @@ fn a_forked_child_has_no_numbers() {
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = sequence.next(conversation).is_err_and(SequenceError::is_forked)
+                && sequence.claim(0).is_err_and(SequenceError::is_forked)
+                && sequence.release(0).is_err_and(SequenceError::is_forked)
+                && sequence.holder(0).is_none()
+                && (sequence.status().held, segment.status().left) == (0, 0)
                 && segment.next().is_err_and(SegmentError::is_forked);
             // A child that waited for the parent's keeper would never end.
             drop(sequence);
@@ -31,6 +35,7 @@ fn a_forked_child_has_no_numbers() {
             unsafe { nix::libc::_exit(i32::from(is_refused)) }
         }
         ForkResult::Parent { child } => {
+            assert_eq!((sequence.status().held, segment.status().left), (64, 100));
             assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 1));
             assert_eq!(sequence.next(conversation).unwrap().value(), 1);
             assert_eq!(segment.next().unwrap(), 1);

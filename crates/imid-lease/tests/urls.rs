@@ -1,5 +1,5 @@
-//! URLs that are refused, and servers that do not answer. A URL that asks for TLS is refused, so that a password never goes to
-//! the network in plain text by mistake.
+//! URLs that are refused, and servers that do not answer. A URL that asks for TLS is refused, so that a password never
+//! goes to the network in plain text by mistake.
 #![cfg(all(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 
 use std::io::{Read, Write};

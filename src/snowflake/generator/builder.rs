@@ -64,15 +64,16 @@ impl<C, S> Builder<C, S> {
     /// after the last ID that the store knows to prevent it. The first ID is in a tick that begins at the floor or
     /// later, so a floor inside of a tick excludes the whole tick.
     ///
-    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to wait.
-    /// A node that is swapped in later has a floor of its own ([`used_until_ms`](super::SpareNode::used_until_ms)).
+    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to
+    /// wait. A node that is swapped in later has a floor of its own
+    /// ([`used_until_ms`](super::SpareNode::used_until_ms)).
     pub const fn floor(mut self, timestamp_ms: u64) -> Self {
         self.floor_ms = timestamp_ms;
         self
     }
 
-    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it later.
-    /// Default: the end of the layout's last tick.
+    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it
+    /// later. Default: the end of the layout's last tick.
     ///
     /// The last ID is in a tick that ends at the ceiling or before it, so a ceiling inside of a tick excludes the whole
     /// tick.

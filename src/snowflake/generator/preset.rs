@@ -17,8 +17,8 @@ use crate::snowflake::layout::Layout;
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
 /// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
-/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once, and
-/// when the ceiling of the node is reached.
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once,
+/// and when the ceiling of the node is reached.
 ///
 /// ```
 /// use core::time::Duration;

@@ -11,7 +11,8 @@
 //! For the stamp transition the node is a lane, which it adds to a stamp at the end. The node is in the word because a
 //! swap changes node and stamp in one atomic step.
 //!
-//! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never minted:
+//! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never
+//! minted:
 //! - The first stamp means that there is no last stamp. The transition begins after it.
 //! - The greatest stamp means that the generator is closed. No transition leads to it or leaves it.
 //!
@@ -85,7 +86,8 @@ impl State {
         })
     }
 
-    /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor anyway.
+    /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor
+    /// anyway.
     pub(super) fn raised(self, floor_ms: u64, layout: Layout) -> Option<Self> {
         let raised = Self::new(self.node, floor_ms, layout);
         (raised.last > self.last).then_some(raised)
@@ -126,8 +128,8 @@ const fn closed(layout: Layout) -> u64 {
     (1 << layout.stamp_bits()) - 1
 }
 
-/// Returns the first stamp that no ID may have if its whole tick must be before this time, in unix milliseconds. There is
-/// always one: the stamp that means "closed".
+/// Returns the first stamp that no ID may have if its whole tick must be before this time, in unix milliseconds. There
+/// is always one: the stamp that means "closed".
 pub(super) const fn ceiling(ms: u64, layout: Layout) -> u64 {
     let (first, closed) = (layout.tick_until(ms) << layout.sequence_bits(), closed(layout));
     if first < closed { first } else { closed }
@@ -135,7 +137,8 @@ pub(super) const fn ceiling(ms: u64, layout: Layout) -> u64 {
 
 /// Returns whether the tick of a clock reading ends at a ceiling or before it, both in unix milliseconds.
 ///
-/// This is the same question as for the stamps of [`ceiling`]. It is asked here of a ceiling that is not known as a stamp.
+/// This is the same question as for the stamps of [`ceiling`]. It is asked here of a ceiling that is not known as a
+/// stamp.
 #[inline]
 pub(super) const fn is_below(ceiling_ms: u64, now_ms: u64, layout: Layout) -> bool {
     // The tick begins before the end of this millisecond, and ends its length later. This spares most calls a division.

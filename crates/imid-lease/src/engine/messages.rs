@@ -4,7 +4,7 @@ use super::rules::Rules;
 use crate::record::Name;
 use crate::space::Space;
 
-/// What an engine is told once.
+/// The settings of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) space: Space,
@@ -49,7 +49,7 @@ pub(crate) enum Action {
     Read { key: String },
     /// Write a record if it is still `seen`. Reply: [`Reply::Written`].
     Write { attempt: u64, key: String, seen: Option<String>, value: String },
-    /// Delete a record. No rule asks for it.
+    /// Delete a record. Only an engine without the rule does this, in a test.
     #[cfg(test)]
     Delete { key: String },
     /// Seal the running generator, if there is one. Reply: [`Reply::Sealed`].
@@ -58,11 +58,11 @@ pub(crate) enum Action {
     Start(Grant),
     /// Raise the ceiling of the running generator.
     Raise { ceiling_ms: u64 },
-    /// Nothing until this monotonic time, or until the generator needs room.
+    /// Do nothing until this monotonic time, or until the generator needs a higher ceiling.
     Sleep { until_ms: u64 },
-    /// A reply is outstanding.
+    /// Wait for a reply.
     Wait,
-    /// Nothing any more.
+    /// Do nothing any more.
     Done,
 }
 
@@ -75,8 +75,8 @@ pub(crate) enum Reply {
     Read(Result<Option<String>, Silence>),
     /// The outcome of an attempt to write.
     Written { attempt: u64, outcome: Outcome },
-    /// The first millisecond after each stamp that the sealed generator has minted, or will return from a call under way;
-    /// 0 if there is none.
+    /// The first millisecond after each stamp that the sealed generator has minted, or will return from a call under
+    /// way; 0 if there is none.
     Sealed { end_ms: u64 },
 }
 

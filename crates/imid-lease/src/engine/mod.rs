@@ -1,12 +1,12 @@
-//! The lease protocol as a pure state machine: it is told what happened and when, and says what to do next. It has no clock,
-//! no thread and no connection.
+//! The lease protocol as a pure state machine. It learns what happened and when, and returns what to do next. It has no
+//! clock, no thread and no connection.
 //!
-//! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by compare-and-set,
-//! and it only grows, so a holder that is paused, cut off, or has a wrong clock can only mint stamps that nobody else will
-//! ever be granted. [`Rule`] names each rule and says what goes wrong without it.
+//! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
+//! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
+//! no other holder is granted. [`Rule`] names each rule and says what goes wrong without it.
 //!
-//! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome with
-//! [`reply`](Engine::reply).
+//! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
+//! with [`reply`](Engine::reply).
 
 pub(crate) mod believe;
 mod messages;
@@ -51,9 +51,9 @@ struct Present {
     record: LaneRecord,
     /// When `record` was first known.
     since_ms: u64,
-    /// What the attempts since the last acknowledgement wrote, that one included.
+    /// The attempts since the last acknowledged one, with their records. The acknowledged one is included.
     attempts: Vec<(u64, LaneRecord)>,
-    /// The room at the last acknowledgement.
+    /// How many milliseconds were left below the ceiling at the last acknowledgement.
     room_ms: u64,
     is_lost: bool,
 }
@@ -170,8 +170,8 @@ impl Engine {
         self.is_closing = true;
     }
 
-    /// Returns what to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write a record
-    /// that this one takes for its own.
+    /// Returns what to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write
+    /// a record that this one takes for its own.
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
@@ -215,7 +215,7 @@ impl Engine {
         }
     }
 
-    /// Turns to the release, if the engine was closed and no reply is outstanding.
+    /// Begins to give the lane back, if the engine was closed and no reply is outstanding.
     fn begin_to_close(&mut self) {
         let can_close = matches!(
             self.step,
@@ -346,7 +346,7 @@ impl Engine {
         self.next_ms
     }
 
-    /// Returns how many lanes are in the hands of others, as they were last read.
+    /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
         let is_held = |seen: &&Seen| seen.record.as_ref().is_some_and(|record| record.state == LaneState::Held);
         self.seen.values().filter(is_held).count()

@@ -137,8 +137,8 @@ impl Engine {
         Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
     }
 
-    /// Returns the lane with the least ceiling among those that can be taken. The token decides between equal ones, so that
-    /// processes that start together do not all try the same lane.
+    /// Returns the lane with the least ceiling among those that can be taken. The token decides between equal ones, so
+    /// that processes that start together do not all try the same lane.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen));
@@ -176,7 +176,7 @@ impl Engine {
         Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own })
     }
 
-    /// Returns where the next holder of a lane starts; `None` if nobody may take it.
+    /// Returns where the next holder of a lane starts; `None` if no process may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
         match &seen.record {
             Some(record) if record.state == LaneState::Closed => None,
@@ -207,7 +207,7 @@ impl Engine {
         self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
     }
 
-    /// Returns when the next lane can be taken at the earliest, if nobody gives one back before.
+    /// Returns when the next lane can be taken at the earliest, if no process gives one back before.
     pub(crate) fn next_time_out_ms(&self) -> Option<u64> {
         let ends = |seen: &Seen| {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;

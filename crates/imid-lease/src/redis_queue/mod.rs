@@ -24,8 +24,8 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// The rollback article's queue as it is: a Redis list of worker IDs (`RPUSH worker-ids 0 1 2 ...`).
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
-/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis: a
-/// thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
+/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
+/// a thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
@@ -87,8 +87,8 @@ pub struct RedisQueueStatus {
     pub spare: usize,
     /// How many worker IDs generators have.
     pub in_use: usize,
-    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when the
-    /// queue was closed.
+    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when
+    /// the queue was closed.
     pub lost: u64,
     /// Why the last attempt to pop or push a worker ID failed, if none has succeeded since.
     pub last_error: Option<String>,
@@ -166,8 +166,8 @@ impl RedisQueue {
     ///
     /// # Errors
     /// The URL cannot be understood ([`is_register`](OpenError::is_register)). In
-    /// [`open_within`](RedisQueueOptions::open_within) Redis does not answer or the list has another value than a worker ID of
-    /// the layout (the same), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
+    /// [`open_within`](RedisQueueOptions::open_within) Redis does not answer or the list has another value than a
+    /// worker ID of the layout (the same), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
     pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, OpenError> {
         let list = RedisList::new(url, key, options.time_limit).map_err(OpenKind::List)?;
         Self::start(list, key, &options)
@@ -204,8 +204,8 @@ impl RedisQueue {
         Ok(queue)
     }
 
-    /// Returns a generator with the system clock, with the preset and a worker ID of its own. It takes others from here when
-    /// it needs one.
+    /// Returns a generator with the system clock, with the preset and a worker ID of its own. It takes others from here
+    /// when it needs one.
     ///
     /// # Errors
     /// - There is no worker ID that can be used now: all are in use, or were popped at a later time than the clock shows.
@@ -263,8 +263,8 @@ impl RedisQueue {
         }
     }
 
-    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does the
-    /// same. In a forked child this does nothing.
+    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does
+    /// the same. In a forked child this does nothing.
     pub fn close(&self) {
         self.0.close();
     }

@@ -56,8 +56,8 @@ impl<L: List> Work<L> {
         }
     }
 
-    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list is
-    /// empty.
+    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list
+    /// is empty.
     fn work(&mut self) -> Result<Job, ()> {
         let now_ms = self.list.now_ms();
         let store_ms = now_ms.map_err(|failure| self.note(failure))?;
@@ -75,8 +75,8 @@ impl<L: List> Work<L> {
         })
     }
 
-    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process may have
-    /// used the worker ID and pushed it since an earlier reading.
+    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process
+    /// may have used the worker ID and pushed it since an earlier reading.
     fn add_popped(&mut self, store_ms: u64) -> Result<(), ()> {
         let Some(node) = self.popped.take() else { return Ok(()) };
         let is_new = self.shared.state().stock.add(node, store_ms);

@@ -47,11 +47,11 @@ pub use postgres::PostgresRegister;
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
 /// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
-/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never write equal values. Comparing the values
-/// therefore compares version and token.
+/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
+/// write equal values. Comparing the values therefore compares version and token.
 ///
-/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call connects
-/// again.
+/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
+/// connects again.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///
@@ -84,17 +84,18 @@ pub trait Register: Send {
 
     /// Returns whether the store keeps both promises, as far as the adapter can tell.
     ///
-    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen them.
+    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen
+    /// them.
     fn promise(&self) -> Promise;
 }
 
-/// Whether a store can lose or reorder acknowledged writes.
+/// Says whether a store can lose or reorder acknowledged writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Promise {
-    /// It cannot, as it is set up.
+    /// With its present settings it cannot.
     Strong,
-    /// It can, for this reason. IDs can then come twice.
+    /// It can, for this reason. IDs can come twice after it has lost a write.
     Weak(Cow<'static, str>),
 }
 
@@ -189,7 +190,7 @@ fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// A call that the store did not answer, or whose answer cannot be understood.
+/// The store did not answer a call, or its answer cannot be understood.
 #[derive(Debug)]
 pub struct RegisterError {
     context: String,
@@ -203,7 +204,7 @@ impl RegisterError {
         Self { context: context.into(), source: None, is_another_machine: false }
     }
 
-    /// Adds the error of the client library.
+    /// Adds the cause, such as the error of a client library. The message then ends with it.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());

@@ -15,7 +15,8 @@ use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | |
 ///
-/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an error.
+/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an
+/// error.
 ///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.

@@ -9,8 +9,8 @@ use crate::{Promise, Register};
 /// Why a store has no block.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
-/// A block of numbers that the store has granted: `end - length` to `end - 1`. Every implementation of [`Blocks`] makes it,
-/// so it gets no more fields.
+/// A block of numbers that the store has granted: `end - length` to `end - 1`. Every implementation of [`Blocks`] makes
+/// it, so it gets no more fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The first number after the block.
@@ -45,8 +45,8 @@ pub struct RegisterBlocks<R> {
 }
 
 impl<R: Register> RegisterBlocks<R> {
-    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1 to
-    /// 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1
+    /// to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
     ///
     /// # Errors
     /// The name has other characters or another length, or the step is not 1 to 10⁹.

@@ -66,8 +66,8 @@ impl OpenError {
         matches!(self.0, OpenKind::Name { .. } | OpenKind::Step { .. })
     }
 
-    /// Returns whether the store did not grant the first block: it did not answer, it can lose acknowledged writes, or it
-    /// does not have the line of numbers.
+    /// Returns whether the store did not grant the first block: it did not answer, it can lose acknowledged writes, or
+    /// it does not have the line of numbers.
     pub const fn is_store(&self) -> bool {
         matches!(self.0, OpenKind::Store(_))
     }

@@ -1,14 +1,14 @@
 //! A named line of numbers, taken from a store in blocks: Leaf-segment.
 //!
-//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone for
-//! a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate: it
-//! doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
+//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone
+//! for a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate:
+//! it doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
 //! Meituan's Leaf, and [`leaf`] works on Leaf's own table.
 //!
 //! # What is promised
-//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers only
-//! grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of its two
-//! blocks, and an answer that is lost loses a block.
+//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers
+//! only grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of
+//! its two blocks, and an answer that is lost loses a block.
 //!
 //! | fault | effect |
 //! | --- | --- |
@@ -136,12 +136,12 @@ impl Segment {
     /// **Never blocks on the network**: it takes the number from memory.
     ///
     /// # Errors
-    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is a
-    /// forked child of the one that opened the segment.
+    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is
+    /// a forked child of the one that opened the segment.
     #[inline]
     pub fn next(&self) -> Result<u64, SegmentError> {
         // Before the lock: in a forked child another thread may have held it for ever.
-        if imid::process::mark() != self.process {
+        if self.is_forked() {
             return Err(Kind::Forked.into());
         }
         let mut numbers = lock(&self.shared.numbers);
@@ -155,8 +155,11 @@ impl Segment {
         number.ok_or(kind.into())
     }
 
-    /// Returns what operators should see.
+    /// Returns the state, for operators. In a forked child the segment has no numbers.
     pub fn status(&self) -> SegmentStatus {
+        if self.is_forked() {
+            return SegmentStatus { left: 0, blocks: 0, last_error: None };
+        }
         let numbers = lock(&self.shared.numbers);
         let spare = numbers.spare.map_or(0, |spare| spare.length);
         let last_error = numbers.last_error.clone();
@@ -164,10 +167,18 @@ impl Segment {
     }
 }
 
+impl Segment {
+    /// Returns whether this process is a forked child of the one that opened the segment. A lock that another thread
+    /// held at the fork is never released in it.
+    fn is_forked(&self) -> bool {
+        imid::process::mark() != self.process
+    }
+}
+
 impl Drop for Segment {
     fn drop(&mut self) {
         // A forked child has no keeper.
-        if imid::process::mark() == self.process
+        if !self.is_forked()
             && let Some(keeper) = self.keeper.take()
         {
             self.shared.closing.store(true, Ordering::Release);

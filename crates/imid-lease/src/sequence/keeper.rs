@@ -101,14 +101,10 @@ impl Shared {
     pub(crate) fn status(&self, register: Uuid) -> SequenceStatus {
         let report = lock(&self.report).clone();
         let mut status = SequenceStatus {
-            register,
-            held: 0,
-            reverted: 0,
             lost: report.lost,
             writes: report.writes,
-            sessions: 0,
-            bytes: 0,
             last_error: report.error,
+            ..SequenceStatus::none(register)
         };
         for section in &self.sections {
             let numbers = section.numbers();
@@ -148,7 +144,7 @@ pub(crate) struct Keeper {
     pub(crate) register: Box<dyn Register>,
     #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
     pub(crate) register_id: u128,
-    /// Of the sequence.
+    /// The name of the sequence.
     #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
     pub(crate) name: String,
     pub(crate) engine: Engine,
@@ -161,7 +157,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Runs until the sequence is closed.
     pub(crate) fn run(mut self) {
-        // Set before the first wait: whoever wishes something earlier is seen by the first step.
+        // Set before the first wait. A wish that comes earlier is seen by the first step.
         let _ = self.shared.thread.set(std::thread::current());
         while !self.shared.closing.load(Ordering::Acquire) {
             if let Some(wait) = self.step() {

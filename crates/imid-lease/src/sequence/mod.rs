@@ -1,8 +1,9 @@
 //! Numbers per conversation that grow by one: for gap detection, unread counts and paging.
 //!
-//! The numbers are in memory. What the register holds is one **bound** per section of sessions, which is written ahead in
-//! steps, as in `WeChat`'s seqsvr: all numbers of a section's sessions are below its bound. With a step of 10,000 one write
-//! pays for at least 10,000 numbers of the busiest session, and for those of all other sessions of the section.
+//! The numbers are in memory. What the register holds is one **bound** per section of sessions, which is written ahead
+//! in steps, as in `WeChat`'s seqsvr: all numbers of a section's sessions are below its bound. With a step of 10,000
+//! one write pays for at least 10,000 numbers of the busiest session, and for those of all other sessions of the
+//! section.
 //!
 //! One process owns a section at a time. Each ownership is an **epoch**, and each number comes with it.
 //!
@@ -37,20 +38,20 @@
 //! - **Never blocks on the network**: [`Sequence::next`] takes a lock for some nanoseconds and looks into a table. The
 //!   keeper's thread calls the register. When it is too late, the caller gets an error that says when to come back.
 //!
-//! A number whose message is never stored leaves a gap inside an epoch, and nothing here explains it. Where that must not
-//! be, take the number in the transaction that stores the message (the recipes in `recipes/`).
+//! A number whose message is never stored leaves a gap inside an epoch, and nothing here explains it. Where that must
+//! not be, take the number in the transaction that stores the message (the recipes in `recipes/`).
 //!
 //! # After a restart
 //! The register does not know the sessions, only the section's bound. So the next owner starts **all** sessions of the
 //! section at one number, the start of the new epoch, whatever each of them had reached. After a crash the start is the
 //! bound: up to one and a half steps above the greatest number of the section. After an orderly close it is the
-//! greatest number plus one. In both cases each session of the section jumps, the quiet ones farther than the busy ones.
-//! A session that is used for the first time in an epoch starts there, too, also if it is new.
+//! greatest number plus one. In both cases each session of the section jumps, the quiet ones farther than the busy
+//! ones. A session that is used for the first time in an epoch starts there, too, also if it is new.
 //!
-//! The register keeps each jump: section, epoch, `from`, `to`. A reader that misses the numbers before `n` knows that they
-//! never come if `n` is the start of a recorded epoch ([`Jumps::explains`]), or if the message says so
-//! ([`Number::is_first_of_epoch`], stored with it), and the message store has accepted `n`. Several epochs can lie between
-//! two messages of a quiet conversation. Their jumps follow each other without a hole.
+//! The register keeps each jump: section, epoch, `from`, `to`. A reader that misses the numbers before `n` knows that
+//! they never come if `n` is the start of a recorded epoch ([`Jumps::explains`]), or if the message says so
+//! ([`Number::is_first_of_epoch`], stored with it), and the message store has accepted `n`. Several epochs can lie
+//! between two messages of a quiet conversation. Their jumps follow each other without a hole.
 //!
 //! # What the message store does
 //! It keeps the greatest epoch and number of each conversation, and accepts a message in one transaction with
@@ -77,11 +78,11 @@
 //! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
 //!
 //! # Cost
-//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock, and one
-//! or two cache lines of the section's table. With a million sessions those lines come from memory.
+//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock,
+//! and one or two cache lines of the section's table. With a million sessions those lines come from memory.
 //!
-//! Each owner writes one record in each quarter of the time-out to show that it is alive, however many sections it has. The
-//! records of jumps are never deleted; there is one for each section and epoch.
+//! Each owner writes one record in each quarter of the time-out to show that it is alive, however many sections it has.
+//! The records of jumps are never deleted; there is one for each section and epoch.
 
 mod conversation;
 mod engine;
@@ -203,7 +204,8 @@ impl Sequence {
 
     /// Returns the next number of a conversation.
     ///
-    /// **Never blocks on the network**: it takes the number from memory. The keeper's thread fetches the next step ahead.
+    /// **Never blocks on the network**: it takes the number from memory. The keeper's thread fetches the next step
+    /// ahead.
     ///
     /// # Errors
     /// This process does not hold the section; the numbers below the bound are used and the register has not answered
@@ -211,7 +213,7 @@ impl Sequence {
     #[inline]
     pub fn next(&self, conversation: Conversation) -> Result<Number, SequenceError> {
         // Before the lock: in a forked child another thread may have held it for ever.
-        if imid::process::mark() != self.process {
+        if self.is_forked() {
             return Err(SequenceError::forked(conversation.section()));
         }
         let Some(section) = self.shared.sections.get(conversation.section() as usize) else {
@@ -247,7 +249,7 @@ impl Sequence {
     /// Takes a section as soon as it is free, or its owner is silent for the time-out.
     ///
     /// # Errors
-    /// The sequence does not have this section.
+    /// The sequence does not have this section, or this process is a forked child of the one that opened the sequence.
     pub fn claim(&self, section: u32) -> Result<(), SequenceError> {
         self.check(section)?;
         self.shared.claim(section);
@@ -258,29 +260,42 @@ impl Sequence {
     /// number of the section.
     ///
     /// # Errors
-    /// The sequence does not have this section.
+    /// The sequence does not have this section, or this process is a forked child of the one that opened the sequence.
     pub fn release(&self, section: u32) -> Result<(), SequenceError> {
         self.check(section)?;
         self.shared.release(section);
         Ok(())
     }
 
+    /// Returns whether this process is a forked child of the one that opened the sequence. A lock that another thread
+    /// held at the fork is never released in it.
+    fn is_forked(&self) -> bool {
+        imid::process::mark() != self.process
+    }
+
     fn check(&self, section: u32) -> Result<(), SequenceError> {
+        if self.is_forked() {
+            return Err(SequenceError::forked(section));
+        }
         if section < self.sections.get() {
             return Ok(());
         }
         Err(SequenceError::no_such_section(section, self.sections.get()))
     }
 
-    /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was not read
-    /// yet, if no process holds the section, or if the sequence does not have it.
+    /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was
+    /// not read yet, if no process holds the section, or if the sequence does not have it.
     pub fn holder(&self, section: u32) -> Option<String> {
+        if self.is_forked() {
+            return None;
+        }
         lock(&self.shared.report).holders.get(section as usize)?.clone()
     }
 
-    /// Returns what operators should see.
+    /// Returns the state, for operators. In a forked child the sequence holds nothing.
     pub fn status(&self) -> SequenceStatus {
-        self.shared.status(Uuid::from_u128(self.register))
+        let register = Uuid::from_u128(self.register);
+        if self.is_forked() { SequenceStatus::none(register) } else { self.shared.status(register) }
     }
 }
 
@@ -288,7 +303,7 @@ impl Sequence {
 impl Drop for Sequence {
     fn drop(&mut self) {
         // A forked child has no keeper, and must not use its parent's connection.
-        if imid::process::mark() == self.process
+        if !self.is_forked()
             && let Some(keeper) = self.keeper.take()
         {
             self.shared.close();
@@ -317,6 +332,13 @@ pub struct SequenceStatus {
     pub bytes: usize,
     /// The error of the register's last call, if it failed.
     pub last_error: Option<String>,
+}
+
+impl SequenceStatus {
+    /// Returns the state of a sequence that holds nothing.
+    const fn none(register: Uuid) -> Self {
+        Self { register, held: 0, reverted: 0, lost: 0, writes: 0, sessions: 0, bytes: 0, last_error: None }
+    }
 }
 
 /// Reads what all processes of the sequence agree on, or proposes it.

@@ -9,7 +9,7 @@ const MOST_PER_EPOCH: u32 = u32::MAX;
 /// The section asks for a new epoch when a session has got this many numbers.
 const MANY_PER_EPOCH: u32 = 1 << 31;
 
-/// Why there is no number.
+/// Why a conversation gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoNumber {
     /// This process does not hold the section.

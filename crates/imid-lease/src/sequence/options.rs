@@ -61,8 +61,8 @@ impl SequenceOptions {
         self
     }
 
-    /// Sets the name under which this process holds its sections: 1 to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`,
-    /// such as `chat-3`. By default the name is random. Processes that run at the same time need different names.
+    /// Sets the name under which this process holds its sections: 1 to 64 of the characters `a-z`, `0-9`, `-`, `_` and
+    /// `.`, such as `chat-3`. By default the name is random. Processes that run at the same time need different names.
     ///
     /// A restarted process takes the sections that its name held at once, without waiting for the time-out. Operators
     /// see the name in the register.
@@ -79,8 +79,8 @@ impl SequenceOptions {
         self
     }
 
-    /// Sets how long an owner must be silent before another process takes its sections: 10 s by default, at least 100 ms.
-    /// It has no effect on uniqueness.
+    /// Sets how long an owner must be silent before another process takes its sections: 10 s by default, at least 100
+    /// ms. It has no effect on uniqueness.
     pub const fn time_out(mut self, time_out: Duration) -> Self {
         self.time_out = time_out;
         self
@@ -121,9 +121,9 @@ impl SequenceOptions {
     /// called each time before a section is taken, and the new epoch begins above both. A weak register is refused
     /// without it.
     ///
-    /// The answer must be final: from then on the message table must refuse messages of this epoch and lower ones in the
-    /// whole section. So the function raises the section's least epoch in the transaction in which it reads, or no former
-    /// owner runs any more.
+    /// The answer must be final: from then on the message table must refuse messages of this epoch and lower ones in
+    /// the whole section. So the function raises the section's least epoch in the transaction in which it reads, or no
+    /// former owner runs any more.
     ///
     /// The keeper's thread calls the function, so it may use the network.
     pub fn floor<E: Into<Box<dyn Error + Send + Sync>>>(

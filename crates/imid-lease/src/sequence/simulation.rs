@@ -1,8 +1,8 @@
 //! Random schedules of several owners, a register that loses and delays, and a message store that checks epochs.
 //!
-//! A call of the register takes effect some time after it was made. Its answer comes some time later, or the caller gives
-//! up before. So writes are lost, answers are lost, and writes arrive after their callers have given up. Owners crash with
-//! what they have not sent, restart, are paused, and wake with numbers that they minted long ago.
+//! A call of the register takes effect some time after it was made. Its answer comes some time later, or the caller
+//! gives up before. So writes are lost, answers are lost, and writes arrive after their callers have given up. Owners
+//! crash with what they have not sent, restart, are paused, and wake with numbers that they minted long ago.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -521,7 +521,8 @@ fn each_rule_that_is_switched_off_is_missed() {
     }
 }
 
-/// Takes a section, raises its bound, and lets the register go back to the first record. Returns whether the owner stops.
+/// Takes a section, raises its bound, and lets the register go back to the first record. Returns whether the owner
+/// stops.
 fn stops_after_a_restore(broken: Option<Rule>) -> bool {
     let mut simulation = Simulation::new(1, World::Strong, broken);
     let (_, owner) = simulation.owners.pop_first().expect("there are owners");

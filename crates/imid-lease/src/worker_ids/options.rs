@@ -47,8 +47,8 @@ impl<C> WorkerOptions<C> {
 
     /// Sets how many worker IDs are held besides the first one. Default: 1.
     ///
-    /// A generator changes to a spare one when the clock steps back further than it waits, or when its own lease is lost.
-    /// Each of them is a lease with writes of its own, also while it is spare.
+    /// A generator changes to a spare one when the clock steps back further than it waits, or when its own lease is
+    /// lost. Each of them is a lease with writes of its own, also while it is spare.
     pub fn spares(mut self, spares: u8) -> Self {
         self.spares = spares;
         self

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-/// Returns the machine's own ID, or `unknown`. In a container it is that of the container, if its image has none of its own.
+/// Returns the machine's own ID, or `unknown`. In a container it is that of the container, if its image has none of its
+/// own.
 pub(super) fn machine() -> String {
     let read = |path| std::fs::read_to_string(path).ok();
     let id = read("/etc/machine-id").or_else(|| read("/var/lib/dbus/machine-id")).unwrap_or_default();

@@ -12,8 +12,8 @@ use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
 ///
-/// It is refused with the settings with which a [`MysqlRegister`](crate::register::MysqlRegister) is weak, and if the engine of
-/// the table is not `InnoDB`. Each block is one transaction. In a forked child each call is an error.
+/// A server is refused if its settings make a [`MysqlRegister`](crate::register::MysqlRegister) weak, and if the engine
+/// of the table is not `InnoDB`. Each block is one transaction. In a forked child each call is an error.
 #[derive(Debug)]
 pub struct MysqlTable(Remote<Leaf>);
 
@@ -22,7 +22,8 @@ struct Leaf {
 }
 
 impl MysqlTable {
-    /// Reads a URL, as [`MysqlRegister::from_url`](crate::register::MysqlRegister::from_url) does. Does not connect yet.
+    /// Reads a URL, as [`MysqlRegister::from_url`](crate::register::MysqlRegister::from_url) does. Does not connect
+    /// yet.
     ///
     /// # Errors
     /// The URL cannot be understood, it names no database, or it asks for TLS.

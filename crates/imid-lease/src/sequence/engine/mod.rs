@@ -1,7 +1,7 @@
 //! Which section this process holds, and below which bound: a pure state machine.
 //!
-//! The keeper asks [`Engine::poll`] what to do, does it, and tells [`Engine::reply`] what came of it. The engine does no
-//! input or output and reads no clock, so a test can put it through any schedule.
+//! The keeper asks [`Engine::poll`] what to do, does it, and tells [`Engine::reply`] what came of it. The engine does
+//! no input or output and reads no clock, so a test can put it through any schedule.
 //!
 //! The rules are those of the lease protocol, in the space of numbers:
 //! - A bound is used only after its write was acknowledged. A read grants nothing.

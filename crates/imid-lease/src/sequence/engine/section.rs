@@ -92,8 +92,8 @@ impl Section {
 }
 
 impl Taking {
-    /// Returns whether one of this process's attempts is already in the register. Then its epoch has begun, and only the
-    /// acknowledgement is missing.
+    /// Returns whether one of this process's attempts is already in the register. Then its epoch has begun, and only
+    /// the acknowledgement is missing.
     pub(super) fn is_ours(&self) -> bool {
         self.seen.as_ref().is_some_and(|seen| self.attempts.contains(&seen.token))
     }
