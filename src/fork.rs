@@ -1,7 +1,7 @@
 //! Noticing that this process is a forked child.
 //!
-//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each process has
-//! a **mark**. In a new child it is 0 until the child asks for one.
+//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each
+//! process has a **mark**. In a new child it is 0 until the child asks for one.
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
 //! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. Where the kernel or a sandbox does
@@ -46,17 +46,17 @@ impl Ticker {
 
 #[cfg(not(all(unix, feature = "std")))]
 mod no_forks {
-    /// No fork can be seen here: always the same.
+    /// Returns a constant, because forks cannot be noticed here.
     pub(crate) const fn mark() -> u64 {
         super::UNIT
     }
 
-    /// The same.
+    /// Returns the same constant as [`mark`].
     pub(crate) const fn epoch() -> u64 {
         super::UNIT
     }
 
-    /// The same.
+    /// Returns the same constant as [`mark`].
     pub(crate) const fn watch() -> u64 {
         super::UNIT
     }
@@ -111,27 +111,27 @@ mod processes {
     /// How many marks were given out, in this process and those that it descends from.
     static MARKS: ProcessWord = ProcessWord::new(0);
 
-    /// The words of this process.
+    /// Returns the words of this process.
     #[cfg(not(loom))]
     #[inline]
     fn wiped() -> &'static Wiped {
         &WIPED
     }
 
-    /// The words of this process. In a model a thread can be another process.
+    /// Returns the words of this process. In a model a thread can be another process.
     #[cfg(loom)]
     fn wiped() -> &'static Wiped {
         if models::IS_CHILD.with(core::cell::Cell::get) { &models::WIPED_IN_CHILD } else { &WIPED }
     }
 
-    /// The mark of this process: 0 until [`watch`] is called in it.
+    /// Returns the mark of this process: 0 until [`watch`] is called in it.
     #[inline]
     pub(crate) fn mark() -> u64 {
         // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
         wiped().mark.load(Ordering::Relaxed)
     }
 
-    /// The mark, or a value that is never one.
+    /// Returns the mark, or a value that is never one.
     pub(crate) fn epoch() -> u64 {
         match mark() {
             0 => u64::MAX,
@@ -144,10 +144,10 @@ mod processes {
         &WIPED.ticker
     }
 
-    /// Has forks noticed from now on, and returns the mark of this process, never 0.
+    /// Starts to notice forks, and returns the mark of this process, which is not 0.
     ///
-    /// No `Once`: a child that is forked while another thread is inside it would wait for that thread for ever. Threads
-    /// that arrive together may set up the guard twice, which does no harm.
+    /// It does not use `Once`: a child that is forked while another thread is inside it would wait for that thread for
+    /// ever. Threads that arrive together may set up the guard twice, which does no harm.
     pub(crate) fn watch() -> u64 {
         let mark = mark();
         if mark != 0 {
@@ -175,19 +175,19 @@ mod processes {
     }
 
     extern "C" fn wipe() {
-        // Nothing but atomics: a handler may call only what is safe in a signal handler.
+        // Only atomics: the handler may do only what is safe in a signal handler.
         WIPED.mark.store(0, Ordering::Relaxed);
         WIPED.ticker.ms.store(0, Ordering::Relaxed);
         WIPED.ticker.running.store(0, Ordering::Relaxed);
     }
 
-    /// What a fork does to the mark, for models: of all threads.
+    /// Does to the mark of all threads what a fork does, for models.
     #[cfg(loom)]
     pub fn forget_the_process() {
         wipe();
     }
 
-    /// The same, of this thread only. It is the child's from now on, and all others are the parent's.
+    /// Does the same for this thread only. From now on it belongs to the child, and all others to the parent.
     #[cfg(loom)]
     pub fn become_a_child() {
         models::WIPED_IN_CHILD.mark.store(0, Ordering::Relaxed);
@@ -209,7 +209,7 @@ mod processes {
     mod tests {
         use super::*;
 
-        /// What was chosen, and whether a handler was registered.
+        /// Returns what was chosen, and whether a handler was registered.
         fn chosen(advise: impl Fn(c_int) -> bool, can_register: bool) -> (u64, bool) {
             let mut asked = false;
             let guard = guard(advise, || {

@@ -156,7 +156,8 @@ cfg_minting! {
     mod stamp;
 
     #[cfg(feature = "std")]
-    mod wait;
+    #[doc(hidden)]
+    pub mod wait;
 
     pub mod generator;
 }

@@ -1,6 +1,6 @@
-//! What tells a process from its forked children. Not part of the API: `imid-lease` uses it.
+//! Tells a process from its forked children. Not part of the API: `imid-lease` uses it.
 
-/// Returns the mark of this process, never 0. From now on a child that is forked has another [`mark`].
+/// Returns the mark of this process, which is not 0. A child that is forked from now on has another [`mark`].
 pub fn watch() -> u64 {
     crate::fork::watch()
 }

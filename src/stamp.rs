@@ -10,11 +10,10 @@
 //! expanded:  |        tick        |   lane   |  counter  |
 //! ```
 //!
-//! The state of a stripe is one word, `free`: the least compact stamp that has not been taken. It only grows. That is
-//! the whole argument for order and uniqueness: whoever moves `free` from a to b owns the stamps a..b, and nobody else
-//! does.
+//! The state of a stripe is one word, `free`: the least compact stamp that has not been taken. It only grows. Order and
+//! uniqueness follow from this: the call that moves `free` from a to b owns the stamps a..b, and no other call does.
 
-/// How a stamp is divided. A tick is a millisecond in an ID of ours.
+/// How a stamp is divided into fields. In an 80-bit ID, a tick is a millisecond.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     counter_bits: u32,
@@ -24,15 +23,14 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// `lane` is below 2^`lane_bits`; the widths and the width of `last_tick` sum to at most 64, without the
-    /// lane to less.
+    /// `lane` is below 2^`lane_bits`. The two widths and the width of `last_tick` sum to at most 64.
     pub(crate) const fn new(last_tick: u64, lane_bits: u32, lane: u64, counter_bits: u32) -> Self {
         debug_assert!(lane >> lane_bits == 0);
         debug_assert!(u64::BITS - last_tick.leading_zeros() + lane_bits + counter_bits <= u64::BITS);
         Self { counter_bits, lane_bits, lane, last_tick }
     }
 
-    /// The stamp as it stands in an ID: the lane between tick and counter.
+    /// Returns the stamp as it stands in an ID: the lane between tick and counter.
     #[inline]
     pub(crate) const fn expand(&self, compact: u64) -> u64 {
         // A predicted branch is cheaper than five dependent shifts after the atomic step.
@@ -42,31 +40,31 @@ impl Shape {
         ((self.tick(compact) << self.lane_bits | self.lane) << self.counter_bits) | self.counter(compact)
     }
 
-    /// Whether a run of compact stamps is a run of expanded ones too.
+    /// Returns whether a run of compact stamps is a run of expanded ones too.
     #[inline]
     pub(crate) const fn is_dense(&self) -> bool {
         self.lane_bits == 0
     }
 
-    /// The tick of a compact stamp.
+    /// Returns the tick of a compact stamp.
     #[inline]
     pub(crate) const fn tick(&self, compact: u64) -> u64 {
         compact >> self.counter_bits
     }
 
-    /// The greatest tick.
+    /// Returns the greatest tick.
     #[inline]
     pub(crate) const fn last_tick(&self) -> u64 {
         self.last_tick
     }
 
-    /// The least compact stamp of a tick.
+    /// Returns the least compact stamp of a tick.
     #[inline]
     pub(crate) const fn first_of(&self, tick: u64) -> u64 {
         tick << self.counter_bits
     }
 
-    /// How many stamps a tick holds.
+    /// Returns how many stamps a tick holds.
     #[inline]
     pub(crate) const fn capacity(&self) -> u64 {
         1 << self.counter_bits
@@ -88,7 +86,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The counter to begin with at `tick`, when `free` comes after the last stamp.
+    /// Returns the counter to begin with at `tick`, when `free` comes after the last stamp.
     #[inline]
     pub(crate) const fn start(self, tick: u64, free: u64, seed: u64, shape: &Shape) -> u64 {
         match self {
@@ -99,7 +97,7 @@ impl Origin {
         }
     }
 
-    /// What a rolling start adds to the first stamp of a fresh tick: the counter of the free stamp.
+    /// Returns what a rolling start adds to the first stamp of a fresh tick: the counter of the free stamp.
     #[inline]
     pub(crate) const fn rolled(self, free: u64, shape: &Shape) -> u64 {
         match self {
@@ -108,7 +106,7 @@ impl Origin {
         }
     }
 
-    /// The greatest counter that a fresh tick can begin with.
+    /// Returns the greatest counter that a fresh tick can begin with.
     #[inline]
     pub(crate) const fn greatest(self, shape: &Shape) -> u64 {
         match self {
@@ -118,8 +116,9 @@ impl Origin {
     }
 }
 
-/// A bijection that spreads every input bit over the whole word: the finalizer of Steele, Lea and Flood's `SplitMix64`
-/// ("Fast Splittable Pseudorandom Number Generators", 2014). Two hosts with different seeds walk unrelated sequences.
+/// Mixes the bits of a word, so that each input bit changes bits of the whole word. Different words give different
+/// results. This is the last step of Steele, Lea and Flood's `SplitMix64` ("Fast Splittable Pseudorandom Number
+/// Generators", 2014).
 #[inline]
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

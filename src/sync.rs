@@ -1,8 +1,9 @@
-//! The atomics, from `core` or from loom's model checker. No other file names them.
+//! The atomics, from `core` or from loom's model checker. Everything that is modelled uses these.
 
 pub(crate) use core::sync::atomic::Ordering;
 
-/// A word of the whole process. Never modelled: loom starts each run afresh, and a static would outlive it.
+/// A word of the whole process. It is not modelled, because loom starts each run with new state, and a static would
+/// outlive a run.
 #[cfg(feature = "std")]
 pub(crate) use core::sync::atomic::AtomicU64 as ProcessWord;
 
@@ -21,10 +22,10 @@ mod modelled {
 
     use super::Ordering;
 
-    /// Loom's atomic behind a `const fn new`, which loom's own lacks: it is made when it is first touched.
+    /// Loom's atomic with a `const fn new`, which loom's own type does not have. It is made when it is first used.
     ///
-    /// NOTE: the thread that builds a generator must touch it before it starts others, or loom takes the making for a
-    /// race. `Core::touch` does.
+    /// NOTE: the thread that builds a generator must use each word before it starts other threads. Otherwise loom
+    /// reports a race. `Core::touch` does.
     #[derive(Debug)]
     pub(crate) struct AtomicU64 {
         initial: u64,

@@ -93,6 +93,7 @@ check! {
         "generator::BuildError" BuildError,
         "generator::GenerateError" generator::GenerateError,
         "generator::ObserveError" ObserveError,
+        "snowflake::BuildError" snowflake::BuildError,
         "snowflake::GenerateError" snowflake::GenerateError,
         "snowflake::LayoutError" snowflake::LayoutError,
     }

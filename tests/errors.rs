@@ -248,7 +248,7 @@ fn a_text_that_is_not_a_session_type_is_an_error() {
 #[test]
 fn a_clock_error_says_why_there_is_no_time() {
     for (error, words, kind) in [
-        (ClockError::unavailable(), "expected a clock, found none on this target", [true, false, false]),
+        (ClockError::unavailable(), "expected a clock that can be read, found none", [true, false, false]),
         (ClockError::before_1970(), "expected a time since 1970, found an earlier one", [false, true, false]),
         (
             ClockError::past_2109(1 << 42),
@@ -287,6 +287,7 @@ sizes! {
     "generator::GenerateError" GenerateError: 24,
     "generator::ObserveError" ObserveError: 24,
     "error::UuidError" UuidError: 32,
+    "snowflake::BuildError" snowflake::BuildError: 40,
     "snowflake::GenerateError" snowflake::GenerateError: 40,
     "snowflake::LayoutError" LayoutError: 40,
 }

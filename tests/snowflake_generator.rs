@@ -443,6 +443,7 @@ fn a_stale_clock_is_refreshed_before_a_refusal() {
 fn a_node_past_the_greatest_is_refused() {
     let error = Generator::try_new(Preset::LEAF, 1_024).unwrap_err();
     assert_eq!(error.to_string(), "expected a node of 0 to 1023, found 1024");
+    assert!(error.is_node());
     assert_eq!(Generator::builder(Preset::LEAF).node(1_024).build().unwrap_err(), error);
     assert_eq!(Generator::try_new(Preset::ROLLBACK_38_15_10, 32_767).unwrap().node(), 32_767);
 }
@@ -451,6 +452,7 @@ fn a_node_past_the_greatest_is_refused() {
 fn a_generator_without_a_node_is_not_built() {
     let error = Generator::builder(Preset::LEAF).build().unwrap_err();
     assert_eq!(error.to_string(), "expected a node of 0 to 1023, found none");
+    assert!(error.is_node());
     assert_eq!(Generator::builder(Preset::LEAF).build_static().unwrap_err(), error);
 }
 

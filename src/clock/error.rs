@@ -11,7 +11,7 @@ pub struct ClockError(ClockKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 enum ClockKind {
-    #[error("expected a clock, found none on this target")]
+    #[error("expected a clock that can be read, found none")]
     Unavailable,
     #[error("expected a time since 1970, found an earlier one")]
     Before1970,
@@ -20,33 +20,33 @@ enum ClockKind {
 }
 
 impl ClockError {
-    /// There is no clock to read. For clocks of your own.
+    /// Returns the error of a clock that cannot be read. For clocks of your own.
     pub const fn unavailable() -> Self {
         Self(ClockKind::Unavailable)
     }
 
-    /// The clock shows a time before 1970. For clocks of your own.
+    /// Returns the error of a clock that shows a time before 1970. For clocks of your own.
     pub const fn before_1970() -> Self {
         Self(ClockKind::Before1970)
     }
 
-    /// The clock shows a time past the last timestamp, in unix milliseconds. For clocks of your own, though a generator
-    /// notices it by itself.
+    /// Returns the error of a clock that shows a time past the last timestamp. `found` is that time in unix
+    /// milliseconds. For clocks of your own. A generator also checks each reading itself.
     pub const fn past_2109(found: u64) -> Self {
         Self(ClockKind::Past2109 { found })
     }
 
-    /// Whether there is no clock to read, as on wasm32-unknown-unknown.
+    /// Returns whether the clock cannot be read, as on wasm32-unknown-unknown.
     pub const fn is_unavailable(self) -> bool {
         matches!(self.0, ClockKind::Unavailable)
     }
 
-    /// Whether the clock shows a time before 1970.
+    /// Returns whether the clock shows a time before 1970.
     pub const fn is_before_1970(self) -> bool {
         matches!(self.0, ClockKind::Before1970)
     }
 
-    /// Whether the clock shows a time past the last timestamp, in May 2109.
+    /// Returns whether the clock shows a time past the last timestamp, in May 2109.
     pub const fn is_past_2109(self) -> bool {
         matches!(self.0, ClockKind::Past2109 { .. })
     }

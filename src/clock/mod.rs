@@ -42,8 +42,8 @@ pub trait Clock {
 
     /// Returns whether a reading of [`now_ms`](Self::now_ms) is the time. If not, [`refresh`](Self::refresh) tells it.
     ///
-    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a call
-    /// that mints does not pay for it. `imid-lease` uses it.
+    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a
+    /// call that mints does not pay for it. `imid-lease` uses it.
     #[doc(hidden)]
     fn is_time(&self, reading_ms: u64) -> bool {
         let _ = reading_ms;
@@ -51,34 +51,30 @@ pub trait Clock {
     }
 }
 
-impl<C: Clock + ?Sized> Clock for &C {
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        (**self).now_ms()
-    }
+/// Implements [`Clock`] for a pointer to one.
+macro_rules! by_pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<C: Clock + ?Sized> Clock for $pointer {
+                fn now_ms(&self) -> Result<u64, ClockError> {
+                    (**self).now_ms()
+                }
 
-    fn refresh(&self) -> Result<u64, ClockError> {
-        (**self).refresh()
-    }
+                fn refresh(&self) -> Result<u64, ClockError> {
+                    (**self).refresh()
+                }
 
-    fn is_time(&self, reading_ms: u64) -> bool {
-        (**self).is_time(reading_ms)
-    }
+                fn is_time(&self, reading_ms: u64) -> bool {
+                    (**self).is_time(reading_ms)
+                }
+            }
+        )*
+    };
 }
 
+by_pointer!(&C);
 #[cfg(feature = "std")]
-impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        (**self).now_ms()
-    }
-
-    fn refresh(&self) -> Result<u64, ClockError> {
-        (**self).refresh()
-    }
-
-    fn is_time(&self, reading_ms: u64) -> bool {
-        (**self).is_time(reading_ms)
-    }
-}
+by_pointer!(Box<C>, std::sync::Arc<C>);
 
 /// The system's wall clock. A [`Clock`] only with the feature `std`.
 ///

@@ -22,13 +22,13 @@ pub(super) fn now_ms() -> Result<u64, ClockError> {
     millis(REALTIME)
 }
 
-/// The same as of the kernel's last timer interrupt.
+/// Returns the unix milliseconds at the kernel's last timer interrupt.
 #[inline]
 pub(super) fn coarse_ms() -> Result<u64, ClockError> {
     millis(REALTIME_COARSE)
 }
 
-/// The nanoseconds of the present second; `None` where the clock cannot be read.
+/// Returns the nanoseconds of the present second; `None` where the clock cannot be read.
 pub(super) fn nanos_of_second() -> Option<u32> {
     let mut time = Timespec { seconds: 0, nanos: 0 };
     if read(REALTIME, &mut time) == 0 { u32::try_from(time.nanos).ok() } else { None }

@@ -16,11 +16,11 @@ impl Clock for SystemClock {
     }
 }
 
-/// Unix milliseconds from `SystemTime`.
+/// Returns unix milliseconds from `SystemTime`.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 #[cfg_attr(
     all(target_os = "linux", target_pointer_width = "64", not(test)),
-    expect(dead_code, reason = "the safe twin")
+    expect(dead_code, reason = "the safe version, for tests")
 )]
 #[inline]
 pub(super) fn portable() -> Result<u64, ClockError> {
@@ -31,13 +31,13 @@ pub(super) fn portable() -> Result<u64, ClockError> {
     }
 }
 
-/// There `SystemTime` would panic.
+/// Returns an error, because `SystemTime` panics on this target.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(super) const fn portable() -> Result<u64, ClockError> {
     Err(ClockError::unavailable())
 }
 
-/// The nanoseconds of the present second; `None` where the clock cannot be read.
+/// Returns the nanoseconds of the present second, `None` where the clock cannot be read.
 #[cfg(not(any(
     all(target_os = "linux", target_pointer_width = "64"),
     all(target_family = "wasm", target_os = "unknown")
@@ -46,7 +46,7 @@ pub(super) fn nanos_of_second() -> Option<u32> {
     std::time::UNIX_EPOCH.elapsed().ok().map(|since| since.subsec_nanos())
 }
 
-/// The same.
+/// Returns `None`, because this target has no clock.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub(super) const fn nanos_of_second() -> Option<u32> {
     None

@@ -10,7 +10,7 @@ use crate::sync::{Ordering, ProcessWord};
 /// A published time that is further behind than this is withdrawn by whoever notices it.
 const STALE_MS: u64 = 100;
 
-/// How many handles there are. The thread ends when there are none.
+/// The number of handles. The thread ends when there are none.
 static HANDLES: ProcessWord = ProcessWord::new(0);
 
 /// The system's wall clock, published every millisecond by a background thread: a reading is a load.
@@ -25,9 +25,9 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 /// | has died | the system clock itself |
 /// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
 ///
-/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be compared with
-/// a second clock, which costs what the published time saves. An old time makes IDs older than they could be. They are still
-/// distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
+/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be
+/// compared with a second clock, which costs what the published time saves. An old time makes IDs older than they could
+/// be. They are still distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;
@@ -40,13 +40,13 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 pub struct TickClock(());
 
 impl TickClock {
-    /// Starts the process's ticker if it does not run, and returns a handle of it. The first reading is published before this
-    /// returns.
+    /// Starts the ticker of the process if it does not run, and returns a handle to it. The first reading is published
+    /// before this returns.
     ///
     /// # Errors
     /// The system could not start a thread.
     pub fn start() -> io::Result<Self> {
-        // The guard first: a child must not inherit what the thread publishes.
+        // Forks must be noticed before the thread publishes: a child must not inherit what the thread has published.
         fork::watch();
         let handle = Self::handle();
         // ORDERING: with the swap in `tick`: either the thread sees the handle, or this sees that the thread has ended.
@@ -111,12 +111,12 @@ fn publish() {
     fork::ticker().ms.store(SystemClock.now_ms().unwrap_or(0), Ordering::Relaxed);
 }
 
-/// Readers turn to the system clock, until the thread publishes again.
+/// Withdraws the published time. Readers then read the system clock, until the thread publishes again.
 fn withdraw() {
     fork::ticker().ms.store(0, Ordering::Relaxed);
 }
 
-/// What the thread does.
+/// Publishes the time every millisecond, until there is no handle left. The thread runs this.
 fn tick() {
     /// A sleep can panic where a sandbox forbids the system call. The published time must then be withdrawn.
     struct OnPanic;
@@ -147,7 +147,7 @@ fn tick() {
     }
 }
 
-/// How long it is until the wall clock shows the next millisecond.
+/// Returns how long it is until the wall clock shows the next millisecond.
 fn until_next_ms() -> Duration {
     let nanos = super::system::nanos_of_second().map_or(0, |nanos| nanos % 1_000_000);
     Duration::from_nanos(u64::from(1_000_000 - nanos))

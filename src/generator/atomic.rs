@@ -1,8 +1,8 @@
 //! The shared words, and the step that mints.
 //!
-//! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading computes
-//! it, and publishes it in the [`Words`] `reading`, `first` and `ceiling`. A call that mints compares the reading, checks
-//! that the stripe's `free` is between the two others, and adds one to `free`.
+//! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading
+//! computes it, and publishes it in the [`Words`] `reading`, `first` and `ceiling`. A call that mints compares the
+//! reading, checks that the stripe's `free` is between the two others, and adds one to `free`.
 //!
 //! Why old and torn views do no harm:
 //! - One word makes IDs distinct and ordered: a stripe's `free`. It changes only by read-modify-write, and only grows. All
@@ -25,7 +25,8 @@ use crate::fork;
 use crate::stamp::Origin;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not wrap.
+/// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not
+/// wrap.
 const CLOSED: u64 = 1 << 63;
 
 /// Two cache lines: the prefetcher of x86-64 fetches lines in pairs.
@@ -90,8 +91,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
     pub(crate) fn take(&self, key: u32, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
         let stripe = &self.stripes[key as usize % STRIPES];
         let reading = clock.now_ms().ok();
-        // Loaded here, so that the processor fetches it together with the words if they come from memory. An old `free` does
-        // no harm: the stamp that is taken is checked again.
+        // Loaded here, so that the processor fetches it together with the words if they come from memory. An old `free`
+        // does no harm: the stamp that is taken is checked again.
         let free = stripe.free.load(Ordering::Relaxed);
         if let Some(now) = reading
             && self.words.hold_for(now)
@@ -99,9 +100,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let Window { first, ceiling } = self.words.window();
             if first <= free && free + run <= ceiling {
                 if run == 1 {
-                    // An addition needs no retry when threads compete. Others may have added since the load, so the stamp is
-                    // checked again. The check before the addition limits the dropped stamps to one per thread. A run uses
-                    // the exchange, because a dropped run would waste many stamps.
+                    // An addition needs no retry when threads compete. Others may have added since the load, so the
+                    // stamp is checked again. The check before the addition limits the dropped stamps to one per
+                    // thread. A run uses the exchange, because a dropped run would waste many stamps.
                     // ORDERING: as in `exchange`.
                     let taken = stripe.free.fetch_add(1, Ordering::Release);
                     if taken < ceiling || self.allows_now(taken, clock) {
@@ -141,9 +142,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Takes stamps by the real clock, or refuses them.
     ///
-    /// The words are loaded before the clock is read. So the readings that they hold were made before this one, and this
-    /// one is behind them only if the clock stepped back. A refusal was correct at this reading, even if the thread was
-    /// paused before or after it.
+    /// The words are loaded before the clock is read. So the readings that they hold were made before this one, and
+    /// this one is behind them only if the clock stepped back. A refusal was correct at this reading, even if the
+    /// thread was paused before or after it.
     #[cold]
     #[inline(never)]
     fn take_by_real_clock(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
@@ -205,15 +206,17 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(now)
     }
 
-    /// Whether the real clock allows a stamp that has been taken. A thread that was paused before it took the stamp has an
-    /// old ceiling. The stamp must not be below `first` either, because a floor may have been raised past it.
+    /// Returns whether the real clock allows a stamp that has been taken. A thread that was paused before it took the
+    /// stamp has an old ceiling. The stamp must not be below `first` either, because a floor may have been raised past
+    /// it.
     #[cold]
     #[inline(never)]
     fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
         self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.ceiling)
     }
 
-    /// Takes the seed of this process. A forked child then begins after the millisecond of the last stamp that it inherited.
+    /// Takes the seed of this process. A forked child then begins after the millisecond of the last stamp that it
+    /// inherited.
     ///
     /// Several threads can do this at once. The seed of the last one stays, and `first` only grows.
     #[cold]
@@ -244,8 +247,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(())
     }
 
-    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would meet in every
-    /// stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last stamp.
+    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would
+    /// meet in every stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last
+    /// stamp.
     fn leave_the_parents_counters(&self, tick: u64, seed: u64) {
         let Policy { shape, origin: Origin::Rolling, .. } = self.words.policy else { return };
         let start = Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
@@ -282,8 +286,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     #[inline(never)]
     fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
-        // Skew is measured from readings, and not from the time reached. Otherwise a chain of IDs that are each a little ahead
-        // would move the generator away from the clock without bound.
+        // Skew is measured from readings, and not from the time reached. Otherwise a chain of IDs that are each a
+        // little ahead would move the generator away from the clock without bound.
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
@@ -310,7 +314,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     fn follow(&self, tick: u64, now: Option<u64>) {
-        // The spread needs a seed. A child that has no lane of its own gets an error here, and raises `first` all the same.
+        // The spread needs a seed. A child that has no lane of its own gets an error here, and raises `first` all the
+        // same.
         let _ = self.begin(now);
         self.start_at(tick, now);
     }
@@ -323,8 +328,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Closes the generator, and returns a stamp that is at least as great as each one taken.
     pub(crate) fn close(&self) -> Option<u64> {
-        // A thread that is paused before its addition now gets a stamp past every ceiling. The exchange of a paused thread
-        // fails.
+        // A thread that is paused before its addition now gets a stamp past every ceiling. The exchange of a paused
+        // thread fails.
         let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
         let end = self.stripes.iter().map(free).max();
         // A stamp that was dropped can be past the bound. An issued one is not.
@@ -333,29 +338,29 @@ impl<const STRIPES: usize> Core<STRIPES> {
         end.and_then(|end| end.min(bound).checked_sub(1))
     }
 
-    /// The first tick after every stamp that was taken.
+    /// Returns the first tick after every stamp that was taken.
     fn unissued(&self) -> u64 {
         self.last_tick().map_or(0, |last| last + 1)
     }
 
-    /// The tick of the greatest stamp taken, over all stripes; `None` before the first.
+    /// Returns the tick of the greatest stamp taken, over all stripes; `None` before the first.
     pub(crate) fn last_tick(&self) -> Option<u64> {
         let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
         free.and_then(|free| free.checked_sub(1)).map(|last| self.words.policy.shape.tick(last))
     }
 
-    /// How many calls were refused.
+    /// Returns how many calls were refused.
     pub(crate) fn refused(&self) -> u64 {
         self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.refused.load(Ordering::Relaxed)))
     }
 
-    /// The time reached.
+    /// Returns the time reached.
     pub(crate) fn reached(&self) -> u64 {
         self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
     }
 
-    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads go on in the meantime. A
-    /// read-modify-write sees the word as it is, and a load could see it as it was.
+    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads go on in the meantime.
+    /// A read-modify-write sees the word as it is, and a load could see it as it was.
     #[cfg(loom)]
     pub(crate) fn copy(&self) -> Self {
         let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));

@@ -9,8 +9,8 @@ use crate::stamp::Shape;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
 ///
-/// All IDs of the run are taken. Those that are never read are lost: they are not issued again. A batch is not `Clone`, because
-/// a copy would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
+/// All IDs of the run are taken. Those that are never read are lost: they are not issued again. A batch is not `Clone`,
+/// because a copy would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
 #[must_use = "the IDs are taken and would be lost"]
 pub struct Batch {
     next: u64,
@@ -20,7 +20,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The run of compact stamps from `first` on.
+    /// Returns the run of compact stamps from `first` on.
     #[inline]
     pub(super) const fn new(first: u64, run: u64, shape: Shape, session: Session) -> Self {
         Self { next: first, end: first + run, shape, session }

@@ -15,20 +15,21 @@ use crate::stamp::{Origin, Shape};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// At a mix of the millisecond and the generator's seed. So hosts do not mint the same spins, all spins are used equally
-    /// often, and shards by ID stay even. An ID can be a millisecond ahead, because a late start runs over into the next one.
+    /// At a mix of the millisecond and the generator's seed. So hosts do not mint the same spins, all spins are used
+    /// equally often, and shards by ID stay even. An ID can be a millisecond ahead, because a late start runs over into
+    /// the next one.
     #[default]
     Seeded,
-    /// One past the last spin, masked: the free-running counter of RongCloud's article. It begins at 0, in a forked child at a
-    /// seeded spin. Two hosts whose counters are equal collide in each millisecond that they share.
+    /// One past the last spin, masked: the free-running counter of RongCloud's article. It begins at 0, in a forked
+    /// child at a seeded spin. Two hosts whose counters are equal collide in each millisecond that they share.
     Rolling,
     /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
     /// that they share.
     Zero,
 }
 
-/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same time, each
-/// with a lane of its own.
+/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same
+/// time, each with a lane of its own. The two numbers say all of a lane, so the struct gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// Which lane it is: below 2^`bits`.
@@ -52,7 +53,7 @@ pub struct Lane {
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Builder<C, const STRIPES: usize> {
+pub struct Builder<C = SystemClock, const STRIPES: usize = 1> {
     clock: C,
     settings: Settings,
 }
@@ -93,9 +94,9 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 
     /// Sets the number of stripes, at least 1. The compiler can infer it. Call this before [`clock`](Builder::clock).
     ///
-    /// The hash of a session selects its stripe. n stripes mint n × 4,096 IDs a millisecond, and threads that use different
-    /// stripes do not contend. With more than one stripe, the order is strict per session, and not over all sessions. A stripe
-    /// takes 128 bytes.
+    /// The hash of a session selects its stripe. n stripes mint n × 4,096 IDs a millisecond, and threads that use
+    /// different stripes do not contend. With more than one stripe, the order is strict per session, and not over all
+    /// sessions. A stripe takes 128 bytes.
     pub const fn stripes<const MORE: usize>(self) -> Builder<SystemClock, MORE> {
         Builder { clock: self.clock, settings: self.settings }
     }
@@ -110,9 +111,9 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets the seed of [`Start::Seeded`]. Default: each process draws one at first use.
     ///
-    /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and so do
-    /// parent and child if the process forks before first use. Without the feature `std` the seed must be given, because there
-    /// is nothing to draw it from.
+    /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and
+    /// so do parent and child if the process forks before first use. Without the feature `std` the seed must be given,
+    /// because there is nothing to draw it from.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -120,16 +121,16 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets how far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
-    /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] is an error. If IDs from
-    /// elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time.
+    /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] is an error. If
+    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time.
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
         self
     }
 
-    /// Sets how far the clock may step back without an error, in whole milliseconds. Default: 1 h. After a longer step, calls are
-    /// an error until the clock is within the limit again.
+    /// Sets how far the clock may step back without an error, in whole milliseconds. Default: 1 h. After a longer step,
+    /// calls are an error until the clock is within the limit again.
     ///
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_rollback(mut self, rollback: Duration) -> Self {
@@ -145,9 +146,9 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
     ///
-    /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if the
-    /// clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not stored can
-    /// still come again.
+    /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if
+    /// the clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not
+    /// stored can still come again.
     ///
     /// Hosts that start with one floor begin up to 16 ms apart. A floor ahead of the clock grants a few milliseconds of
     /// lead, not `max_lead`. If it is more than `max_rollback` ahead, calls are an error
@@ -157,22 +158,24 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// Sets the first millisecond since 1970 that no ID may have. [`Generator::raise_ceiling`] raises it later. Default: the end
-    /// of time.
+    /// Sets the first millisecond since 1970 that no ID may have. [`Generator::raise_ceiling`] raises it later.
+    /// Default: the end of time.
     pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
         self.settings.ceiling = Some(timestamp_ms);
         self
     }
 
-    /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time. Default: no lane.
+    /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time. Default: no
+    /// lane.
     ///
-    /// Each lane mints 4096 / 2^`bits` IDs per millisecond and stripe. IDs are unique if no two live hosts hold the same lane,
-    /// and if a lane's next holder starts past its last ID ([`floor`](Self::floor)). The one lane of zero bits has all spins:
-    /// no other host mints for the sessions of this one.
+    /// Each lane mints 4096 / 2^`bits` IDs per millisecond and stripe. IDs are unique if no two live hosts hold the
+    /// same lane, and if a lane's next holder starts past its last ID ([`floor`](Self::floor)). The one lane of zero
+    /// bits has all spins: no other host mints for the sessions of this one.
     ///
     /// In a forked child the lane still belongs to the parent, and calls are an error
     /// ([`is_forked`](super::GenerateError::is_forked)). Build a generator with another lane after the fork. A `static`
-    /// generator takes its lane at its first use, so it does not notice a fork before that: use it once before you fork.
+    /// generator takes its lane at its first use, so it does not notice a fork before that: use it once before you
+    /// fork.
     ///
     /// ```
     /// use imid::Generator;
@@ -202,8 +205,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 }
 
 impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// Builds the generator in a constant expression, for a `static`. It has the system clock, because a clock that may have to
-    /// be dropped cannot pass through a `const fn`.
+    /// Builds the generator in a constant expression, for a `static`. It has the system clock, because a clock that may
+    /// have to be dropped cannot pass through a `const fn`.
     ///
     /// # Errors
     /// As for [`build`](Self::build).

@@ -8,8 +8,8 @@ use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
-/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach a limit
-/// at the same moment can use up one stamp.
+/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach
+/// a limit at the same moment can use up one stamp.
 ///
 /// ```
 /// use core::time::Duration;
@@ -52,12 +52,12 @@ pub(crate) enum GenerateKind {
 }
 
 impl GenerateError {
-    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the clock makes
-    /// no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second, this can be a part of
-    /// it: the same call is then refused again, with the rest.
+    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the
+    /// clock makes no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second,
+    /// this can be a part of it: the same call is then refused again, with the rest.
     ///
-    /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed or belongs
-    /// to the parent process, time has run out, or the run is too long.
+    /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed
+    /// or belongs to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             GenerateKind::Rollback { max, found } => Some(Duration::from_millis(found - max)),
@@ -66,48 +66,48 @@ impl GenerateError {
         }
     }
 
-    /// Whether the clock gave no usable time.
+    /// Returns whether the clock gave no usable time.
     pub const fn is_clock(self) -> bool {
         matches!(self.0, GenerateKind::Clock(_))
     }
 
-    /// Whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
+    /// Returns whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
     ///
-    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself after
-    /// [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs of one session
-    /// and millisecond, one from before the restart and one from after it, are equal with probability 1/4096. With a
-    /// [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than `max_rollback` ahead of the clock
-    /// is this error, too.
+    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself
+    /// after [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs
+    /// of one session and millisecond, one from before the restart and one from after it, are equal with probability
+    /// 1/4096. With a [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than
+    /// `max_rollback` ahead of the clock is this error, too.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. })
     }
 
-    /// Whether the next ID would be further ahead of the clock than the limit.
+    /// Returns whether the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
     }
 
-    /// Whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
+    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
     pub const fn is_ceiling(self) -> bool {
         matches!(self.0, GenerateKind::Ceiling)
     }
 
-    /// Whether the generator was [closed](super::Generator::close).
+    /// Returns whether the generator was [closed](super::Generator::close).
     pub const fn is_closed(self) -> bool {
         matches!(self.0, GenerateKind::Closed)
     }
 
-    /// Whether the process is a forked child and the generator has a lane. The lane belongs to the parent.
+    /// Returns whether the process is a forked child and the generator has a lane. The lane belongs to the parent.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, GenerateKind::Forked)
     }
 
-    /// Whether too few stamps are left until the end of time, in May 2109.
+    /// Returns whether too few stamps are left until the end of time, in May 2109.
     pub const fn is_exhausted(self) -> bool {
         matches!(self.0, GenerateKind::Exhausted)
     }
 
-    /// Whether the run is longer than any that fits below `max_lead`.
+    /// Returns whether the run is longer than any that fits below `max_lead`.
     pub const fn is_run_too_long(self) -> bool {
         matches!(self.0, GenerateKind::RunTooLong { .. })
     }
@@ -153,7 +153,7 @@ impl ObserveError {
         Self(ObserveKind::Skew { max, found })
     }
 
-    /// Whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
+    /// Returns whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
     pub const fn is_skew(self) -> bool {
         matches!(self.0, ObserveKind::Skew { .. })
     }
@@ -194,7 +194,7 @@ impl BuildError {
         Self(kind)
     }
 
-    /// Whether the lane has more bits than the spin, or an index that its bits do not hold.
+    /// Returns whether the lane has more bits than the spin, or an index that its bits do not hold.
     pub const fn is_lane(self) -> bool {
         matches!(self.0, BuildKind::LaneBits { .. } | BuildKind::LaneIndex { .. })
     }

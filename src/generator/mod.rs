@@ -22,6 +22,7 @@ pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
+use self::error::GenerateKind;
 use crate::clock::{Clock, SystemClock};
 #[cfg(all(loom, unix, feature = "std"))]
 #[doc(hidden)]
@@ -50,17 +51,17 @@ use crate::wait::retry_within;
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
 /// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
-/// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane) an error | the same |
+/// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
 ///
 /// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
 /// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
 /// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a step
-/// back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then goes on
-/// at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds. After a jump of at
-/// most 64 ms it first stands still for up to 8 ms. A step back of 30 s is caught up with after 60 s. A clock that repeats a
-/// step forward and back leads by two steps at most.
+/// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a
+/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It
+/// then goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds.
+/// After a jump of at most 64 ms it first stands still for up to 8 ms. A step back of 30 s is caught up with after 60
+/// s. A clock that repeats a step forward and back leads by two steps at most.
 ///
 /// ```
 /// use imid::{Generator, Session, SessionType};
@@ -80,7 +81,8 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// A generator of one stripe by the system clock, with the default settings. It draws its seed at first use.
+    /// Returns a generator of one stripe by the system clock, with the default settings. It draws its seed at first
+    /// use.
     pub const fn new() -> Self {
         Self::striped()
     }
@@ -88,7 +90,7 @@ impl Generator {
 
 #[cfg(feature = "std")]
 impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
-    /// A generator of n stripes by the system clock, with the default settings.
+    /// Returns a generator of n stripes by the system clock, with the default settings.
     ///
     /// ```
     /// use imid::Generator;
@@ -117,7 +119,7 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         Self { core, clock }
     }
 
-    /// What a forked child has of this generator, for models.
+    /// Returns what a forked child has of this generator, for models.
     #[cfg(loom)]
     #[doc(hidden)]
     pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
@@ -126,13 +128,13 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         Generator::from_parts(core, clock)
     }
 
-    /// The clock that it mints by.
+    /// Returns the clock that it mints by.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
 
-    /// The longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead` milliseconds, less
-    /// those below the latest start of the spin.
+    /// Returns the longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead`
+    /// milliseconds, less those below the latest start of the spin.
     pub const fn longest_run(&self) -> u64 {
         self.core.policy().longest_run()
     }
@@ -154,7 +156,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
-    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in
+    /// all.
     ///
     /// It sleeps at most 10 ms at a time, so it notices soon when the clock is corrected.
     ///
@@ -187,7 +190,9 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         if run == 0 {
             return Ok(Batch::new(0, 0, shape, session));
         }
-        self.core.policy().check_run(run)?;
+        if run > self.longest_run() {
+            return Err(GenerateKind::RunTooLong { max: self.longest_run(), found: run }.into());
+        }
         let first = self.core.take(session.session_hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
     }
@@ -204,32 +209,34 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
     ///
-    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of the past
-    /// it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of
+    /// the past it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that answer each
-    /// other faster than once a millisecond run ahead of their clocks by a millisecond per answer, up to `max_skew`. Many hosts
-    /// can observe one ID at once. So each moves a seeded distance further: at most a quarter of its jump, and at most 16 ms.
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that
+    /// answer each other faster than once a millisecond run ahead of their clocks by a millisecond per answer, up to
+    /// `max_skew`. Many hosts can observe one ID at once. So each moves a seeded distance further: at most a quarter of
+    /// its jump, and at most 16 ms.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing changes then.
-    /// So hosts whose clocks have all stepped back by more than twice `max_skew` can refuse each other's IDs until their clocks
-    /// have caught up, because the step takes their IDs ahead of all readings.
+    /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing
+    /// changes then. So hosts whose clocks have all stepped back by more than twice `max_skew` can refuse each other's
+    /// IDs until their clocks have caught up, because the step takes their IDs ahead of all readings.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), &self.clock)
     }
 
-    /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of the
-    /// previous owner of the sessions, or the greatest one in the store.
+    /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of
+    /// the previous owner of the sessions, or the greatest one in the store.
     ///
-    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, also if the clock has no usable time.
+    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, also if the clock has no usable
+    /// time.
     pub fn raise_floor(&self, id: MessageId) {
         self.core.raise_floor(id.timestamp_ms(), &self.clock);
     }
 
-    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already, or if no
-    /// ceiling was [set](Builder::ceiling).
+    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already,
+    /// or if no ceiling was [set](Builder::ceiling).
     ///
     /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
     pub fn raise_ceiling(&self, timestamp_ms: u64) {
@@ -238,8 +245,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Closes the generator. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the last
-    /// stamp, with all bits of the session set. `None` if no ID was issued.
+    /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the
+    /// last stamp, with all bits of the session set. `None` if no ID was issued.
     pub fn close(&self) -> Option<MessageId> {
         let all_bits = Session::from_parts(SessionType::MAX, SessionHash::MAX);
         self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
@@ -282,7 +289,7 @@ pub struct Stats {
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero if it is not.
     pub lead: Duration,
-    /// How far the clock is now behind the time that the generator has reached: the rest of steps back, observed IDs, floors,
-    /// and of the lead that a forked child inherits. It shrinks by half a millisecond per millisecond.
+    /// How far the clock is now behind the time that the generator has reached: the rest of steps back, observed IDs,
+    /// floors, and of the lead that a forked child inherits. It shrinks by half a millisecond per millisecond.
     pub behind: Duration,
 }

@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use super::error::GenerateKind;
 use crate::stamp::{Origin, Shape};
 
 /// The settings of a generator, with durations in ticks.
@@ -16,7 +15,7 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The longest run that an idle generator can grant, wherever its tick begins.
+    /// Returns the longest run that an idle generator can grant, wherever its tick begins.
     #[inline]
     pub(crate) const fn longest_run(&self) -> u64 {
         let ticks = if self.max_lead < self.shape.last_tick() { self.max_lead } else { self.shape.last_tick() };
@@ -24,20 +23,10 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
-    /// The first stamp of this tick, or the end of time if that is sooner.
+    /// Returns the first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;
         self.shape.first_of(if tick < end { tick } else { end })
-    }
-
-    /// Refuses a run that can never be granted.
-    #[inline]
-    pub(crate) const fn check_run(&self, run: u64) -> Result<(), GenerateKind> {
-        let max = self.longest_run();
-        if run > max {
-            return Err(GenerateKind::RunTooLong { max, found: run });
-        }
-        Ok(())
     }
 }
 

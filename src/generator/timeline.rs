@@ -1,27 +1,27 @@
 //! The time that a generator mints by: arithmetic on readings of the clock, without a clock and without atomics.
 //!
-//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the clock
-//! has caught up, at the reading `meet`:
+//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the
+//! clock has caught up, at the reading `meet`:
 //!
 //! ```text
 //! time(now) = now                  where now >= meet
 //!           = (now + meet) / 2     where now <  meet
 //! ```
 //!
-//! Several events move the time reached: a step of the clock back, an ID from another host, a floor, and the stamps that a
-//! forked child inherits. An event that moves it to t at the reading `now` asks for `meet = 2 t - now`. IDs then spread over
-//! milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the time stood still
-//! instead, all hosts that see one event would put their IDs into one millisecond.
+//! Several events move the time reached: a step of the clock back, an ID from another host, a floor, and the stamps
+//! that a forked child inherits. An event that moves it to t at the reading `now` asks for `meet = 2 t - now`. IDs then
+//! spread over milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the
+//! time stood still instead, all hosts that see one event would put their IDs into one millisecond.
 
 use super::policy::Policy;
 use crate::stamp::mix;
 
-/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick starts at a
-/// seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
+/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick
+/// starts at a seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
-/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each other's
-/// IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
+/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each
+/// other's IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
 const PAUSE: u64 = 8;
 
 /// The greatest length of a short jump.
@@ -39,8 +39,8 @@ pub(super) struct Timeline {
     pub(super) reached: u64,
     /// The reading at which the clock has caught up with the time reached.
     pub(super) meet: u64,
-    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until it
-    /// ends.
+    /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until
+    /// it ends.
     pub(super) behind: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
@@ -50,7 +50,7 @@ pub(super) struct Timeline {
     pub(super) floor: u64,
 }
 
-/// The clock is too far behind: by this many ticks.
+/// The clock is too far behind, by this many ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooFarBehind(pub(super) u64);
 
@@ -67,13 +67,13 @@ impl Timeline {
     /// Before the first reading.
     pub(super) const NEW: Self = Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
-    /// The time that belongs to a reading.
+    /// Returns the time that belongs to a reading.
     #[inline]
     const fn time_at(&self, now: u64) -> u64 {
         if now < self.meet { now.midpoint(self.meet) } else { now }
     }
 
-    /// Whether a reading only moves the time on. Nearly every reading does.
+    /// Returns whether a reading only moves the time on. Nearly every reading does.
     #[inline]
     pub(super) const fn is_plain(&self, now: u64, policy: &Policy) -> bool {
         self.latest <= now
@@ -84,13 +84,13 @@ impl Timeline {
             && now <= policy.shape.last_tick()
     }
 
-    /// Whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
+    /// Returns whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
     #[inline]
     pub(super) const fn is_far_ahead(&self, now: u64) -> bool {
         now.saturating_sub(self.latest) > 60_000
     }
 
-    /// The timeline after one more reading, which is at most the last tick.
+    /// Returns the timeline after one more reading, which is at most the last tick.
     ///
     /// `unissued` returns the first tick after every stamp that was taken. It is called only if it matters.
     #[inline]
@@ -102,14 +102,15 @@ impl Timeline {
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {
-            // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part full
-            // load would be refused where the time stands still. A jump grants no lead, so its part does not count.
+            // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part
+            // full load would be refused where the time stands still. A jump grants no lead, so its part does not
+            // count.
             let by_jumps = (self.jump + PAUSE).saturating_sub(self.latest).div_ceil(2);
             let by_steps = self.reached.saturating_sub(now + by_jumps);
             next.behind = self.behind.max(step).max(by_steps);
         } else if self.behind > 0 && now > self.latest {
-            // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were dropped at
-            // once, every call would be refused until the clock has caught up with the stamps.
+            // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were
+            // dropped at once, every call would be refused until the clock has caught up with the stamps.
             next.behind = self.behind.min(unissued().saturating_sub(now));
         }
         next.latest = self.latest.max(now);
@@ -121,9 +122,9 @@ impl Timeline {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
                 }
-                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each repetition
-                // could add half a step, because the time also moves with the step forward. A second step while the first one
-                // is slewed adds its own length.
+                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each
+                // repetition could add half a step, because the time also moves with the step forward. A second step
+                // while the first one is slewed adds its own length.
                 let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
                 (2 * self.reached - now).min(most)
             } else {
@@ -137,35 +138,36 @@ impl Timeline {
         Ok(next)
     }
 
-    /// The reading at which the clock catches up with a time that an event moves to `tick` at the reading `now`.
+    /// Returns the reading at which the clock catches up with a time that an event moves to `tick` at the reading
+    /// `now`.
     pub(super) const fn meet_after_jump(&self, tick: u64, now: u64) -> u64 {
         let pause = if tick.saturating_sub(self.time_at(now)) <= SHORT_JUMP { PAUSE } else { 0 };
         (2 * tick).saturating_sub(now + pause)
     }
 
-    /// The greatest tick that a stamp may have.
+    /// Returns the greatest tick that a stamp may have.
     #[inline]
     pub(super) const fn limit(&self, now: u64, policy: &Policy) -> u64 {
         let (granted, lead) = self.limits(now, policy);
         if granted > lead { granted } else { lead }
     }
 
-    /// The greatest tick by the time reached, and by the clock.
+    /// Returns the greatest tick by the time reached, and by the clock.
     #[inline]
     pub(super) const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
         let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
         (self.reached + grace, now + self.behind + policy.max_lead)
     }
 
-    /// The window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
+    /// Returns the window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
     #[inline]
     pub(super) const fn window(&self, now: u64, seed: u64, bound: u64, policy: &Policy) -> Window {
         let past = policy.shape.first_of(self.limit(now, policy) + 1);
         Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
     }
 
-    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a seeded
-    /// distance later: at most a quarter of the jump, and at most 16 ms.
+    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a
+    /// seeded distance later: at most a quarter of the jump, and at most 16 ms.
     pub(super) const fn spread(&self, tick: u64, now: u64, seed: u64) -> u64 {
         let time = self.time_at(now);
         let jump = tick.saturating_sub(if time > self.reached { time } else { self.reached });
@@ -176,14 +178,14 @@ impl Timeline {
     }
 }
 
-/// The least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
+/// Returns the least stamp of a tick that an ID may have. A rolling start adds its counter in [`Window::start`].
 #[inline]
 pub(super) const fn fresh(tick: u64, seed: u64, policy: &Policy) -> u64 {
     policy.shape.first_of(tick) | policy.origin.start(tick, 0, seed, &policy.shape)
 }
 
 impl Window {
-    /// The first stamp of a run: the next free one, or a fresh one.
+    /// Returns the first stamp of a run: the next free one, or a fresh one.
     #[inline]
     pub(super) const fn start(&self, free: u64, policy: &Policy) -> u64 {
         if free >= self.first {
@@ -192,7 +194,7 @@ impl Window {
         self.first | policy.origin.rolled(free, &policy.shape)
     }
 
-    /// The first stamp of a run that ends before the ceiling.
+    /// Returns the first stamp of a run that ends before the ceiling.
     #[inline]
     pub(super) const fn fit(&self, free: u64, run: u64, policy: &Policy) -> Option<u64> {
         let start = self.start(free, policy);
@@ -217,7 +219,7 @@ pub(super) mod tests {
         Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 0 }
     }
 
-    /// The timeline after one more reading; nothing is issued ahead of it.
+    /// Returns the timeline after one more reading; nothing is issued ahead of it.
     fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
         seen.after(now, &policy(), || 0)
     }

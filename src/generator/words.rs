@@ -5,14 +5,15 @@ use super::timeline::{Timeline, Window};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The value of a word without a mark. It is not 0, because a child has the mark 0 until something asks for one, and it is
-/// greater than every sum of a mark and a reading.
+/// The value of a word without a mark. It is not 0, because a child has the mark 0 until something asks for one, and it
+/// is greater than every sum of a mark and a reading.
 pub(super) const NOT_STARTED: u64 = u64::MAX;
 
 /// What all stripes share.
 ///
-/// The first call of a millisecond uses the first cache line, and reads the policy in the second one. A program that mints
-/// now and then finds them in memory and not in a cache. Each further line or page costs it more than the arithmetic.
+/// The first call of a millisecond uses the first cache line, and reads the policy in the second one. A program that
+/// mints now and then finds them in memory and not in a cache. Each further line or page costs it more than the
+/// arithmetic.
 #[repr(C, align(256))]
 pub(super) struct Words {
     /// The reading of the clock that `first` and `ceiling` hold for, plus the mark of the process ([`fork::mark`]).
@@ -44,8 +45,8 @@ const _: () = assert!(core::mem::offset_of!(Words, policy) == 64, "the words of 
 const _: () = assert!(core::mem::offset_of!(Words, process) <= 128, "the policy is in the next one");
 
 impl Words {
-    /// The words of a generator that has not started. `floor` is the least tick after the builder's, `bound` the first stamp
-    /// that no ID may have.
+    /// Returns the words of a generator that has not started. `floor` is the least tick after the builder's, `bound`
+    /// the first stamp that no ID may have.
     pub(super) const fn new(policy: Policy, floor: u64, bound: u64) -> Self {
         Self {
             reading: AtomicU64::new(NOT_STARTED),
@@ -64,8 +65,9 @@ impl Words {
         }
     }
 
-    /// Whether the window holds for this reading in this process. The second comparison covers the first use and a fork. The
-    /// first one is for a broken clock: in a child, a reading past 2109 can sum to the word of the parent.
+    /// Returns whether the window holds for this reading in this process. The second comparison covers the first use
+    /// and a fork. The first one is for a broken clock: in a child, a reading past 2109 can sum to the word of the
+    /// parent.
     #[inline]
     pub(super) fn hold_for(&self, now: u64) -> bool {
         // ORDERING: acquires the window that `publish` stored before it.
@@ -74,13 +76,13 @@ impl Words {
 
     #[inline]
     pub(super) fn window(&self) -> Window {
-        // ORDERING: the ceiling first. A bound can be raised after a floor. A thread that mints below the new bound must see
-        // the floor, because stamps between the old bound and the floor can belong to another generator.
+        // ORDERING: the ceiling first. A bound can be raised after a floor. A thread that mints below the new bound
+        // must see the floor, because stamps between the old bound and the floor can belong to another generator.
         let ceiling = self.ceiling.load(Ordering::Acquire);
         Window { first: self.first.load(Ordering::Relaxed), ceiling }
     }
 
-    /// The timeline as this thread sees it.
+    /// Returns the timeline as this thread sees it.
     pub(super) fn timeline(&self) -> Timeline {
         // ORDERING: acquires, so that the clock is read after them, and is not behind the readings that they hold.
         Timeline {
@@ -91,7 +93,7 @@ impl Words {
         }
     }
 
-    /// The part of the timeline that decides whether a reading is a plain one.
+    /// Returns the part of the timeline that decides whether a reading is a plain one.
     #[inline]
     fn recent(&self) -> Timeline {
         Timeline {
@@ -103,8 +105,9 @@ impl Words {
         }
     }
 
-    /// Returns the window of a reading: the published one, or a new one if the reading is plain. `None` at first use, in a
-    /// forked child, after an event, and while the time is ahead of the clock: then the caller has to read the real clock.
+    /// Returns the window of a reading: the published one, or a new one if the reading is plain. `None` at first use,
+    /// in a forked child, after an event, and while the time is ahead of the clock: then the caller has to read the
+    /// real clock.
     #[inline]
     pub(super) fn window_at(&self, now: u64) -> Option<Window> {
         if self.hold_for(now) {
@@ -122,8 +125,8 @@ impl Words {
         Some(self.publish_window(window, Some(now + fork::mark())))
     }
 
-    /// Writes a timeline and its window, and returns the window. A word is written only if it changes, so refused calls do not
-    /// take the cache line from other threads.
+    /// Writes a timeline and its window, and returns the window. A word is written only if it changes, so refused calls
+    /// do not take the cache line from other threads.
     pub(super) fn publish(&self, copy: Option<u64>, now: u64, seen: Timeline, next: Timeline) -> Window {
         let window = self.window_of(next, now);
         raise(&self.latest, next.latest);
@@ -198,8 +201,8 @@ pub(super) fn raise(word: &AtomicU64, value: u64) -> u64 {
     word.fetch_max(value, Ordering::Release).max(value)
 }
 
-/// Raises a word, or lowers it if it still has the value that was seen. If another thread has changed it, the clock may have
-/// stepped back again, and the next reading decides.
+/// Raises a word, or lowers it if it still has the value that was seen. If another thread has changed it, the clock may
+/// have stepped back again, and the next reading decides.
 fn change(word: &AtomicU64, seen: u64, value: u64) {
     if value > seen {
         raise(word, value);

@@ -29,8 +29,6 @@ pub(crate) enum LayoutKind {
     Time(OutOfBounds),
     #[error("expected a range of times in which a tick begins, found {from}..{to} ms")]
     Empty { from: u64, to: u64 },
-    #[error("expected a node of 0 to {max}, found none")]
-    NoNode { max: u32 },
 }
 
 impl LayoutError {

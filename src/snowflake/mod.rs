@@ -23,7 +23,7 @@ mod text;
 cfg_minting! {
     mod generator;
 
-    pub use generator::{Builder, GenerateError, Generator, NoSpareNodes, NodeSource, Preset, SpareNode};
+    pub use generator::{BuildError, Builder, GenerateError, Generator, NoSpareNodes, NodeSource, Preset, SpareNode};
     #[cfg(feature = "std")]
     pub use generator::NodeQueue;
 }

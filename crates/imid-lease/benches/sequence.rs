@@ -9,12 +9,12 @@
 //! - `shuffled`: each of a million sessions in turn, in an order that the processor cannot guess. Each number comes from a
 //!   cache line that was last used a million numbers ago. No real traffic is worse.
 //!
-//! `floor` is the least that a number can take: a lock, and one addition at a random place in as many bytes as the sessions
-//! take. It is measured in the same run.
+//! `floor` is the least that a number can take: a lock, and one addition at a random place in as many bytes as the
+//! sessions take. It is measured in the same run.
 //!
-//! Each measurement is the median of the faster half of many short ones, because programs beside this one make some of them
-//! slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled sessions and
-//! more than the floor, or if there is more than one write for 10,000 numbers.
+//! Each measurement is the median of the faster half of many short ones, because programs beside this one make some of
+//! them slow. With `IMID_SEQUENCE_BAR` set, it ends with status 1 if `next` takes more than 30 ns for the shuffled
+//! sessions and more than the floor, or if there is more than one write for 10,000 numbers.
 #![allow(missing_docs, reason = "a bench")]
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the numbers are small")]
 
@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use imid::{Session, SessionType};
 use imid_lease::Sequence;
-use imid_lease::sequence::{Conversation, NextError, SequenceOptions};
+use imid_lease::sequence::{Conversation, SequenceError, SequenceOptions};
 use strong::Strong;
 
 const SESSIONS: usize = 1_000_000;
@@ -66,7 +66,8 @@ fn zipf(random: &mut Random) -> Vec<usize> {
         .collect()
 }
 
-/// Runs `mint` on several threads, each from another place of the items on, and returns the nanoseconds of an item in a thread.
+/// Runs `mint` on several threads, each from another place of the items on, and returns the nanoseconds of an item in a
+/// thread.
 fn measure<T: Sync>(threads: usize, items: &[T], mint: impl Fn(&[T]) + Sync) -> f64 {
     let barrier = Barrier::new(threads);
     let run = |thread: usize| {
@@ -99,7 +100,7 @@ fn next(sequence: &Sequence, conversation: Conversation) {
 }
 
 /// Lets the keeper's thread run.
-fn wait(error: &NextError) {
+fn wait(error: &SequenceError) {
     assert!(error.retry_after().is_some(), "{error}");
     std::thread::yield_now();
 }

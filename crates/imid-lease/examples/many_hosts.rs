@@ -5,8 +5,8 @@ use imid_lease::register::PostgresRegister;
 use imid_lease::{LeasedGenerator, Options};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let register = PostgresRegister::new("postgres://chat:secret@db/chat")?;
-    let ids = LeasedGenerator::open(register, Options::new().name("chat-3"))?;
+    let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
+    let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?;
     println!("{}", ids.generate(Session::new(SessionType::GROUP, "room-42"))?);
     Ok(())
 }

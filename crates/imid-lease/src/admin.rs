@@ -1,11 +1,12 @@
-//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of lanes.
+//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of
+//! lanes.
 //!
 //! ```
 //! use imid_lease::register::MemoryRegister;
 //! use imid_lease::{LeasedGenerator, Options, admin};
 //!
 //! let mut register = MemoryRegister::new();
-//! let ids = LeasedGenerator::open(register.clone(), Options::new().name("web-3"))?;
+//! let ids = LeasedGenerator::open(register.clone(), Options::new().holder("web-3"))?;
 //! let view = admin::view(&mut register, "lanes")?;
 //! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
 //! assert_eq!((view.meta.bits, lane.holder.as_str()), (4, "web-3"));
@@ -25,7 +26,7 @@ use crate::space::{Space, SpaceError};
 /// How often a record that others write at the same time is read again.
 const MOST_TRIES: u32 = 100;
 
-/// A space and its lanes, as they were read.
+/// A space and its lanes, as they were read from the register.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct View {
@@ -49,15 +50,15 @@ pub struct LaneView {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FreeIf {
-    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that is
-    /// longer.
+    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that
+    /// is longer.
     UnchangedFor(Duration),
-    /// In any case. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. No ID comes
-    /// twice. If no other lane is free, it cannot mint.
+    /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no
+    /// other lane is free, it cannot mint. No ID comes twice.
     Forced,
 }
 
-/// What [`recover`] needs to know.
+/// What [`recover`] needs to know. Neither value has a default, because IDs can come twice if one of them is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
@@ -117,11 +118,11 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
     Err(AdminKind::Busy { key }.into())
 }
 
-/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No process
-/// may use the space meanwhile.
+/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No
+/// process may use the space meanwhile.
 ///
-/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a clock from
-/// now on. Returns that time, in unix milliseconds.
+/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a
+/// clock from now on. Returns that time, in unix milliseconds.
 ///
 /// # Errors
 /// The register does not answer; there is no such space; a record has another format; a process uses the space.
@@ -166,13 +167,14 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     Ok(floor_ms)
 }
 
-/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing from
-/// then on. Start them again with the new number.
+/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing
+/// from then on. Start them again with the new number.
 ///
 /// If it fails in between, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer; there is no such space; it has this number of bits already; a record has another format.
+/// The register does not answer; there is no such space; it has this number of bits already; a record has another
+/// format.
 pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) -> Result<MetaRecord, AdminError> {
     let (meta, old) = describe(register, space)?;
     if meta.bits == bits {
@@ -204,7 +206,7 @@ fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) 
             None => LaneRecord {
                 version: 1,
                 token: token()?,
-                holder: Name::new("resize")?,
+                holder: Name::parse("resize")?,
                 horizon_ms: 0,
                 ceiling_ms: floor_ms,
                 state: LaneState::Closed,
@@ -279,22 +281,22 @@ enum AdminKind {
 }
 
 impl AdminError {
-    /// Whether the lane is in use.
+    /// Returns whether the lane is in use.
     pub const fn is_in_use(&self) -> bool {
         matches!(self.0, AdminKind::InUse { .. })
     }
 
-    /// Whether there is no such space.
+    /// Returns whether there is no such space.
     pub const fn is_no_space(&self) -> bool {
         matches!(self.0, AdminKind::NoSpace { .. })
     }
 
-    /// Whether the lane is not held.
+    /// Returns whether the lane is not held.
     pub const fn is_not_held(&self) -> bool {
         matches!(self.0, AdminKind::NotHeld { .. })
     }
 
-    /// Whether the register did not answer.
+    /// Returns whether the register did not answer.
     pub const fn is_register(&self) -> bool {
         matches!(self.0, AdminKind::Register(_))
     }
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn an_error_says_what_was_found() {
-        let holder = Name::new("web-3").expect("a name");
+        let holder = Name::parse("web-3").expect("a name");
         for (kind, words) in [
             (AdminKind::Register(RegisterError::new("refused")), "the register failed"),
             (AdminKind::Record(LaneRecord::parse("x").expect_err("no record")), "cannot read a record"),

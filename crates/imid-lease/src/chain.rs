@@ -9,8 +9,8 @@ const NEAR: usize = 4;
 /// The number of buckets: bucket n has 2^n values.
 const BUCKETS: usize = 32;
 
-/// Values of which the last one is in use. None of them is dropped before the list is, because a thread may still use an
-/// earlier one.
+/// Values of which the last one is in use. None of them is dropped before the list is, because a thread may still use
+/// an earlier one.
 #[derive(Debug)]
 pub(crate) struct Chain<T> {
     len: AtomicUsize,
@@ -27,19 +27,19 @@ impl<T> Chain<T> {
         }
     }
 
-    /// How many values there are.
+    /// Returns how many values there are.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // ORDERING: acquires the last value.
         self.len.load(Ordering::Acquire)
     }
 
-    /// The first value; `None` if there is none.
+    /// Returns the first value; `None` if there is none.
     pub(crate) fn first(&self) -> Option<&T> {
         self.near[0].get()
     }
 
-    /// The last value; `None` if there is none.
+    /// Returns the last value; `None` if there is none.
     #[inline]
     pub(crate) fn last(&self) -> Option<&T> {
         self.at(self.len().checked_sub(1)?)
@@ -70,7 +70,7 @@ impl<T> Chain<T> {
     }
 }
 
-/// The bucket of a value, and its place in it.
+/// Returns the bucket of a value, and its place in it.
 const fn place(index: usize) -> (usize, usize) {
     let bucket = (index + 1).ilog2() as usize;
     (bucket, index + 1 - (1 << bucket))

@@ -7,13 +7,14 @@ use imid::clock::{Clock, ClockError};
 
 use crate::engine::believe::{Known, Reading, time_of};
 
-/// Of `believed`: no time is believed yet.
+/// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
 
 /// A clock whose jumps are not followed. Clones share what is known of the time.
 ///
-/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). One that is at or after the time that
-/// was believed last, and would have been good then, is. Any other one is judged ([`Known::read`]).
+/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). A reading is accepted at
+/// once if it is not before the last believed time, and would have been accepted then. [`Known::read`] decides about
+/// the others.
 #[derive(Debug, Clone)]
 pub(crate) struct BelievedClock<C> {
     clock: C,
@@ -22,7 +23,7 @@ pub(crate) struct BelievedClock<C> {
 
 #[derive(Debug)]
 struct Belief {
-    /// The first reading that is the time without a judgement, and the last one.
+    /// The first and the last reading that are accepted without [`Known::read`].
     near_from_ms: AtomicU64,
     near_to_ms: AtomicU64,
     max_skew_ms: u64,
@@ -43,12 +44,12 @@ impl<C: Clock> BelievedClock<C> {
         Self { clock, belief: Arc::new(belief) }
     }
 
-    /// The time that is believed now; `None` if there is none.
+    /// Returns the time that is believed now; `None` if there is none.
     pub(crate) fn believed_ms(&self) -> Option<u64> {
         self.judge(self.clock.refresh().ok())
     }
 
-    /// The reading of the application's clock if it is believed, or else the time that is.
+    /// Returns the reading of the application's clock if it is believed, or else the time that is.
     #[inline]
     pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {
@@ -92,7 +93,7 @@ impl<C: Clock> BelievedClock<C> {
 }
 
 impl<C: Clock> Clock for BelievedClock<C> {
-    /// The reading of the application's clock. [`is_time`](Self::is_time) judges it.
+    /// Returns the reading of the application's clock. [`is_time`](Self::is_time) judges it.
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
         self.clock.now_ms()

@@ -27,7 +27,7 @@ pub(crate) enum LeaseKind {
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
     UsedUp { retry_after: Duration },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
-    WentBack,
+    Reverted,
     #[error("register has another layout or another number of lanes: restart with its settings")]
     Mismatch,
     #[error("register has records of another format: restart with the version that wrote them")]
@@ -39,8 +39,10 @@ pub(crate) enum LeaseKind {
 }
 
 impl LeaseError {
-    /// How long to wait until the same call can succeed. `None` where waiting does not help: the generator is closed or the
-    /// parent's, the register went back or does not fit, or the error is one of [`GenerateError`] that has none.
+    /// Returns how long to wait until the same call can succeed.
+    ///
+    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went
+    /// back or does not fit, or the [error of the generator](Self::generate_error) has no such time.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             LeaseKind::Generate(error) => error.retry_after(),
@@ -51,7 +53,7 @@ impl LeaseError {
         }
     }
 
-    /// The error of the generator, if the lease is not the reason.
+    /// Returns the error of the generator, if the lease is not the reason.
     pub const fn generate_error(self) -> Option<GenerateError> {
         match self.0 {
             LeaseKind::Generate(error) => Some(error),
@@ -59,37 +61,39 @@ impl LeaseError {
         }
     }
 
-    /// Whether all lanes are in the hands of other processes.
+    /// Returns whether other processes hold all lanes.
     pub const fn is_no_lane(self) -> bool {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Whether the ceiling is reached because the register does not answer.
-    pub const fn is_silent(self) -> bool {
+    /// Returns whether the ceiling is reached because the register does not answer.
+    pub const fn is_register(self) -> bool {
         matches!(self.0, LeaseKind::Silent { .. })
     }
 
-    /// Whether the ceiling is reached and will be raised soon: a large run, or IDs that were observed, used it up.
+    /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
+    /// lease.
     pub const fn is_used_up(self) -> bool {
         matches!(self.0, LeaseKind::UsedUp { .. })
     }
 
-    /// Whether the register went back to an earlier state, as after a restored backup. This process mints nothing any more.
-    pub const fn is_went_back(self) -> bool {
-        matches!(self.0, LeaseKind::WentBack)
+    /// Returns whether the register went back to an earlier state, as after a restored backup. This process mints
+    /// nothing any more.
+    pub const fn is_reverted(self) -> bool {
+        matches!(self.0, LeaseKind::Reverted)
     }
 
-    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(self) -> bool {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
     }
 
-    /// Whether the generator was closed.
+    /// Returns whether the generator was closed.
     pub const fn is_closed(self) -> bool {
         matches!(self.0, LeaseKind::Closed)
     }
 
-    /// Whether the process is a forked child, and the lease is its parent's.
+    /// Returns whether the process is a forked child, and the lease belongs to the parent.
     pub const fn is_forked(self) -> bool {
         matches!(self.0, LeaseKind::Forked)
     }
@@ -123,13 +127,19 @@ pub(crate) enum OpenKind {
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register went back while it was opened, at {0}")]
-    WentBack(String),
+    Reverted(String),
+    #[cfg(feature = "redis")]
+    #[error("cannot open the list of worker IDs")]
+    List(#[source] RegisterError),
+    #[cfg(feature = "redis")]
+    #[error("no worker ID is in the list {key}")]
+    EmptyList { key: String },
     #[error("cannot start the thread that keeps the lease")]
     Thread(#[source] std::io::Error),
 }
 
 impl OpenError {
-    /// Why a lease was not opened.
+    /// Returns why a lease was not opened.
     pub(crate) fn not_opened(state: &State, space: &Space, waited: Duration) -> Self {
         let kind = match (&state.stopped, &state.status.last_error) {
             (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
@@ -137,31 +147,46 @@ impl OpenError {
                 found: format!("{layout} with {bits} bits of lane"),
             },
             (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
-            (Some(Stopped::WentBack { key }), _) => OpenKind::WentBack(key.clone()),
+            (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
             (_, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
             (_, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
         };
         kind.into()
     }
 
-    /// Whether the settings do not fit together.
+    /// Returns whether the settings do not fit together.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
     }
 
-    /// Whether the register cannot be opened, or did not answer in time.
+    /// Returns whether the register cannot be opened, or did not answer in time.
     pub const fn is_register(&self) -> bool {
-        matches!(self.0, OpenKind::Register(_) | OpenKind::Silent { .. })
+        match self.0 {
+            #[cfg(feature = "redis")]
+            OpenKind::List(_) => true,
+            OpenKind::Register(_) | OpenKind::Silent { .. } => true,
+            _ => false,
+        }
     }
 
-    /// Whether the register is for another layout, another number of lanes, or another version of this crate.
+    /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(&self) -> bool {
         matches!(self.0, OpenKind::Mismatch { .. } | OpenKind::Format(_))
     }
 
-    /// Whether all lanes are in the hands of other processes.
+    /// Returns whether the register went back to an earlier state while it was opened.
+    pub const fn is_reverted(&self) -> bool {
+        matches!(self.0, OpenKind::Reverted(_))
+    }
+
+    /// Returns whether other processes hold all lanes.
     pub const fn is_no_lane(&self) -> bool {
-        matches!(self.0, OpenKind::NoLane { .. })
+        match self.0 {
+            #[cfg(feature = "redis")]
+            OpenKind::EmptyList { .. } => true,
+            OpenKind::NoLane { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -204,12 +229,12 @@ mod tests {
             let error = LeaseError::from(kind);
             assert_eq!(error.to_string(), words);
             assert_eq!(error.retry_after(), Some(retry_after));
-            let kinds = [error.is_no_lane(), error.is_silent(), error.is_used_up()];
+            let kinds = [error.is_no_lane(), error.is_register(), error.is_used_up()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
         for (kind, words) in [
             (
-                LeaseKind::WentBack,
+                LeaseKind::Reverted,
                 "register went back to an earlier state: run a recovery while no process uses it, then restart",
             ),
             (LeaseKind::Mismatch, "register has another layout or another number of lanes: restart with its settings"),
@@ -220,7 +245,7 @@ mod tests {
             let error = LeaseError::from(kind);
             assert_eq!(error.to_string(), words);
             assert_eq!((error.retry_after(), error.generate_error()), (None, None));
-            let kinds = [error.is_went_back(), error.is_mismatch(), error.is_closed(), error.is_forked()];
+            let kinds = [error.is_reverted(), error.is_mismatch(), error.is_closed(), error.is_forked()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
     }
@@ -242,7 +267,7 @@ mod tests {
                 "register did not answer in 1000 ms: refused",
                 true,
             ),
-            (OpenKind::WentBack("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
+            (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
             (OpenKind::Thread(io()), "cannot start the thread that keeps the lease", false),
         ] {
             let error = OpenError::from(kind);

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
+use imid::wait::retry_within;
 use imid::{MessageId, Parts, Session};
 
 use crate::chain::Chain;
@@ -20,14 +21,10 @@ use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::status::{Phase, Status};
 
-/// The longest single sleep of [`LeasedGenerator::generate_within`].
-const SLICE: Duration = Duration::from_millis(10);
-
 /// Mints the IDs of one process in a lane that a register grants.
 ///
-/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, as long as the register keeps its word. The
-/// rest is as [`imid::Generator`] promises it: **lock-free** minting that **never blocks**, and IDs that are **monotonic**
-/// (per session with more than one stripe), also when the lane changes.
+/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, while the register keeps its promises.
+/// **Lock-free**, **never blocks** and **monotonic** as [`imid::Generator`] is, also when the lane changes.
 ///
 /// | event | what happens |
 /// | --- | --- |
@@ -51,33 +48,33 @@ const SLICE: Duration = Duration::from_millis(10);
 /// ```
 pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
     /// The generator of the first lane. Most processes never need another one, and it is found without a search.
-    first: Arc<Laned<C, STRIPES>>,
+    first: Arc<LaneGenerator<C, STRIPES>>,
     inner: Arc<Inner<C, STRIPES>>,
     keeper: Keeper,
 }
 
-/// What threads that mint and the keeper share.
+/// The state that the threads that mint share with the keeper.
 struct Inner<C, const STRIPES: usize> {
     /// The generators of all lanes that were granted, in order. The last one mints.
-    generators: Chain<Arc<Laned<C, STRIPES>>>,
+    generators: Chain<Arc<LaneGenerator<C, STRIPES>>>,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
 }
 
 /// The generator of one grant.
-struct Laned<C, const STRIPES: usize> {
+struct LaneGenerator<C, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
 }
 
 impl LeasedGenerator {
-    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing to
-    /// configure.
+    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing
+    /// to configure.
     ///
-    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this one
-    /// can have minted. That can be ahead of the clock by the horizon, 10 s.
+    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this
+    /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
     ///
     /// ```
     /// use imid::{Session, SessionType};
@@ -96,7 +93,7 @@ impl LeasedGenerator {
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).name("owner"))
+        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))
     }
 }
 
@@ -109,8 +106,8 @@ where
     /// It starts a thread, which keeps the lease until the generator is dropped.
     ///
     /// # Errors
-    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has no
-    /// free lane in [`open_within`](Options::open_within).
+    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has
+    /// no free lane in [`open_within`](Options::open_within).
     pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {
         let Options { clock, settings } = options;
         let (space, name) = settings.check()?;
@@ -118,7 +115,7 @@ where
         let lane_bits = space.bits();
         let inner =
             Arc::new(Inner { generators: Chain::new(), clock: clock.clone(), settings: settings.clone(), lane_bits });
-        // What the keeper cannot report.
+        // Finds settings that do not fit now, because the keeper could not report them.
         inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
@@ -138,56 +135,46 @@ where
     /// [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
-        if let Some(laned) = self.running()
-            && let Ok(id) = laned.generator.generate(session)
+        if let Some(granted) = self.running()
+            && let Ok(id) = granted.generator.generate(session)
         {
             return Ok(id);
         }
         self.try_again(|generator| generator.generate(session))
     }
 
-    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in all.
+    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in
+    /// all.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate); at once where the wait would be longer than what is left of `timeout`.
+    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, LeaseError> {
-        let mut started = None;
-        loop {
-            let error = match self.generate(session) {
-                Ok(id) => return Ok(id),
-                Err(error) => error,
-            };
-            let left = timeout.saturating_sub(started.get_or_insert_with(Instant::now).elapsed());
-            match error.retry_after() {
-                Some(wait) if wait <= left => thread::sleep(wait.min(SLICE)),
-                _ => return Err(error),
-            }
-        }
+        retry_within(timeout, || self.generate(session), LeaseError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate), the limits holding for the last ID of the run; and a run that is longer than
-    /// [`max_lead`](Options::max_lead) allows, as for [`imid::Generator::batch`].
+    /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run that is longer than
+    /// [`max_lead`](Options::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
-        if let Some(laned) = self.running()
-            && let Ok(batch) = laned.generator.batch(session, n)
+        if let Some(granted) = self.running()
+            && let Ok(batch) = granted.generator.batch(session, n)
         {
             return Ok(batch);
         }
         self.try_again(|generator| generator.batch(session, n))
     }
 
-    /// [`batch`](Self::batch) into a slice: all of it, or nothing.
+    /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
     ///
     /// # Errors
-    /// As for [`batch`](Self::batch); the slice is then as it was.
+    /// As for [`batch`](Self::batch). The slice then has its old contents.
     #[inline]
     pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
-        if let Some(laned) = self.running()
-            && laned.generator.fill(session, ids).is_ok()
+        if let Some(granted) = self.running()
+            && granted.generator.fill(session, ids).is_ok()
         {
             return Ok(());
         }
@@ -199,40 +186,39 @@ where
     /// While the lane changes, which takes microseconds, it waits for the next one.
     ///
     /// # Errors
-    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock: it may be forged, and nothing changes. The
-    /// clock has no usable time.
+    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
+    /// changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         loop {
             let seen = self.inner.generators.len();
-            let Some(laned) = self.inner.generators.last() else { return Ok(()) };
-            laned.generator.observe(id)?;
+            let Some(granted) = self.inner.generators.last() else { return Ok(()) };
+            granted.generator.observe(id)?;
             // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
             fence(Ordering::SeqCst);
-            if !laned.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
+            if !granted.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
                 return Ok(());
             }
         }
     }
 
-    /// The state of the lease, for an operator. In a forked child it is that of the parent at the time of the fork, at the
-    /// latest.
+    /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](Phase::Stopped).
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
     }
 
     /// Gives the lane back. Later calls are an error ([`LeaseError::is_closed`]).
     ///
-    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts; if it
-    /// does not answer, the lane stays taken until the time-out. Dropping the generator does the same. In a forked child
-    /// this does nothing.
+    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts.
+    /// If the register does not answer, the lane stays taken until the time-out. Dropping the generator does the same.
+    /// In a forked child this does nothing.
     pub fn close(&self) {
         self.keeper.close();
     }
 
-    /// The generator that mints now.
+    /// Returns the generator that mints now.
     #[inline]
-    fn running(&self) -> Option<&Laned<C, STRIPES>> {
+    fn running(&self) -> Option<&LaneGenerator<C, STRIPES>> {
         // ORDERING: a hint. A generator that is closed mints nothing, and the call looks again.
         if !self.first.is_sealed.load(Ordering::Relaxed) {
             return Some(&self.first);
@@ -240,7 +226,8 @@ where
         self.inner.generators.last().map(Arc::as_ref)
     }
 
-    /// Whether the generator that was the last one stays the last one, after it was sealed. Waits for the next one.
+    /// Returns whether the generator that was the last one stays the last one, after it was sealed. Waits for the next
+    /// one.
     #[cold]
     #[inline(never)]
     fn is_last(&self, seen: usize) -> bool {
@@ -263,8 +250,8 @@ where
         let mut waited = false;
         loop {
             let seen = self.inner.generators.len();
-            let Some(laned) = self.inner.generators.last() else { return Err(self.why_no_room()) };
-            let error = match mint(&laned.generator) {
+            let Some(granted) = self.inner.generators.last() else { return Err(self.why_no_room()) };
+            let error = match mint(&granted.generator) {
                 Ok(minted) => return Ok(minted),
                 Err(error) => error,
             };
@@ -293,7 +280,7 @@ where
             return LeaseKind::Forked.into();
         }
         let kind = match self.keeper.state(0).stopped {
-            Some(Stopped::WentBack { .. }) => LeaseKind::WentBack,
+            Some(Stopped::Reverted { .. }) => LeaseKind::Reverted,
             Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
             Some(Stopped::Format(_)) => LeaseKind::Format,
             Some(Stopped::Closed) | None => LeaseKind::Closed,
@@ -333,7 +320,7 @@ impl<C: Clock + Clone + fmt::Debug, const STRIPES: usize> fmt::Debug for LeasedG
 }
 
 impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
-    fn build(&self, grant: Grant) -> Result<Laned<C, STRIPES>, OpenError> {
+    fn build(&self, grant: Grant) -> Result<LaneGenerator<C, STRIPES>, OpenError> {
         let mut builder = Generator::builder()
             .stripes()
             .clock(self.clock.clone())
@@ -345,11 +332,11 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         if let Some(id) = last_id_before(grant.floor_ms) {
             builder = builder.floor(id);
         }
-        Ok(Laned { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
+        Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
     }
 }
 
-/// Some ID of the millisecond before: a floor makes all IDs come in later milliseconds.
+/// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
     MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::default() }).ok()
@@ -360,34 +347,34 @@ struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
     fn used_until_ms(&self) -> u64 {
-        let Some(laned) = self.0.generators.last() else { return 0 };
+        let Some(granted) = self.0.generators.last() else { return 0 };
         // The last stamp is not after the clock, or as far ahead of it as its lead.
-        let lead = millis(laned.generator.stats().lead);
-        if lead == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
+        let lead = millis(granted.generator.stats().lead);
+        if lead == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
     }
 
     fn start(&mut self, grant: Grant) {
         // IDs that the generator before has observed, and floors, hold for this one too.
-        let reached_ms = self.0.generators.last().map_or(0, |laned| {
-            let behind = millis(laned.generator.stats().behind);
-            if behind == 0 { 0 } else { laned.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
+        let reached_ms = self.0.generators.last().map_or(0, |granted| {
+            let behind = millis(granted.generator.stats().behind);
+            if behind == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
         });
         let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
-        if let Ok(laned) = self.0.build(grant) {
-            self.0.generators.push(Arc::new(laned));
+        if let Ok(granted) = self.0.build(grant) {
+            self.0.generators.push(Arc::new(granted));
         }
     }
 
     fn raise(&mut self, ceiling_ms: u64) {
-        if let Some(laned) = self.0.generators.last() {
-            laned.generator.raise_ceiling(ceiling_ms);
+        if let Some(granted) = self.0.generators.last() {
+            granted.generator.raise_ceiling(ceiling_ms);
         }
     }
 
     fn seal(&mut self) -> u64 {
-        let Some(laned) = self.0.generators.last() else { return 0 };
-        laned.is_sealed.store(true, Ordering::Relaxed);
+        let Some(granted) = self.0.generators.last() else { return 0 };
+        granted.is_sealed.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        laned.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+        granted.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
     }
 }

@@ -16,7 +16,7 @@ use crate::status::{Phase, Status};
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
 
-/// What mints under the grants of one engine. All calls come from the keeper's thread.
+/// Mints under the grants of one engine. All calls come from the keeper's thread.
 pub(crate) trait Tenant: Send {
     /// Returns the first unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
@@ -27,8 +27,8 @@ pub(crate) trait Tenant: Send {
     /// Raises the ceiling of the running generator.
     fn raise(&mut self, ceiling_ms: u64);
 
-    /// Ends the running generator for ever, and returns the first unix millisecond after each stamp that it has minted or
-    /// that a call under way will return; 0 if there is none. Called again it returns the same.
+    /// Ends the running generator for ever, and returns the first unix millisecond after each stamp that it has minted
+    /// or that a call under way will return; 0 if there is none. Called again it returns the same.
     fn seal(&mut self) -> u64;
 }
 
@@ -45,9 +45,11 @@ pub(crate) struct Lease {
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// To wake it without the lock.
+    /// Wakes the thread without the lock.
     handle: Thread,
     process: u32,
+    /// What a forked child finds. It must not wait for a lock that another thread may have held.
+    in_child: Vec<State>,
 }
 
 struct Shared {
@@ -77,7 +79,8 @@ impl Keeper {
         C: Clock + Send + Sync + 'static,
     {
         let promise = register.promise();
-        let states = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
+        let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
+        let in_child = states.iter().map(State::stopped).collect();
         let shared = Arc::new(Shared {
             is_closing: AtomicBool::new(false),
             states: Mutex::new(states),
@@ -101,30 +104,30 @@ impl Keeper {
         };
         let thread = thread::Builder::new().name("imid-lease".into()).spawn(move || work.run())?;
         let handle = thread.thread().clone();
-        Ok(Self { shared, thread: Mutex::new(Some(thread)), handle, process: std::process::id() })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)), handle, process: std::process::id(), in_child })
     }
 
-    /// Has the thread look at once whether a generator needs room.
+    /// Makes the thread check at once whether a generator needs a higher ceiling.
     pub(crate) fn wake(&self) {
         self.handle.unpark();
     }
 
-    /// Whether this process is a forked child of the one that started the thread.
+    /// Returns whether this process is a forked child of the one that started the thread.
     pub(crate) fn is_forked(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// The number of leases.
+    /// Returns the number of leases.
     pub(crate) fn len(&self) -> usize {
-        self.states().len()
+        self.in_child.len()
     }
 
-    /// The state of a lease. Not for a forked child.
+    /// Returns the state of a lease. In a forked child it is one that has stopped.
     pub(crate) fn state(&self, lease: usize) -> State {
-        self.states()[lease].clone()
+        if self.is_forked() { self.in_child[lease].clone() } else { self.states()[lease].clone() }
     }
 
-    /// Waits until `is_done` says so of a lease's state, or until the time is over; returns the last state.
+    /// Waits until `is_done` returns true for a lease's state, or until the time is over. Returns the last state.
     pub(crate) fn wait(&self, lease: usize, time: Duration, is_done: impl Fn(&State) -> bool) -> State {
         let started = Instant::now();
         let mut states = self.states();
@@ -193,7 +196,13 @@ impl State {
         Self { status, stopped: None, next_ms: 0, next_time_out_ms: None, held_by_others: 0, renewed_at_ms: None }
     }
 
-    /// The status as of now.
+    /// Returns the same state after its end.
+    fn stopped(&self) -> Self {
+        let status = Status { phase: Phase::Stopped, ..self.status.clone() };
+        Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
+    }
+
+    /// Returns the status at this time.
     pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
         let left_ms = match (self.status.ceiling_ms, now_ms) {
             (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),
@@ -229,7 +238,7 @@ struct Work<R, C> {
 
 impl<R: Register, C: Clock> Work<R, C> {
     fn run(&mut self) {
-        /// If the thread panics, all generators stop at their ceilings, and whoever waits is woken.
+        /// If the thread panics, all generators stop at their ceilings, and waiting threads are woken.
         struct OnEnd(Arc<Shared>);
 
         impl Drop for OnEnd {
@@ -303,7 +312,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                 #[cfg(test)]
                 Action::Delete { .. } => unreachable!("only the simulation takes this rule away"),
                 Action::Seal => {
-                    // First, so that whoever meets a sealed generator knows whether another one will come.
+                    // Published first, so that a call that finds a sealed generator knows whether another one will
+                    // come.
                     self.publish(lease);
                     Reply::Sealed { end_ms: self.leases[lease].tenant.seal() }
                 }
@@ -339,7 +349,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         result.map_err(|_| Silence)
     }
 
-    /// Asks the store for its time now and then.
+    /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
         if self.ask_time_at_ms.is_none_or(|at| at > before_ms) || self.shared.is_closing.load(Ordering::Relaxed) {
@@ -353,7 +363,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                 self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,
-            // Before the first answer, a clock that is wrong from the start is believed. So it is asked before each action.
+            // Before the first answer, a clock that is wrong from the start is believed. So it is asked before each
+            // action.
             Err(Silence) if !self.knows_store_time => self.ask_time_at_ms = Some(before_ms),
             Err(Silence) => {}
         }
@@ -366,12 +377,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
         let shown = &mut published.status;
-        shown.phase = match engine.phase() {
-            engine::Phase::Seeking => Phase::Seeking,
-            engine::Phase::Holding => Phase::Holding,
-            engine::Phase::Lost => Phase::Lost,
-            engine::Phase::Stopped => Phase::Stopped,
-        };
+        shown.phase = engine.phase();
         shown.register = engine.register();
         shown.is_new_register = *is_new_register;
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.

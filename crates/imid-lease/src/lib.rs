@@ -1,8 +1,9 @@
 //! Lanes, worker IDs and sequences for [`imid`], granted by a shared register.
 //!
-//! A grant says: "this lane, IDs with a time below the ceiling". The ceiling is written to the register before it is used, by
-//! compare-and-set, and it only grows. So a process that is paused, cut off, or has a wrong clock mints only IDs that no other
-//! process will ever mint. Time-outs decide only how soon the lane of a dead process is used again.
+//! A grant says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register before it
+//! uses it, by compare-and-set. The ceiling only grows. So a process that is paused, cut off, or has a wrong clock
+//! mints only IDs that no other process will ever mint. Time-outs decide only how soon the lane of a dead process is
+//! used again.
 //!
 //! One process on one host needs a file and no service:
 //!
@@ -24,13 +25,13 @@
 //!
 //! # What is promised
 //!
-//! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers reads
-//! with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. Two registers for
-//! one space cannot be noticed: [`Status::register`] is shown, so that an operator can compare.
+//! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
+//! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If
+//! processes of one space use two registers, nothing notices it. An operator can compare [`Status::register`].
 //!
-//! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both can mint
-//! the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives its lane back.
-//! Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
+//! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both
+//! can mint the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives
+//! its lane back. Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
 //!
 //! **Ordered** as [`imid::Generator`] promises, also when the lane changes.
 //!
@@ -55,7 +56,7 @@
 //! | the register does not answer | minting goes on up to the ceiling, for three quarters of the horizon at least; then an error with [`retry_after`](LeaseError::retry_after) |
 //! | a reply is lost | the record is read, and the write is tried again |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane |
-//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same [`name`](Options::name). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
+//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same [`name`](Options::holder). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute |
 //! | a process starts with a wrong clock | the store's time is used, if it has one. Else the IDs have the wrong time, and are unique |
 //! | a process forks | the child mints nothing, and does not use its parent's connection |
@@ -64,9 +65,9 @@
 //!
 //! # Cost
 //!
-//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10 s. A
-//! lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A leased generator
-//! adds a load and two compares to the time to mint; see `benches/leased.rs`.
+//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10
+//! s. A lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A
+//! leased generator adds a load and two compares to the time to mint; see `benches/leased.rs`.
 
 mod space;
 
@@ -112,11 +113,10 @@ pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
 #[cfg(feature = "redis")]
-pub use redis_queue::{QueueStatus, RedisQueue, RedisQueueOptions};
+pub use redis_queue::{RedisQueue, RedisQueueOptions, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
 pub use sequence::Sequence;
-pub use space::{Space, SpaceError};
 pub use status::{Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 

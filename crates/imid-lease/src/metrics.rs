@@ -17,8 +17,9 @@
 //! | `imid_sequence_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
 //!
 //! Those of a lease have the labels `space` and `holder`. They are updated at each renewal and at each change, so
-//! `imid_lease_seconds_left` is what was left then. Those of a sequence have the labels `sequence` and `owner`. They are updated
-//! when its thread has done its work: at least once in each quarter of the time-out while it holds a section.
+//! `imid_lease_seconds_left` is what was left then. Those of a sequence have the labels `sequence` and `owner`. They
+//! are updated when its thread has done its work: at least once in each quarter of the time-out while it holds a
+//! section.
 
 use metrics::{Label, counter, gauge};
 
@@ -43,12 +44,12 @@ pub(crate) fn record_lease(space: &str, status: &Status) {
 pub(crate) fn record_sequence(sequence: &str, owner: &str, status: &SequenceStatus) {
     let labels = labels("sequence", sequence, "owner", owner);
     gauge!("imid_sequence_held", labels.iter()).set(f64::from(status.held));
-    gauge!("imid_sequence_went_back", labels.iter()).set(f64::from(status.went_back));
+    gauge!("imid_sequence_went_back", labels.iter()).set(f64::from(status.reverted));
     counter!("imid_sequence_lost_total", labels.iter()).absolute(status.lost);
     counter!("imid_sequence_writes_total", labels.iter()).absolute(status.writes);
     gauge!("imid_sequence_sessions", labels.iter()).set(status.sessions as f64);
     gauge!("imid_sequence_bytes", labels.iter()).set(status.bytes as f64);
-    gauge!("imid_sequence_register_up", labels.iter()).set(flag(status.error.is_none()));
+    gauge!("imid_sequence_register_up", labels.iter()).set(flag(status.last_error.is_none()));
 }
 
 fn labels(first: &'static str, value: &str, second: &'static str, other: &str) -> [Label; 2] {

@@ -11,13 +11,81 @@ use crate::engine::rules::Rules;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
+/// The setters that [`Options`] and [`WorkerOptions`](crate::WorkerOptions) share. The first argument is the word for
+/// what is leased. The others are sentences in which the two differ.
+macro_rules! shared_setters {
+    (
+        $leased:literal,
+        space: $space:literal,
+        holder: $holder:literal,
+        horizon: $horizon:literal,
+        max_skew: $max_skew:literal $(,)?
+    ) => {
+        #[doc = $space]
+        pub fn space(mut self, name: impl Into<String>) -> Self {
+            self.settings.space = name.into();
+            self
+        }
+
+        #[doc = concat!("Sets the name under which this process holds its ", $leased, ". Default: the process ID and a random")]
+        #[doc = concat!("number. ", $holder)]
+        ///
+        #[doc = concat!("A process that starts can take a ", $leased, " of the same name at once, without waiting for the")]
+        /// time-out. So a name should be the same after a restart, and no two live processes should have it. If two
+        /// have,
+        #[doc = concat!("one of them loses its ", $leased, ", and no ID comes twice.")]
+        pub fn holder(mut self, name: impl Into<String>) -> Self {
+            self.settings.holder = Some(name.into());
+            self
+        }
+
+        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. The register may be out of
+        /// reach for three quarters of this time, and minting goes on.
+        ///
+        #[doc = $horizon]
+        /// There is one write in each quarter of it. After a crash the next IDs can be ahead of the clock by up to this
+        /// time.
+        pub fn horizon(mut self, horizon: Duration) -> Self {
+            self.settings.horizon = horizon;
+            self
+        }
+
+        #[doc = concat!("Sets how long a ", $leased, " must stay unchanged in the register until others may take it. Default:")]
+        /// 10 s, at most 24 h. The horizon of its holder counts instead if it is longer.
+        pub fn time_out(mut self, time_out: Duration) -> Self {
+            self.settings.time_out = time_out;
+            self
+        }
+
+        #[doc = concat!("Sets how often to look for a ", $leased, " while all are taken. Default: 75 ms.")]
+        pub fn poll(mut self, interval: Duration) -> Self {
+            self.settings.poll = interval;
+            self
+        }
+
+        #[doc = concat!("Sets how long to wait for a ", $leased, " at the start. Default: 15 s.")]
+        pub fn open_within(mut self, timeout: Duration) -> Self {
+            self.settings.open_within = timeout;
+            self
+        }
+
+        /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
+        #[doc = $max_skew]
+        pub fn max_skew(mut self, skew: Duration) -> Self {
+            self.settings.max_skew = skew;
+            self
+        }
+    };
+}
+pub(crate) use shared_setters;
+
 /// Settings of a [`LeasedGenerator`](crate::LeasedGenerator). Every process that uses one register has the same space.
 ///
 /// ```
 /// use core::time::Duration;
 /// use imid_lease::Options;
 ///
-/// let options = Options::new().lane_bits(4).horizon(Duration::from_secs(30)).name("web-3").stripes::<64>();
+/// let options = Options::new().lane_bits(4).horizon(Duration::from_secs(30)).holder("web-3").stripes::<64>();
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -30,7 +98,7 @@ pub struct Options<C = SystemClock, const STRIPES: usize = 1> {
 pub(crate) struct Settings {
     pub(crate) space: String,
     pub(crate) lane_bits: u32,
-    pub(crate) name: Option<String>,
+    pub(crate) holder: Option<String>,
     pub(crate) horizon: Duration,
     pub(crate) time_out: Duration,
     pub(crate) poll: Duration,
@@ -46,7 +114,7 @@ impl Options {
         let settings = Settings {
             space: String::new(),
             lane_bits: 4,
-            name: None,
+            holder: None,
             horizon: Duration::from_secs(10),
             time_out: Duration::from_secs(10),
             poll: Duration::from_millis(75),
@@ -76,66 +144,13 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
         Options { clock: self.clock, settings: self.settings }
     }
 
-    /// Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.
-    pub fn space(mut self, name: impl Into<String>) -> Self {
-        self.settings.space = name.into();
-        self
-    }
-
     /// Sets how many bits of the spin tell lanes apart, from 0 to 12. Default: 4, which is 16 lanes.
     ///
-    /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than processes,
-    /// old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and stripe.
+    /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than
+    /// processes, old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and
+    /// stripe.
     pub fn lane_bits(mut self, bits: u32) -> Self {
         self.settings.lane_bits = bits;
-        self
-    }
-
-    /// Sets the name of this process: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`. Default: the
-    /// process ID and a random number.
-    ///
-    /// A process that starts can take a lane of the same name at once, without waiting for the time-out. So a name should be
-    /// the same after a restart, and no two live processes should have it. If two have, one of them loses its lane, and no
-    /// ID comes twice.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.settings.name = Some(name.into());
-        self
-    }
-
-    /// Sets how far ahead of use the ceiling is written. Default: 10 s. The register may be out of reach for three quarters
-    /// of this time, and minting goes on.
-    ///
-    /// It must be greater than [`max_skew`](Self::max_skew) and [`max_lead`](Self::max_lead) together, and at least twice
-    /// `max_lead`. There is one write in each quarter of it. After a crash the lane's next IDs can be ahead of the clock by
-    /// up to this time.
-    pub fn horizon(mut self, horizon: Duration) -> Self {
-        self.settings.horizon = horizon;
-        self
-    }
-
-    /// Sets how long a lane must stay unchanged until others may take it. Default: 10 s. The horizon of the lane's holder
-    /// counts instead if it is longer.
-    pub fn time_out(mut self, time_out: Duration) -> Self {
-        self.settings.time_out = time_out;
-        self
-    }
-
-    /// Sets how often to look for a lane while all are taken. Default: 75 ms.
-    pub fn poll(mut self, interval: Duration) -> Self {
-        self.settings.poll = interval;
-        self
-    }
-
-    /// Sets how long to wait for a lane at the start. Default: 15 s.
-    pub fn open_within(mut self, time: Duration) -> Self {
-        self.settings.open_within = time;
-        self
-    }
-
-    /// Sets how far the clock may be from the store's time, or step, and be followed, and how far ahead an ID may be that
-    /// is observed. Default: 5 s.
-    pub fn max_skew(mut self, skew: Duration) -> Self {
-        self.settings.max_skew = skew;
         self
     }
 
@@ -150,10 +165,19 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
         self.settings.start = start;
         self
     }
+
+    shared_setters! {
+        "lane",
+        space: "Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.",
+        holder: "The name has 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.",
+        horizon: "It must be greater than [`max_skew`](Self::max_skew) and [`max_lead`](Self::max_lead) together, and at least \
+                  twice `max_lead`.",
+        max_skew: "It is also how far ahead of the clock an observed ID may be.",
+    }
 }
 
 impl Settings {
-    /// The space and the name, if the settings fit together.
+    /// Returns the space and the name, if the settings fit together.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
         let Self { horizon, time_out, max_skew, max_lead, .. } = *self;
         let least = max_skew.saturating_add(max_lead);
@@ -171,16 +195,16 @@ impl Settings {
         }
         let lanes = Space::lanes(self.lane_bits).map_err(OptionsKind::Space)?;
         let space = if self.space.is_empty() { lanes } else { lanes.named(&self.space).map_err(OptionsKind::Space)? };
-        let name = if let Some(name) = &self.name {
+        let name = if let Some(name) = &self.holder {
             name.clone()
         } else {
             let random = crate::random::bits().map_err(|_| OptionsKind::Random)?;
             format!("{}-{:016x}", std::process::id(), random as u64)
         };
-        Ok((space, Name::new(&name).map_err(OptionsKind::Name)?))
+        Ok((space, Name::parse(&name).map_err(OptionsKind::Name)?))
     }
 
-    /// The configuration of a lease's engine.
+    /// Returns the configuration of a lease's engine.
     pub(crate) fn config(&self, space: Space, name: Name) -> Config {
         Config {
             space,
@@ -259,7 +283,7 @@ mod tests {
             "expected a time-out and an interval longer than zero, found zero"
         );
         assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
-        assert!(refused(Options::new().name("a b")).starts_with("expected a name of 1 to 64"));
+        assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(Options::new().space("A")).starts_with("expected a name of 1 to 64"));
         assert!(Options::new().settings.check().is_ok());
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");

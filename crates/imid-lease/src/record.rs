@@ -5,10 +5,11 @@
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
-//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs are.
-//! A record of another format is an error, and nothing overwrites it.
+//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs
+//! are. A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
+use std::str::FromStr;
 
 use thiserror::Error;
 
@@ -70,9 +71,9 @@ pub struct MetaRecord {
 
 /// 64 random bits, written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Token(pub u64);
+pub struct Token(pub(crate) u64);
 
-/// 128 random bits, written as a UUID of version 4.
+/// 128 random bits, written in the form of a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Uuid(u128);
 
@@ -80,10 +81,26 @@ pub struct Uuid(u128);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
+impl Token {
+    /// Returns the token with these bits.
+    pub const fn from_u64(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Returns the 64 bits.
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+}
+
 impl Uuid {
     /// Returns the UUID of version 4 with these random bits. Six of them are overwritten.
-    pub const fn from_random(bits: u128) -> Self {
+    pub(crate) const fn from_random(bits: u128) -> Self {
         Self(bits & !(0xF << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62)
+    }
+
+    pub(crate) const fn from_u128(bits: u128) -> Self {
+        Self(bits)
     }
 
     /// Returns the 128 bits.
@@ -99,11 +116,11 @@ impl Uuid {
 }
 
 impl Name {
-    /// Returns a name.
+    /// Reads a name.
     ///
     /// # Errors
     /// A text with other characters than a name has, such as `web 3`, or a length that is not 1 to 64.
-    pub fn new(text: &str) -> Result<Self, RecordError> {
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
         if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
             let expected = "a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':'";
@@ -117,6 +134,23 @@ impl Name {
         &self.0
     }
 }
+
+/// Implements [`FromStr`] by the type's `parse`.
+macro_rules! from_str {
+    ($($type:ty),*) => {
+        $(
+            impl FromStr for $type {
+                type Err = RecordError;
+
+                fn from_str(text: &str) -> Result<Self, RecordError> {
+                    Self::parse(text)
+                }
+            }
+        )*
+    };
+}
+
+from_str!(Name, LaneRecord, MetaRecord);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,13 +202,14 @@ impl LaneRecord {
     /// Reads the text of a lane's record.
     ///
     /// # Errors
-    /// A text of another format, such as `imid-lease/2 ...`, of another kind of record, or with a field that is missing.
+    /// A text of another format, such as `imid-lease/2 ...`, of another kind of record, or with a field that is
+    /// missing.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "lane")?;
         let record = Self {
             version: fields.number("version")?,
             token: fields.token()?,
-            holder: Name::new(fields.value("holder")?)?,
+            holder: Name::parse(fields.value("holder")?)?,
             horizon_ms: fields.number("horizon")?,
             ceiling_ms: fields.number("ceiling")?,
             state: match fields.word() {
@@ -235,7 +270,7 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    /// The next word; empty after the last one.
+    /// Returns the next word; empty after the last one.
     fn word(&mut self) -> &'a str {
         self.0.next().unwrap_or_default()
     }
@@ -287,7 +322,7 @@ impl RecordError {
     }
 }
 
-/// The beginning of a text, for an error message.
+/// Returns the beginning of a text, for an error message.
 fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }
@@ -306,7 +341,7 @@ mod tests {
         let lane = LaneRecord {
             version: 17,
             token: Token(0x9f86_d081_884c_7d65),
-            holder: Name::new("web-3").unwrap(),
+            holder: Name::parse("web-3").unwrap(),
             horizon_ms: 10_000,
             ceiling_ms: 1_795_204_812_345,
             state: LaneState::Held,

@@ -6,10 +6,10 @@ use thiserror::Error;
 
 /// The lanes of one ID space: their name in the register, the layout of the IDs, and how many bits tell lanes apart.
 ///
-/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces with
-/// different names.
+/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces
+/// with different names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Space {
+pub(crate) struct Space {
     name: String,
     layout: String,
     bits: u32,
@@ -26,7 +26,7 @@ impl Space {
     ///
     /// # Errors
     /// More than 12 bits, the width of the spin.
-    pub fn lanes(bits: u32) -> Result<Self, SpaceError> {
+    pub(crate) fn lanes(bits: u32) -> Result<Self, SpaceError> {
         if bits > 12 {
             return Err(SpaceError(SpaceKind::Bits { max: 12, found: bits }));
         }
@@ -37,7 +37,7 @@ impl Space {
     ///
     /// # Errors
     /// A name with other characters, such as `My lanes`; more than 16 bits.
-    pub fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
+    pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
         for text in [name, layout] {
             let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
             if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
@@ -54,42 +54,42 @@ impl Space {
     ///
     /// # Errors
     /// As for [`new`](Self::new).
-    pub fn named(&self, name: &str) -> Result<Self, SpaceError> {
+    pub(crate) fn named(&self, name: &str) -> Result<Self, SpaceError> {
         Self::new(name, &self.layout, self.bits)
     }
 
     /// Returns the name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the layout of the IDs, such as `imid-80`.
-    pub fn layout(&self) -> &str {
+    pub(crate) fn layout(&self) -> &str {
         &self.layout
     }
 
     /// Returns how many bits tell lanes apart.
-    pub const fn bits(&self) -> u32 {
+    pub(crate) const fn bits(&self) -> u32 {
         self.bits
     }
 
     /// Returns the number of lanes.
-    pub const fn lane_count(&self) -> u32 {
+    pub(crate) const fn lane_count(&self) -> u32 {
         1 << self.bits
     }
 
     /// Returns the prefix of the keys of all records of the space.
-    pub fn prefix(&self) -> String {
+    pub(crate) fn prefix(&self) -> String {
         format!("{}/", self.name)
     }
 
     /// Returns the key of the record that describes the space.
-    pub fn meta_key(&self) -> String {
+    pub(crate) fn meta_key(&self) -> String {
         format!("{}/meta", self.name)
     }
 
     /// Returns the key of a lane's record. `era` counts how often the number of lanes was changed.
-    pub fn lane_key(&self, era: u64, lane: u16) -> String {
+    pub(crate) fn lane_key(&self, era: u64, lane: u16) -> String {
         format!("{}/{era}/{lane:05}", self.name)
     }
 
@@ -110,10 +110,10 @@ impl fmt::Display for Space {
     }
 }
 
-/// A space that cannot be.
+/// The name, the layout or the number of bits of a space is outside its range.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct SpaceError(SpaceKind);
+pub(crate) struct SpaceError(SpaceKind);
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 enum SpaceKind {

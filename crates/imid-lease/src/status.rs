@@ -1,4 +1,4 @@
-//! What an operator sees of a lease.
+//! The state of a lease, for operators.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use crate::register::Promise;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Status {
-    /// What it is doing.
+    /// What the lease is doing.
     pub phase: Phase,
-    /// Names the register, once it was read. Two processes of one ID space must show the same UUID.
+    /// The UUID of the register, or `None` until it was read. All processes of one ID space must show the same UUID.
     pub register: Option<Uuid>,
-    /// Whether this process found the register empty at its start. If it was in use before, its records are lost: for
-    /// example it was a file on a disk that is new after each start of a container.
+    /// Whether this process found the register empty at its start. If the register was in use before, its records are
+    /// lost. An example is a file on a disk that is new after each start of a container.
     pub is_new_register: bool,
-    /// Whether the register can lose acknowledged writes.
+    /// Whether the register can lose acknowledged writes, and why.
     pub promise: Promise,
-    /// The name that this process has in the records.
+    /// The name under which this process holds its lane.
     pub holder: Name,
-    /// The lane that was granted last.
+    /// The lane that was granted last, or `None` before the first one.
     pub lane: Option<u16>,
     /// The first unix millisecond that no ID of this lane may have.
     pub ceiling_ms: Option<u64>,
-    /// How far the ceiling is ahead of the clock.
+    /// How far the ceiling is ahead of the clock; zero if it is not.
     pub time_left: Duration,
-    /// How long ago a write was acknowledged for the last time.
+    /// How long ago the last write was acknowledged.
     pub last_renewal: Option<Duration>,
     /// How many writes were acknowledged.
     pub renewals: u64,
     /// How many leases were lost to other processes.
     pub lost: u64,
-    /// The last call of the register that failed, if none has succeeded since.
+    /// The error of the register's last call, if it failed.
     pub last_error: Option<String>,
 }
 

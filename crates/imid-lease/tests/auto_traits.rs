@@ -1,4 +1,5 @@
-//! Checks what each public type can be used for: whether it can be shared, sent, copied, compared and kept across a panic.
+//! Checks what each public type can be used for: whether it can be shared, sent, copied, compared and kept across a
+//! panic.
 
 #[allow(dead_code, reason = "another test uses the rest")]
 mod public;
@@ -17,12 +18,11 @@ use imid_lease::register::{
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
 use imid_lease::sequence::{
-    self, Conversation, Jump, Jumps, LastStored, NextError, Number, SequenceOptions, SequenceStatus,
+    self, Conversation, Jump, Jumps, LastStored, Number, SequenceError, SequenceOptions, SequenceStatus,
 };
 use imid_lease::{
-    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Phase, Promise, QueueStatus, RedisQueue,
-    RedisQueueOptions, RegisterError, Segment, Sequence, Space, SpaceError, Status, WorkerClock, WorkerIds,
-    WorkerOptions, record,
+    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Phase, Promise, RedisQueue, RedisQueueOptions,
+    RedisQueueStatus, RegisterError, Segment, Sequence, Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -88,8 +88,7 @@ check! {
     }
     report {
         "register::Promise" Promise,
-        "QueueStatus" QueueStatus,
-        "Space" Space,
+        "RedisQueueStatus" RedisQueueStatus,
         "Status" Status,
         "record::LaneRecord" LaneRecord,
         "record::MetaRecord" MetaRecord,
@@ -136,15 +135,15 @@ check! {
     small_error {
         "LeaseError" LeaseError,
         "segment::SegmentError" SegmentError,
-        "sequence::NextError" NextError,
+        "sequence::SequenceError" SequenceError,
     }
     error {
         "OpenError" OpenError,
         "OptionsError" OptionsError,
         "register::RegisterError" RegisterError,
-        "SpaceError" SpaceError,
         "admin::AdminError" AdminError,
         "record::RecordError" record::RecordError,
+        "segment::OpenError" segment::OpenError,
         "sequence::OpenError" sequence::OpenError,
         "sequence::RecordError" sequence::RecordError,
     }
@@ -162,7 +161,6 @@ fn values_can_be_printed() {
     is_display::<Token>();
     is_display::<Uuid>();
     is_display::<Number>();
-    is_display::<Space>();
     is_display::<Promise>();
     is_display::<LaneRecord>();
     is_display::<MetaRecord>();
@@ -180,7 +178,7 @@ fn registers_and_blocks_can_be_trait_objects() {
 #[test]
 fn values_and_errors_of_hot_paths_are_small() {
     assert_eq!(size_of::<Conversation>(), 16);
-    assert_eq!(size_of::<Result<Number, NextError>>(), 32);
+    assert_eq!(size_of::<Result<Number, SequenceError>>(), 32);
     assert_eq!(size_of::<LeaseError>(), 24);
     assert_eq!(size_of::<SegmentError>(), 1);
 }

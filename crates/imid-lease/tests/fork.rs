@@ -20,7 +20,7 @@ mod unix {
 
     use imid::{MessageId, Session, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister};
-    use imid_lease::{LeasedGenerator, Options};
+    use imid_lease::{LeasedGenerator, Options, Phase};
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
@@ -78,6 +78,7 @@ mod unix {
             let refused = |error: imid_lease::LeaseError| error.is_forked() && error.retry_after().is_none();
             let is_refused = (0..100).all(|_| refused(ids.generate(room()).unwrap_err()))
                 && refused(ids.batch(room(), 5).unwrap_err())
+                && ids.status().phase == Phase::Stopped
                 && refused(ids.generate_within(room(), Duration::from_secs(9)).unwrap_err());
             ids.close();
             drop(ids);

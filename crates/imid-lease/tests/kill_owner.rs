@@ -1,8 +1,8 @@
 //! Owners of a sequence that are killed, or paused while another one takes their sections.
 //!
-//! `IMID_KILLS` sets how many owners are killed on each register (20 by default). The register is a file, and PostgreSQL if
-//! the feature `postgres` is on and `IMID_POSTGRES_URL` is set:
-//! `IMID_KILLS=1000 ci/services.sh run postgres -- cargo test -p imid-lease --features postgres --test kill_owner -- --nocapture`
+//! `IMID_KILLS` sets how many owners are killed on each register (20 by default). The register is a file, and
+//! PostgreSQL if the feature `postgres` is on and `IMID_POSTGRES_URL` is set: `IMID_KILLS=1000 ci/services.sh run
+//! postgres -- cargo test -p imid-lease --features postgres --test kill_owner -- --nocapture`
 #![cfg(unix)]
 
 mod skip;
@@ -30,7 +30,7 @@ const SESSIONS: u32 = 6;
 fn options(name: &str) -> SequenceOptions {
     let sections = NonZeroU32::new(3).expect("three is not zero");
     // A small step: many writes are under way when an owner is killed.
-    let options = SequenceOptions::new(name).sections(sections).owner("chat-1").step(20).most_step(200);
+    let options = SequenceOptions::new(name).sections(sections).holder("chat-1").step(20).max_step(200);
     options.horizon(Duration::from_millis(20)).time_out(Duration::from_millis(500))
 }
 

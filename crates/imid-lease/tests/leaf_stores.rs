@@ -1,4 +1,5 @@
-//! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the servers.
+//! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the
+//! servers.
 #![cfg(all(feature = "mysql", feature = "postgres"))]
 
 mod skip;
@@ -8,9 +9,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use imid_lease::segment::OpenError;
 use imid_lease::segment::leaf::{Allocation, MysqlTable, PostgresTable, Table};
 use imid_lease::segment::{Segment, SegmentError};
-use imid_lease::sequence::OpenError;
 
 /// A server, and how to reach its tables.
 struct Store {
@@ -35,8 +36,8 @@ impl Store {
     fn table(&self) -> Box<dyn Table> {
         let limit = Duration::from_secs(20);
         match self.name {
-            "postgres" => Box::new(PostgresTable::new(&self.url).unwrap().time_limit(limit)),
-            _ => Box::new(MysqlTable::new(&self.url).unwrap().time_limit(limit)),
+            "postgres" => Box::new(PostgresTable::from_url(&self.url).unwrap().time_limit(limit)),
+            _ => Box::new(MysqlTable::from_url(&self.url).unwrap().time_limit(limit)),
         }
     }
 

@@ -100,7 +100,7 @@ fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
     };
     let lasted = down.elapsed();
     assert!(lasted > 600 * MS && lasted < 1_100 * MS, "{lasted:?}");
-    assert!(error.is_silent() && error.retry_after().is_some(), "{error:?}");
+    assert!(error.is_register() && error.retry_after().is_some(), "{error:?}");
     assert!(error.to_string().starts_with("lease has run out and the register does not answer: retry in "), "{error}");
     assert_eq!(ids.status().last_error.as_deref(), Some("the register in memory is set down"));
     register.set_down(false);
@@ -202,7 +202,7 @@ fn a_dead_holders_lane_is_taken_after_its_time_out() {
 #[test]
 fn a_name_gets_its_lane_back_at_once() {
     let register = MemoryRegister::new();
-    let options = || options().lane_bits(0).name("web-3");
+    let options = || options().lane_bits(0).holder("web-3");
     let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
     let last = ids.generate(room()).unwrap();
     let start = Instant::now();
@@ -229,10 +229,10 @@ fn a_restored_register_stops_its_holders() {
     register.restore(&old);
     wait_until("it stops", || ids.status().phase == Phase::Stopped);
     let error = ids.generate(room()).unwrap_err();
-    assert!(error.is_went_back() && error.retry_after().is_none());
+    assert!(error.is_reverted() && error.retry_after().is_none());
     let text = "register went back to an earlier state: run a recovery while no process uses it, then restart";
     assert_eq!(error.to_string(), text);
-    assert!(ids.batch(room(), 3).unwrap_err().is_went_back());
+    assert!(ids.batch(room(), 3).unwrap_err().is_reverted());
     assert!(ids.fill(room(), &mut []).is_ok(), "an empty run needs no lease");
     assert!(ids.observe(imid::MessageId::MIN).is_ok());
 }
@@ -282,7 +282,8 @@ fn a_lane_of_another_format_is_left_alone() {
     assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
 }
 
-/// The generator's own rules would follow each of these jumps: the short ones at once, the long ones after a second reading.
+/// The generator's own rules would follow each of these jumps: the short ones at once, the long ones after a second
+/// reading.
 #[test]
 fn a_clock_that_jumps_is_not_followed() {
     let start = 1_795_204_812_345;

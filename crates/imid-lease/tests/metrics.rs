@@ -30,7 +30,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 fn options(space: &str) -> Options {
     Options::new()
         .space(space)
-        .name("web-3")
+        .holder("web-3")
         .lane_bits(1)
         .horizon(1_000 * MS)
         .time_out(60_000 * MS)
@@ -54,7 +54,8 @@ impl Found {
     }
 }
 
-/// A snapshot of this recorder sets all values to zero. So each lease is brought into one state, and then there is one snapshot.
+/// A snapshot of this recorder sets all values to zero. So each lease is brought into one state, and then there is one
+/// snapshot.
 #[test]
 fn each_documented_metric_has_the_value_of_the_last_event() {
     let recorder = DebuggingRecorder::new();
@@ -69,7 +70,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let first_lane = moved.status().lane.unwrap();
     admin::free(&mut register.clone(), "moved", first_lane, FreeIf::Forced).unwrap();
     // Another process has the freed lane, so that this one must take the other lane.
-    let other = LeasedGenerator::open(register.clone(), options("moved").name("web-4")).unwrap();
+    let other = LeasedGenerator::open(register.clone(), options("moved").holder("web-4")).unwrap();
     wait_until("the lane is lost", || moved.status().lost == 1 && moved.status().phase == Phase::Holding);
     let (new_lane, other_lane) = (moved.status().lane.unwrap(), other.status().lane.unwrap());
     assert_ne!(new_lane, other_lane);
@@ -80,7 +81,8 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     wait_until("the lane is taken", || {
         let (key, seen) = register.clone().list("lost/1/").unwrap().pop().unwrap();
         let mut record: LaneRecord = LaneRecord::parse(&seen).unwrap();
-        (record.version, record.token, record.holder) = (record.version + 1, Token(9), Name::new("web-9").unwrap());
+        (record.version, record.token, record.holder) =
+            (record.version + 1, Token::from_u64(9), Name::parse("web-9").unwrap());
         register.clone().compare_and_set(&key, Some(&seen), &record.to_string()).unwrap()
     });
     wait_until("the only lane is lost", || lost.status().lost == 1);
@@ -93,10 +95,10 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     register.set_down(true);
     wait_until("the register is down", || silent.status().last_error.is_some());
 
-    let workers = WorkerOptions::new(imid::snowflake::Preset::LEAF).space("workers-of-leaf").name("web-3");
+    let workers = WorkerOptions::new(imid::snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
     let workers = WorkerIds::open(MemoryRegister::new(), workers).unwrap();
 
-    let sequence = Sequence::open(Strong::default(), SequenceOptions::new("open").owner("chat-3")).unwrap();
+    let sequence = Sequence::open(Strong::default(), SequenceOptions::new("open").holder("chat-3")).unwrap();
     let rooms: Vec<_> =
         (0..100_u32).map(|room| sequence.conversation(Session::new(SessionType::GROUP, "a"), room)).collect();
     assert!(rooms.iter().all(|room| sequence.next(*room).is_ok()));
@@ -105,7 +107,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
         (0..100).for_each(|_| _ = sequence.next(rooms[0]));
         sequence.status().writes > 64
     });
-    let closed = Sequence::open(Strong::default(), SequenceOptions::new("closed").owner("chat-3")).unwrap();
+    let closed = Sequence::open(Strong::default(), SequenceOptions::new("closed").holder("chat-3")).unwrap();
     drop(closed);
 
     wait_until("two renewals", || renewed.status().renewals >= after_open + 2);
@@ -138,7 +140,8 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let renewals = found.value("imid_lease_renewals_total", "renewed");
     assert!((renewals_before as f64..=renewals_after as f64).contains(&renewals), "{renewals}");
     let left = found.value("imid_lease_seconds_left", "renewed");
-    // The clock and the process's own time are each in whole milliseconds. So a ceiling can be one more ahead than the horizon.
+    // The clock and the process's own time are each in whole milliseconds. So a ceiling can be one more ahead than the
+    // horizon.
     assert!((0.5..=1.001).contains(&left), "just after a renewal: {left}");
     found
         .is("moved", &[("imid_lease_held", 1.0), ("imid_lease_lost_total", 1.0), ("imid_lease_lane", new_lane.into())]);

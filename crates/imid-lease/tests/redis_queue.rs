@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::snowflake::NodeSource;
-use imid_lease::{RedisQueue, RedisQueueOptions};
+use imid_lease::{OpenError, RedisQueue, RedisQueueOptions};
 use redis::{Connection, cmd};
 
 /// The URL of the server; `None`, with a message, if there is none.
@@ -61,7 +61,7 @@ fn the_articles_generator_swaps_its_worker_id_through_the_list() {
     let mut connection = list(&url, key, 10..14);
     let queue = RedisQueue::open(&url, key, RedisQueueOptions::new(ARTICLE)).unwrap();
     let clock = Stepping::default();
-    let ids = queue.generator_by(&clock).unwrap();
+    let ids = queue.generator_with(&clock).unwrap();
     eventually("one is popped ahead", || nodes(&mut connection, key) == [12, 13]);
     thread::sleep(Duration::from_millis(300));
     let mut minted = vec![ids.generate().unwrap()];
@@ -95,7 +95,7 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
     let run = |process: u64| {
         let queue = RedisQueue::open(&url, key, RedisQueueOptions::new(ARTICLE)).unwrap();
         let clock = Stepping::default();
-        let ids = queue.generator_by(&clock).unwrap();
+        let ids = queue.generator_with(&clock).unwrap();
         let (mut minted, mut used) = (Vec::new(), HashSet::new());
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(3) {
@@ -136,14 +136,15 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
 #[test]
 fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
     let within = |limit| RedisQueueOptions::new(ARTICLE).open_within(Duration::from_millis(limit));
-    let error = RedisQueue::open("redis://127.0.0.1:1", "x", within(100)).unwrap_err().to_string();
+    let cause = |error: OpenError| std::error::Error::source(&error).unwrap().to_string();
+    let error = cause(RedisQueue::open("redis://127.0.0.1:1", "x", within(100)).unwrap_err());
     assert!(error.starts_with("no worker ID from list x: cannot connect to Redis at 127.0.0.1:1: "), "{error}");
-    let error = RedisQueue::open("http://x", "x", within(100)).unwrap_err().to_string();
+    let error = cause(RedisQueue::open("http://x", "x", within(100)).unwrap_err());
     assert!(error.starts_with("cannot read the Redis URL: "), "{error}");
     let Some(url) = url("a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors") else { return };
     let mut connection = list(&url, "imid-test:text", 0..1);
     cmd("SET").arg("imid-test:text").arg("x").exec(&mut connection).unwrap();
-    let error = RedisQueue::open(&url, "imid-test:text", within(100)).unwrap_err().to_string();
+    let error = cause(RedisQueue::open(&url, "imid-test:text", within(100)).unwrap_err());
     let address = url.rsplit_once('@').map_or(url.as_str(), |(_, address)| address);
     let expected = format!("call to Redis at {address} failed, for list imid-test:text: ");
     assert!(error.contains(&expected) && error.contains("WRONGTYPE"), "{error}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use imid::{Session, SessionType};
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{RegisterBlocks, Segment, leaf};
-use imid_lease::sequence::{Conversation, Jumps, LastStored, NextError, Number, SequenceOptions};
+use imid_lease::sequence::{Conversation, Jumps, LastStored, Number, SequenceError, SequenceOptions};
 use imid_lease::{Promise, Register, RegisterError, Sequence};
 use strong::Strong;
 
@@ -50,7 +50,7 @@ fn the_numbers_of_each_conversation_grow_by_one() {
         }
     }
     let status = sequence.status();
-    assert_eq!((status.held, status.sessions, status.lost, status.error), (4, 3, 0, None));
+    assert_eq!((status.held, status.sessions, status.lost, status.last_error), (4, 3, 0, None));
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn a_closed_sequence_is_taken_at_once_and_goes_on_after_its_greatest_number() {
 #[test]
 fn after_a_crash_numbers_go_on_at_the_bound_and_the_jump_is_recorded() {
     let mut register = Strong::default();
-    let first = Sequence::open(register.clone(), options().owner("one")).unwrap();
+    let first = Sequence::open(register.clone(), options().holder("one")).unwrap();
     let last = (0..10).map(|_| next(&first, room(&first, "a"))).max().unwrap();
     // A crash: nothing is released.
     std::mem::forget(first);
-    let second = Sequence::open(register.clone(), options().owner("one")).unwrap();
+    let second = Sequence::open(register.clone(), options().holder("one")).unwrap();
     let conversation = room(&second, "a");
     let number = second.next(conversation).expect("the same name takes its sections at once");
     assert_eq!((number.value(), number.epoch()), (101, 2));
@@ -116,16 +116,16 @@ fn another_owner_waits_for_the_time_out_and_the_old_one_stops() {
     let register = Strong::default();
     // A living owner on a busy machine is not silent for so long.
     let options = || options().time_out(Duration::from_secs(2));
-    let first = Sequence::open(register.clone(), options().owner("one")).unwrap();
+    let first = Sequence::open(register.clone(), options().holder("one")).unwrap();
     let conversation = room(&first, "a");
     next(&first, conversation);
-    let second = Sequence::open(register.clone(), options().owner("two")).unwrap();
+    let second = Sequence::open(register.clone(), options().holder("two")).unwrap();
     let error = second.next(room(&second, "a")).unwrap_err();
     assert!(error.is_not_held() && error.retry_after().is_some(), "{error}");
     assert_eq!(second.holder(conversation.section()).as_deref(), Some("one"));
     sleep(Duration::from_millis(2_600));
     assert!(second.next(room(&second, "a")).is_err(), "a living owner keeps its sections");
-    first.release(conversation.section());
+    first.release(conversation.section()).unwrap();
     let number = next(&second, room(&second, "a"));
     assert_eq!((number.value(), number.epoch()), (2, 2));
     assert!(first.next(conversation).unwrap_err().is_not_held());
@@ -173,13 +173,13 @@ fn another_count_of_sections_is_refused() {
     let other = || options().sections(NonZeroU32::new(5).expect("five is not zero"));
     for _ in 0..2 {
         let error = Sequence::open(register.clone(), other()).unwrap_err();
-        assert!(error.is_sections());
+        assert!(error.is_mismatch());
         assert_eq!(error.to_string(), "the sequence has 4 sections in the register, and 5 were asked for");
     }
     assert_eq!(next(&owner, conversation).value(), before + 1, "the owner goes on");
     assert_eq!(owner.status().lost, 0);
     drop(owner);
-    assert!(Sequence::open(register, other()).unwrap_err().is_sections(), "also when nobody owns a section");
+    assert!(Sequence::open(register, other()).unwrap_err().is_mismatch(), "also when nobody owns a section");
 }
 
 /// A register that one process cannot reach while it is cut off, or paused.
@@ -222,11 +222,11 @@ fn a_paused_owner_that_wakes_repeats_nothing_and_its_epoch_is_refused() {
     static IS_REACHABLE: AtomicBool = AtomicBool::new(true);
     let register = Strong::default();
     let reachable = Reachable(register.clone(), &IS_REACHABLE);
-    let first = Sequence::open(reachable, options().owner("one")).unwrap();
+    let first = Sequence::open(reachable, options().holder("one")).unwrap();
     let conversation = room(&first, "a");
     let mut numbers: Vec<_> = (0..5).map(|_| next(&first, conversation)).collect();
     IS_REACHABLE.store(false, Ordering::Relaxed);
-    let second = Sequence::open(register, options().owner("two")).unwrap();
+    let second = Sequence::open(register, options().holder("two")).unwrap();
     let taken = next(&second, room(&second, "a"));
     assert_eq!((taken.value(), taken.epoch()), (101, 2), "from the bound of the first owner on");
     // The first owner wakes, and does not know it.
@@ -257,14 +257,14 @@ fn a_register_that_went_back_stops_the_owner() {
     }
     register.0.restore(&snapshot);
     let start = Instant::now();
-    let error: NextError = loop {
+    let error: SequenceError = loop {
         match sequence.next(conversation) {
-            Err(error) if error.is_went_back() => break error,
+            Err(error) if error.is_reverted() => break error,
             _ => assert!(start.elapsed() < Duration::from_secs(20)),
         }
     };
     assert_eq!(error.retry_after(), None);
-    assert!(sequence.status().went_back >= 1);
+    assert!(sequence.status().reverted >= 1);
 }
 
 #[test]
@@ -295,27 +295,44 @@ fn too_many_sessions_begin_a_new_epoch() {
 
 #[test]
 fn options_out_of_range_are_refused_with_what_was_expected() {
-    let refused = |options: SequenceOptions| Sequence::open(Strong::default(), options).unwrap_err().to_string();
+    let refused = |options: SequenceOptions| {
+        let error = Sequence::open(Strong::default(), options).unwrap_err();
+        assert!(error.is_options(), "{error:?}");
+        error.to_string()
+    };
     let name = "1 to 64 characters `a-z`, `0-9`, `-`, `_` and `.`";
     assert_eq!(
         refused(SequenceOptions::new("Chat")),
         format!("expected a name of a sequence of {name}, found \"Chat\"")
     );
-    assert_eq!(refused(options().owner("")), format!("expected a name of an owner of {name}, found \"\""));
+    assert_eq!(refused(options().holder("")), format!("expected a name of a holder of {name}, found \"\""));
     assert_eq!(refused(options().step(0)), "expected a step of 1 to 1000000000, found 0");
-    assert_eq!(
-        refused(options().step(9).most_step(8)),
-        "expected a greatest step from the step to 1000000000, found 8"
-    );
+    assert_eq!(refused(options().step(9).max_step(8)), "expected a greatest step from the step to 1000000000, found 8");
     assert_eq!(refused(options().claim([4])), "expected a claimed section below the count of sections, found 4");
     let short = options().time_out(Duration::from_millis(99));
     assert_eq!(refused(short), "expected a time-out of 100 to 3600000 ms, found 99");
 }
 
 #[test]
+fn a_section_that_the_sequence_does_not_have_is_an_error() {
+    let mut register = Strong::default();
+    // A reference to a register is one, too.
+    imid_lease::sequence::Jumps::read(&mut &mut register, "chat").unwrap();
+    let sequence = Sequence::open(register, options()).unwrap();
+    for outcome in [sequence.claim(4), sequence.release(4)] {
+        let error = outcome.unwrap_err();
+        assert!(error.is_section() && error.retry_after().is_none());
+        assert_eq!(error.to_string(), "expected a section below 4, found 4");
+    }
+    sequence.claim(3).unwrap();
+    sequence.release(3).unwrap();
+    assert_eq!(sequence.holder(4), None);
+}
+
+#[test]
 fn segments_share_a_line_without_a_repeat() {
     let register = Strong::default();
-    let open = || Segment::open(RegisterBlocks::new(register.clone(), "orders", 50).unwrap()).unwrap();
+    let open = || Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 50).unwrap()).unwrap();
     let segments = [open(), open()];
     let mut seen = HashSet::new();
     for _ in 0..3_000 {
@@ -336,11 +353,12 @@ fn segments_share_a_line_without_a_repeat() {
 fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
     let seconds = std::env::var("IMID_OUTAGE_SECONDS").map_or(1, |seconds| seconds.parse().expect("seconds"));
     let register = Strong::default();
-    let segment = Segment::open(RegisterBlocks::new(register.clone(), "orders", 1_000 * seconds).unwrap()).unwrap();
+    let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 1_000 * seconds).unwrap()).unwrap();
     register.0.set_down(true);
     let start = Instant::now();
     let mut last = 0;
-    // 900 numbers a second from a block of 1,000 for each second. A busy machine takes longer for more than half of them.
+    // 900 numbers a second from a block of 1,000 for each second. A busy machine takes longer for more than half of
+    // them.
     while start.elapsed() < Duration::from_secs(seconds) || last <= 500 * seconds {
         if u128::from(last) * 1_000 / 900 < start.elapsed().as_millis() {
             let number = segment.next().expect("the block lasts");
@@ -351,7 +369,7 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
         }
     }
     println!("{last} numbers in an outage of {seconds} s");
-    while segment.status().error.is_none() {
+    while segment.status().last_error.is_none() {
         assert!(start.elapsed() < Duration::from_secs(20 + seconds), "the next block was asked for");
         sleep(Duration::from_millis(1));
     }
@@ -392,13 +410,13 @@ fn a_conversation_of_another_sequence_is_refused() {
         (0..1_000).map(|i| big.conversation(Session::try_from(i).unwrap(), i)).find(|c| c.section() > 0).unwrap();
     let error = small.next(conversation).unwrap_err();
     let section = conversation.section();
-    assert_eq!(error.to_string(), format!("the conversation is of section {section}, and the sequence has 1 sections"));
+    assert_eq!(error.to_string(), format!("expected a section below 1, found {section}"));
 }
 
 #[test]
 fn what_is_in_the_register_can_be_read_by_people() {
     let mut register = Strong::default();
-    let _sequence = Sequence::open(register.clone(), options().owner("chat-3")).unwrap();
+    let _sequence = Sequence::open(register.clone(), options().holder("chat-3")).unwrap();
     let record = register.read("seq/chat/section/00000").unwrap().unwrap();
     assert!(record.contains(" epoch=1 from=1 start=1 bound=101 ") && record.ends_with(" name=chat-3 held"), "{record}");
 }
@@ -452,7 +470,7 @@ fn a_weak_register_is_refused_without_a_floor() {
     let sequence = Sequence::open(register.clone(), options().floor(floor)).unwrap();
     let number = next(&sequence, room(&sequence, "a"));
     assert_eq!((number.value(), number.epoch()), (42, 7));
-    let error = Segment::open(RegisterBlocks::new(register, "orders", 50).unwrap()).unwrap_err();
+    let error = Segment::open(RegisterBlocks::try_new(register, "orders", 50).unwrap()).unwrap_err();
     assert!(error.to_string().contains("can lose acknowledged writes"), "{error}");
 }
 
@@ -461,13 +479,13 @@ fn without_an_answer_of_the_message_table_a_section_is_not_taken() {
     let floor = |_| Err(std::io::Error::other("the message table does not answer"));
     let sequence = Sequence::open(MemoryRegister::new(), options().floor(floor)).unwrap();
     assert!(sequence.next(room(&sequence, "a")).unwrap_err().is_not_held());
-    assert_eq!(sequence.status().error.as_deref(), Some("the message table does not answer"));
+    assert_eq!(sequence.status().last_error.as_deref(), Some("the message table does not answer"));
 }
 
 #[test]
 fn a_segment_stops_when_the_register_went_back() {
     let register = Strong::default();
-    let segment = Segment::open(RegisterBlocks::new(register.clone(), "orders", 10).unwrap()).unwrap();
+    let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 10).unwrap()).unwrap();
     let snapshot = register.0.snapshot();
     let next = || (0..200).find_map(|_| segment.next().map_err(|_| sleep(Duration::from_millis(5))).ok());
     let mut last = 0;
@@ -485,6 +503,6 @@ fn a_segment_stops_when_the_register_went_back() {
             Err(_) => sleep(Duration::from_millis(5)),
         }
     };
-    assert!(error.is_went_back());
-    assert!(segment.status().error.is_some_and(|error| error.starts_with("expected a block from ")));
+    assert!(error.is_reverted());
+    assert!(segment.status().last_error.is_some_and(|error| error.starts_with("expected a block from ")));
 }

@@ -1,12 +1,12 @@
-//! A sequence and a segment in a forked child, which are the parent's. The file has one test, because a fork copies only
-//! one thread.
+//! A sequence and a segment in a forked child, which are the parent's. The file has one test, because a fork copies
+//! only one thread.
 #![cfg(unix)]
 
 mod strong;
 
 use imid::Session;
-use imid_lease::segment::{RegisterBlocks, Segment};
-use imid_lease::sequence::SequenceOptions;
+use imid_lease::segment::{RegisterBlocks, Segment, SegmentError};
+use imid_lease::sequence::{SequenceError, SequenceOptions};
 use imid_lease::{Register, Sequence};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
@@ -17,13 +17,17 @@ use strong::Strong;
 fn a_forked_child_has_no_numbers() {
     let register = Strong::default();
     let sequence = Sequence::open(register.clone(), SequenceOptions::new("chat")).unwrap();
-    let segment = Segment::open(RegisterBlocks::new(register.clone(), "orders", 100).unwrap()).unwrap();
+    let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 100).unwrap()).unwrap();
     let conversation = sequence.conversation(Session::MIN, 1);
     // SAFETY: the child uses only atomics and drops two values without touching their threads, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
-            let is_refused = sequence.next(conversation).is_err_and(|error| error.is_forked())
-                && segment.next().is_err_and(|error| error.is_forked());
+            let is_refused = sequence.next(conversation).is_err_and(SequenceError::is_forked)
+                && sequence.claim(0).is_err_and(SequenceError::is_forked)
+                && sequence.release(0).is_err_and(SequenceError::is_forked)
+                && sequence.holder(0).is_none()
+                && (sequence.status().held, segment.status().left) == (0, 0)
+                && segment.next().is_err_and(SegmentError::is_forked);
             // A child that waited for the parent's keeper would never end.
             drop(sequence);
             drop(segment);
@@ -31,6 +35,7 @@ fn a_forked_child_has_no_numbers() {
             unsafe { nix::libc::_exit(i32::from(is_refused)) }
         }
         ForkResult::Parent { child } => {
+            assert_eq!((sequence.status().held, segment.status().left), (64, 100));
             assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 1));
             assert_eq!(sequence.next(conversation).unwrap().value(), 1);
             assert_eq!(segment.next().unwrap(), 1);

@@ -1,5 +1,5 @@
-//! URLs that are refused, and servers that do not answer. A URL that asks for TLS is refused, so that a password never goes to
-//! the network in plain text by mistake.
+//! URLs that are refused, and servers that do not answer. A URL that asks for TLS is refused, so that a password never
+//! goes to the network in plain text by mistake.
 #![cfg(all(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 
 use std::io::{Read, Write};
@@ -104,17 +104,37 @@ fn an_unknown_setting_of_tls_is_refused_and_named() {
 
 #[test]
 fn each_adapter_refuses_tls_by_itself() {
-    let refused = |error: Option<imid_lease::RegisterError>| {
-        let error = error.expect("it asks for TLS").to_string();
+    let refused_with = |error: &str| {
         assert!(error.ends_with(" asks for TLS, which is not supported; use a tunnel or a local proxy"), "{error}");
     };
-    refused(imid_lease::register::PostgresRegister::new("postgres://db/chat?sslmode=require").err());
-    refused(imid_lease::register::MysqlRegister::new("mysql://db/chat?require_ssl=true").err());
-    refused(imid_lease::register::RedisRegister::new("rediss://db").err());
-    refused(imid_lease::register::EtcdRegister::new("https://db:2379").err());
-    refused(imid_lease::register::EtcdRegister::new("etcds://db:2379").err());
-    refused(imid_lease::register::ZookeeperRegister::new("zookeepers://db").err());
-    refused(PostgresTable::new("postgres://db/shop?sslmode=require").err());
-    refused(MysqlTable::new("mysql://db/shop?require_ssl=true").err());
-    refused(RedisQueue::open("rediss://db", "worker-ids", RedisQueueOptions::new(Preset::LEAF)).err());
+    let refused = |error: Option<imid_lease::RegisterError>| refused_with(&error.expect("it asks for TLS").to_string());
+    refused(imid_lease::register::PostgresRegister::from_url("postgres://db/chat?sslmode=require").err());
+    refused(imid_lease::register::MysqlRegister::from_url("mysql://db/chat?require_ssl=true").err());
+    refused(imid_lease::register::RedisRegister::from_url("rediss://db").err());
+    refused(imid_lease::register::EtcdRegister::from_url("https://db:2379").err());
+    refused(imid_lease::register::EtcdRegister::from_url("etcds://db:2379").err());
+    refused(imid_lease::register::ZookeeperRegister::from_url("zookeepers://db").err());
+    refused(PostgresTable::from_url("postgres://db/shop?sslmode=require").err());
+    refused(MysqlTable::from_url("mysql://db/shop?require_ssl=true").err());
+    let queue = RedisQueue::open("rediss://db", "worker-ids", RedisQueueOptions::new(Preset::LEAF)).unwrap_err();
+    refused_with(&std::error::Error::source(&queue).expect("the error of the URL").to_string());
+}
+
+#[test]
+fn what_debug_shows_of_an_adapter_has_the_place_and_not_the_password() {
+    use imid_lease::register::{EtcdRegister, MysqlRegister, PostgresRegister, RedisRegister, ZookeeperRegister};
+    let postgres = "postgres://user:secret@db:5432/chat";
+    let mysql = "mysql://user:secret@db:3306/chat";
+    let shown = [
+        format!("{:?}", PostgresRegister::from_url(postgres).unwrap()),
+        format!("{:?}", MysqlRegister::from_url(mysql).unwrap()),
+        format!("{:?}", RedisRegister::from_url("redis://user:secret@db:6379/0").unwrap()),
+        format!("{:?}", EtcdRegister::from_url("etcd://user:secret@db:2379").unwrap()),
+        format!("{:?}", ZookeeperRegister::from_url("zookeeper://user:secret@db:2181/chat").unwrap()),
+        format!("{:?}", PostgresTable::from_url(postgres).unwrap()),
+        format!("{:?}", MysqlTable::from_url(mysql).unwrap()),
+    ];
+    for shown in shown {
+        assert!(shown.contains("db:") && !shown.contains("secret"), "{shown}");
+    }
 }

@@ -219,8 +219,8 @@ fn the_next_process_starts_after_the_last_id_of_a_closed_generator() {
     assert_eq!(minted.iter().map(|id| id.to_u64()).collect::<HashSet<_>>().len(), minted.len());
 }
 
-/// The same within a tick of a second, and within one of 2^20 ns, which is not a whole number of milliseconds: the next process
-/// mints from the next tick on.
+/// The same within a tick of a second, and within one of 2^20 ns, which is not a whole number of milliseconds: the next
+/// process mints from the next tick on.
 #[test]
 fn a_worker_id_changes_hands_within_a_tick_of_any_length() {
     for (tick, tick_bits, rounds) in [(Duration::from_secs(1), 31, 4), (Duration::from_nanos(1 << 20), 41, 200)] {
@@ -285,13 +285,13 @@ fn a_register_that_went_back_ends_all_worker_ids() {
     register.restore(&before);
     eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(imid::snowflake::GenerateError::is_ceiling));
     eventually("all have stopped", || workers.status().iter().all(|status| status.phase == Phase::Stopped));
-    assert!(workers.generator().unwrap_err().is_went_back());
+    assert!(workers.generator().unwrap_err().is_reverted());
     thread::sleep(ms(300));
     assert!(ids.generate().unwrap_err().is_ceiling());
 }
 
-/// Random processes over four worker IDs: they come and go, their clocks step, the register is down, loses replies and is
-/// slow. No ID comes twice.
+/// Random processes over four worker IDs: they come and go, their clocks step, the register is down, loses replies and
+/// is slow. No ID comes twice.
 #[test]
 fn no_id_comes_twice_whatever_clocks_and_register_do() {
     let layout = Layout::builder().tick_bits(42).node_bits(2).sequence_bits(20).build().unwrap();

@@ -3,7 +3,7 @@
 
 use imid::snowflake::{NodeSource, Preset};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{WorkerIds, WorkerOptions};
+use imid_lease::{Phase, WorkerIds, WorkerOptions};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -18,6 +18,7 @@ fn a_forked_child_has_no_worker_ids() {
         ForkResult::Child => {
             let is_refused = ids.generate().is_err_and(imid::snowflake::GenerateError::is_forked)
                 && unused.take(u64::MAX).is_none()
+                && unused.status().iter().all(|status| status.phase == Phase::Stopped)
                 && unused.generator().is_err_and(imid_lease::LeaseError::is_forked);
             ids.close();
             unused.close();

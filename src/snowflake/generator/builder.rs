@@ -1,9 +1,9 @@
 //! Settings of a Snowflake generator.
 
+use super::error::{BuildError, BuildKind};
 use super::state::{State, ceiling};
 use super::{Generator, NoSpareNodes, Preset};
 use crate::clock::SystemClock;
-use crate::snowflake::LayoutError;
 
 /// Builds a [`Generator`]. Node and spare nodes can be set in a constant expression, for a static generator.
 ///
@@ -21,7 +21,7 @@ use crate::snowflake::LayoutError;
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Builder<C, S> {
+pub struct Builder<C = SystemClock, S = NoSpareNodes> {
     preset: Preset,
     node: Option<u32>,
     floor_ms: u64,
@@ -64,15 +64,16 @@ impl<C, S> Builder<C, S> {
     /// after the last ID that the store knows to prevent it. The first ID is in a tick that begins at the floor or
     /// later, so a floor inside of a tick excludes the whole tick.
     ///
-    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to wait.
-    /// A node that is swapped in later has a floor of its own ([`used_until_ms`](super::SpareNode::used_until_ms)).
+    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to
+    /// wait. A node that is swapped in later has a floor of its own
+    /// ([`used_until_ms`](super::SpareNode::used_until_ms)).
     pub const fn floor(mut self, timestamp_ms: u64) -> Self {
         self.floor_ms = timestamp_ms;
         self
     }
 
-    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it later.
-    /// Default: the end of the layout's last tick.
+    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it
+    /// later. Default: the end of the layout's last tick.
     ///
     /// The last ID is in a tick that ends at the ceiling or before it, so a ceiling inside of a tick excludes the whole
     /// tick.
@@ -85,7 +86,7 @@ impl<C, S> Builder<C, S> {
     ///
     /// # Errors
     /// The node is missing, or does not fit the layout, such as 1,024 in 10 bits.
-    pub fn build(self) -> Result<Generator<C, S>, LayoutError> {
+    pub fn build(self) -> Result<Generator<C, S>, BuildError> {
         let start = self.start()?;
         let generator = Generator::from_parts(self.preset, start, self.clock, self.spares);
         generator.bind_to_process();
@@ -93,11 +94,12 @@ impl<C, S> Builder<C, S> {
     }
 
     /// Returns the state and the ceiling to start with.
-    const fn start(&self) -> Result<(State, u64), LayoutError> {
+    const fn start(&self) -> Result<(State, u64), BuildError> {
         let layout = self.preset.layout();
-        match layout.required_node(self.node) {
-            Ok(node) => Ok((State::new(node, self.floor_ms, layout), ceiling(self.ceiling_ms, layout))),
-            Err(error) => Err(error),
+        let Some(node) = self.node else { return Err(BuildError::new(BuildKind::NoNode { max: layout.node_max() })) };
+        match layout.check_node(node) {
+            Ok(()) => Ok((State::new(node, self.floor_ms, layout), ceiling(self.ceiling_ms, layout))),
+            Err(error) => Err(BuildError::new(BuildKind::Node(error))),
         }
     }
 }
@@ -110,7 +112,7 @@ impl<S: Copy> Builder<SystemClock, S> {
     ///
     /// # Errors
     /// As for [`build`](Self::build).
-    pub const fn build_static(self) -> Result<Generator<SystemClock, S>, LayoutError> {
+    pub const fn build_static(self) -> Result<Generator<SystemClock, S>, BuildError> {
         match self.start() {
             Ok(start) => Ok(Generator::from_parts(self.preset, start, SystemClock, self.spares)),
             Err(error) => Err(error),

@@ -17,6 +17,7 @@ mod builder;
 mod error;
 mod nodes;
 mod preset;
+mod refusal;
 mod state;
 
 use core::fmt;
@@ -26,7 +27,7 @@ use core::time::Duration;
 use std::time::Instant;
 
 pub use builder::Builder;
-pub use error::GenerateError;
+pub use error::{BuildError, GenerateError};
 #[cfg(feature = "std")]
 pub use nodes::NodeQueue;
 pub use nodes::{NoSpareNodes, NodeSource, SpareNode};
@@ -34,12 +35,12 @@ pub use preset::Preset;
 
 use crate::clock::{Clock, ClockError, SystemClock};
 use crate::fork;
-use crate::snowflake::error::LayoutError;
 use crate::snowflake::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 use error::GenerateKind;
+use refusal::Refusal;
 use state::{State, is_below};
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
@@ -51,8 +52,8 @@ use state::{State, is_below};
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
 ///
 /// In a forked child, calls are an error, because the parent still has the node. Only a `static` generator that was not
-/// used before the fork cannot notice it: all children of a prefork server would mint under the same node. So **make the
-/// generator after the fork and give each process its own node**.
+/// used before the fork cannot notice it: all children of a prefork server would mint under the same node. So **make
+/// the generator after the fork and give each process its own node**.
 ///
 /// ```
 /// use imid::snowflake::{Generator, Preset};
@@ -84,7 +85,7 @@ impl Generator {
     ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
-    pub const fn try_new(preset: Preset, node: u32) -> Result<Self, LayoutError> {
+    pub const fn try_new(preset: Preset, node: u32) -> Result<Self, BuildError> {
         Self::builder(preset).node(node).build_static()
     }
 
@@ -115,11 +116,11 @@ impl<C, S> Generator<C, S> {
         &self.clock
     }
 
-    /// Raises the first unix millisecond that an ID may have under the present node. It does nothing if all later IDs are
-    /// at the floor or after it anyway, or if the generator is closed.
+    /// Raises the first unix millisecond that an ID may have under the present node. It does nothing if all later IDs
+    /// are at the floor or after it anyway, or if the generator is closed.
     ///
-    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once: no call that is under way returns
-    /// an ID below the floor that another call has not returned before.
+    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once: no call that is under way
+    /// returns an ID below the floor that another call has not returned before.
     pub fn raise_floor(&self, timestamp_ms: u64) {
         let mut seen = self.state();
         while let Some(raised) = seen.raised(timestamp_ms, self.preset.layout()) {
@@ -135,8 +136,8 @@ impl<C, S> Generator<C, S> {
     ///
     /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
     pub fn raise_ceiling(&self, timestamp_ms: u64) {
-        // ORDERING: releases the floors that were raised before. Whoever finds the new ceiling then exchanges the word after
-        // them, or fails.
+        // ORDERING: releases the floors that were raised before. Whoever finds the new ceiling then exchanges the word
+        // after them, or fails.
         self.ceiling.fetch_max(state::ceiling(timestamp_ms, self.preset.layout()), Ordering::Release);
     }
 
@@ -149,8 +150,8 @@ impl<C, S> Generator<C, S> {
     fn exchange(&self, seen: State, next: State) -> Result<(), State> {
         let layout = self.preset.layout();
         let (seen, word) = (seen.pack(layout), next.pack(layout));
-        // ORDERING: releases the clock reading that `next` was made from. Release also keeps the load of a ceiling before
-        // this exchange, and `state` keeps it after the load of the word.
+        // ORDERING: releases the clock reading that `next` was made from. Release also keeps the load of a ceiling
+        // before this exchange, and `state` keeps it after the load of the word.
         let exchanged = self.word.compare_exchange(seen, word, Ordering::Release, Ordering::Acquire);
         exchanged.map(|_| ()).map_err(|word| State::unpack(word, layout))
     }
@@ -271,7 +272,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             let minted = match self.advance(seen, now_ms) {
                 Ok(next) => self.exchange(seen, next).ok().map(|()| next.id(layout)),
                 Err(
-                    refusal @ (GenerateKind::Rollback { retry_after: None, .. } | GenerateKind::NodeCeiling { .. }),
+                    refusal @ (GenerateKind::Refused(Refusal::Rollback { retry_after: None, .. })
+                    | GenerateKind::NodeCeiling { .. }),
                 ) if may_swap => {
                     // The generator's own node is not spare: IDs with the time that the clock was set back to were
                     // minted under it before.

@@ -1,5 +1,5 @@
-//! Sources of spare nodes. A generator takes another node when the clock has stepped back too far, or when the ceiling of
-//! its node is reached.
+//! Sources of spare nodes. A generator takes another node when the clock has stepped back too far, or when the ceiling
+//! of its node is reached.
 
 /// A source of spare nodes. Several generators may share it.
 ///
@@ -32,9 +32,9 @@ pub trait NodeSource {
     /// Returns the first unix millisecond that no ID may have under a node that a generator has. By default there is no
     /// ceiling.
     ///
-    /// An answer is a promise until the node is [put](Self::put) back: an ID below it can be minted at any time until then,
-    /// also after a later answer that was smaller. A generator asks each time it mints, so the answer should take a few
-    /// nanoseconds and must not block.
+    /// An answer is a promise until the node is [put](Self::put) back: an ID below it can be minted at any time until
+    /// then, also after a later answer that was smaller. A generator asks each time it mints, so the answer should take
+    /// a few nanoseconds and must not block.
     ///
     /// A thread that is late can ask for a node that was put back. Its ID is not minted, so any answer will do. But an
     /// answer from an atomic must be loaded with `Acquire` and stored with `Release`.
@@ -44,7 +44,7 @@ pub trait NodeSource {
     }
 }
 
-/// A node that no generator has.
+/// A node that no generator has. Every implementation of [`NodeSource`] makes it, so it gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpareNode {
     /// The node.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::error::GenerateKind;
+use super::refusal::Refusal;
 use crate::snowflake::layout::Layout;
 
 /// A layout, and the behaviour of its original when the clock steps back and when a tick is full.
@@ -17,8 +17,8 @@ use crate::snowflake::layout::Layout;
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
 /// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
-/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once, and
-/// when the ceiling of the node is reached.
+/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once,
+/// and when the ceiling of the node is reached.
 ///
 /// ```
 /// use core::time::Duration;
@@ -116,16 +116,16 @@ impl Preset {
     }
 
     /// Returns the error for a clock that is this many milliseconds behind the last ID or the floor.
-    pub(super) const fn behind(&self, behind: u64) -> GenerateKind {
+    pub(super) const fn behind(&self, behind: u64) -> Refusal {
         let waits = behind <= self.max_wait_ms;
-        GenerateKind::Rollback {
+        Refusal::Rollback {
             behind,
             retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None },
         }
     }
 
     /// Returns the error for a full tick if the next tick begins after this many milliseconds.
-    pub(super) const fn full(&self, next_ms: u64) -> GenerateKind {
-        GenerateKind::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
+    pub(super) const fn full(&self, next_ms: u64) -> Refusal {
+        Refusal::Overload { retry_after: if self.waits_when_full { Some(next_ms) } else { None } }
     }
 }

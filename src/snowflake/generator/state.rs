@@ -11,16 +11,17 @@
 //! For the stamp transition the node is a lane, which it adds to a stamp at the end. The node is in the word because a
 //! swap changes node and stamp in one atomic step.
 //!
-//! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never minted:
+//! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never
+//! minted:
 //! - The first stamp means that there is no last stamp. The transition begins after it.
 //! - The greatest stamp means that the generator is closed. No transition leads to it or leaves it.
 //!
 //! A floor is a last stamp too: the greatest stamp below the floor. So a floor needs no word of its own, and a swap
 //! changes the floor together with the node.
 
-use super::error::GenerateKind;
 use super::nodes::SpareNode;
 use super::preset::Preset;
+use super::refusal::Refusal;
 use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
 use crate::stamp::{Origin, Shape};
@@ -60,7 +61,7 @@ impl State {
     /// tick of the reading.
     ///
     /// `ceiling` is the first stamp that no ID may have, from [`ceiling`].
-    pub(super) fn advance(self, now_ms: u64, ceiling: u64, preset: &Preset) -> Result<Self, GenerateKind> {
+    pub(super) fn advance(self, now_ms: u64, ceiling: u64, preset: &Preset) -> Result<Self, Refusal> {
         let layout = preset.layout();
         let shape = self.shape(layout);
         let Some(now) = layout.tick_at(now_ms) else { return Err(without_tick(now_ms, layout)) };
@@ -77,15 +78,16 @@ impl State {
             return Ok(Self { last: next, ..self });
         }
         Err(if next < next_tick && ceiling < closed(layout) {
-            GenerateKind::Ceiling
+            Refusal::Ceiling
         } else if now < layout.last_tick() {
             preset.full(layout.reached_at(now + 1) - now_ms)
         } else {
-            GenerateKind::LastTickFull
+            Refusal::LastTickFull
         })
     }
 
-    /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor anyway.
+    /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor
+    /// anyway.
     pub(super) fn raised(self, floor_ms: u64, layout: Layout) -> Option<Self> {
         let raised = Self::new(self.node, floor_ms, layout);
         (raised.last > self.last).then_some(raised)
@@ -126,8 +128,8 @@ const fn closed(layout: Layout) -> u64 {
     (1 << layout.stamp_bits()) - 1
 }
 
-/// Returns the first stamp that no ID may have if its whole tick must be before this time, in unix milliseconds. There is
-/// always one: the stamp that means "closed".
+/// Returns the first stamp that no ID may have if its whole tick must be before this time, in unix milliseconds. There
+/// is always one: the stamp that means "closed".
 pub(super) const fn ceiling(ms: u64, layout: Layout) -> u64 {
     let (first, closed) = (layout.tick_until(ms) << layout.sequence_bits(), closed(layout));
     if first < closed { first } else { closed }
@@ -135,7 +137,8 @@ pub(super) const fn ceiling(ms: u64, layout: Layout) -> u64 {
 
 /// Returns whether the tick of a clock reading ends at a ceiling or before it, both in unix milliseconds.
 ///
-/// This is the same question as for the stamps of [`ceiling`]. It is asked here of a ceiling that is not known as a stamp.
+/// This is the same question as for the stamps of [`ceiling`]. It is asked here of a ceiling that is not known as a
+/// stamp.
 #[inline]
 pub(super) const fn is_below(ceiling_ms: u64, now_ms: u64, layout: Layout) -> bool {
     // The tick begins before the end of this millisecond, and ends its length later. This spares most calls a division.
@@ -150,12 +153,12 @@ pub(super) const fn is_below(ceiling_ms: u64, now_ms: u64, layout: Layout) -> bo
 }
 
 #[cold]
-const fn without_tick(now_ms: u64, layout: Layout) -> GenerateKind {
+const fn without_tick(now_ms: u64, layout: Layout) -> Refusal {
     let (first, last) = (layout.first_ms(), layout.last_ms());
     if now_ms < first {
-        GenerateKind::BeforeFirstTick { first, found: now_ms }
+        Refusal::BeforeFirstTick { first, found: now_ms }
     } else {
-        GenerateKind::PastLastTick { last, found: now_ms }
+        Refusal::PastLastTick { last, found: now_ms }
     }
 }
 
@@ -177,10 +180,10 @@ mod tests {
     #[test]
     fn the_transition_follows_its_table() {
         let (end, end_ms) = (LAYOUT.last_tick(), LAYOUT.last_ms());
-        let behind = |behind| Err(GenerateKind::Rollback { behind, retry_after: None });
-        let full = Err(GenerateKind::Overload { retry_after: Some(1) });
-        let clock = |found| Err(GenerateKind::BeforeFirstTick { first: LAYOUT.first_ms(), found });
-        let after = |found| Err(GenerateKind::PastLastTick { last: end_ms, found });
+        let behind = |behind| Err(Refusal::Rollback { behind, retry_after: None });
+        let full = Err(Refusal::Overload { retry_after: Some(1) });
+        let clock = |found| Err(Refusal::BeforeFirstTick { first: LAYOUT.first_ms(), found });
+        let after = |found| Err(Refusal::PastLastTick { last: end_ms, found });
         #[rustfmt::skip]
         let table = [
             // what                                  last                   now         ceiling             next
@@ -196,15 +199,15 @@ mod tests {
             ("below the ceiling",                    stamp(TICK, 0),        T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 1))),
             ("the last below the ceiling",           stamp(TICK, 4_094),    T,          stamp(TICK + 1, 0), Ok(stamp(TICK, 4_095))),
             ("a full tick below the ceiling",        stamp(TICK, 4_095),    T,          stamp(TICK + 1, 0), full),
-            ("at the ceiling",                       stamp(TICK, 4_095),    T + 1,      stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
-            ("past the ceiling",                     stamp(TICK, 0),        T + 90,     stamp(TICK + 1, 0), Err(GenerateKind::Ceiling)),
+            ("at the ceiling",                       stamp(TICK, 4_095),    T + 1,      stamp(TICK + 1, 0), Err(Refusal::Ceiling)),
+            ("past the ceiling",                     stamp(TICK, 0),        T + 90,     stamp(TICK + 1, 0), Err(Refusal::Ceiling)),
             ("behind, with the ceiling in between",  stamp(TICK, 0),        T - 1,      stamp(TICK, 0),     behind(1)),
-            ("a ceiling of nothing",                 0,                     T,          0,                  Err(GenerateKind::Ceiling)),
+            ("a ceiling of nothing",                 0,                     T,          0,                  Err(Refusal::Ceiling)),
             ("the last tick",                        stamp(TICK, 0),        end_ms,     NONE,               Ok(stamp(end, 0))),
             ("the last of all",                      stamp(end, 4_093),     end_ms,     NONE,               Ok(stamp(end, 4_094))),
-            ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
-            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(GenerateKind::Ceiling)),
-            ("closed",                               NONE,                  end_ms,     NONE,               Err(GenerateKind::LastTickFull)),
+            ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(Refusal::LastTickFull)),
+            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(Refusal::Ceiling)),
+            ("closed",                               NONE,                  end_ms,     NONE,               Err(Refusal::LastTickFull)),
             ("closed, before the last tick",         NONE,                  end_ms - 1, NONE,               behind(1)),
             ("after the last tick",                  stamp(TICK, 0),        end_ms + 1, NONE,               after(end_ms + 1)),
             ("before the first tick",                0,                     T - TICK - 1, NONE,             clock(T - TICK - 1)),

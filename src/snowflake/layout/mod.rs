@@ -203,17 +203,6 @@ impl Layout {
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
-    /// Returns the node of a builder. Returns an error if there is no node, or if it does not fit the layout.
-    pub(super) const fn required_node(self, node: Option<u32>) -> Result<u32, LayoutError> {
-        match node {
-            Some(node) => match self.check_node(node) {
-                Ok(()) => Ok(node),
-                Err(error) => Err(error),
-            },
-            None => Err(LayoutError::new(LayoutKind::NoNode { max: self.node_max() })),
-        }
-    }
-
     /// Returns an error if a node does not fit the layout.
     pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
         match NODE.check(node as u64, 0..=self.node_max() as u64) {

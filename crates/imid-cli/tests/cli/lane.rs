@@ -22,7 +22,7 @@ fn space() -> Space {
     let path = folder.path().join("ids");
     let options = Options::new()
         .lane_bits(1)
-        .name("web-1")
+        .holder("web-1")
         .horizon(Duration::from_millis(2500))
         .time_out(Duration::from_secs(1))
         .max_skew(Duration::from_millis(500))

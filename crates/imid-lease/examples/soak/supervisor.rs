@@ -290,7 +290,8 @@ impl Soak {
         self.thaw();
         self.wait(1000)?;
         self.freeze();
-        // A process that was in the middle of a write has replaced the torn file by a whole one. That one has its write.
+        // A process that was in the middle of a write has replaced the torn file by a whole one. That one has its
+        // write.
         if fs::read(&path)? == half {
             replace(&path, &whole)?;
         }
@@ -298,8 +299,8 @@ impl Soak {
         Ok(true)
     }
 
-    /// Copies the file at any moment, also during a write; the copy must be whole. Then, while no process runs, a copy takes
-    /// the place of the file.
+    /// Copies the file at any moment, also during a write; the copy must be whole. Then, while no process runs, a copy
+    /// takes the place of the file.
     fn copy_file(&mut self) -> io::Result<bool> {
         let (path, copy) = (self.register_path(), self.register_path().with_extension("copy"));
         if fs::copy(&path, &copy).is_err() {
@@ -324,8 +325,8 @@ impl Soak {
             while filler.write_all(&[0; 4096]).is_ok() {}
             path
         } else {
-            // Without a small disk, the file that each write creates is a device on which each write finds the disk full.
-            // While the lock is held, no process is in a write.
+            // Without a small disk, the file that each write creates is a device on which each write finds the disk
+            // full. While the lock is held, no process is in a write.
             let Ok(_lock) = FileRegister::owned(self.register_path()) else { return Ok(false) };
             let path = self.register_path().with_extension("new");
             if path.exists() {

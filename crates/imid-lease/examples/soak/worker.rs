@@ -34,8 +34,8 @@ pub(crate) const LANE_BITS: u32 = 4;
 /// Number of IDs that are minted at full speed, before a pause that spares the disk.
 const BURST: usize = 3000;
 
-/// The mean pause. 16 holders mint about 300,000 IDs a second together. A pause is random: the bursts of two holders of one lane
-/// would otherwise keep apart.
+/// The mean pause. 16 holders mint about 300,000 IDs a second together. A pause is random: the bursts of two holders of
+/// one lane would otherwise keep apart.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// Commands that the worker has received.
@@ -93,8 +93,8 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
     thread::spawn(move || receive(&received));
     let clock = TestClock(Arc::clone(&commands));
     while !commands.quits.load(Ordering::Relaxed) {
-        // A file has no time of its own, so a process that starts with a wrong clock has to believe it, and would mint an hour
-        // ahead. This wrong clock jumps while a process holds a lane or waits for one.
+        // A file has no time of its own, so a process that starts with a wrong clock has to believe it, and would mint
+        // an hour ahead. This wrong clock jumps while a process holds a lane or waits for one.
         if url.starts_with("file:") && commands.offset_ms.load(Ordering::Relaxed) != 0 {
             thread::sleep(Duration::from_millis(20));
             continue;
@@ -130,7 +130,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     let options = Options::new()
         .lane_bits(LANE_BITS)
-        .name(name)
+        .holder(name)
         .horizon(TIME_OUT)
         .time_out(TIME_OUT)
         .max_skew(Duration::from_secs(1))

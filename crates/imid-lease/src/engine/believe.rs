@@ -1,10 +1,10 @@
 //! Which time of a clock is believed: arithmetic on readings, without a clock.
 //!
-//! Time is kept as an **offset**: unix milliseconds less the milliseconds of the process's own monotonic clock. A clock that
-//! runs on evenly has a constant offset; a step changes it.
+//! Time is kept as an **offset**: unix milliseconds less the milliseconds of the process's own monotonic clock. A clock
+//! that runs on evenly has a constant offset; a step changes it.
 
-/// How long a jump forward must last until it is believed: the machine was then suspended in a way that its monotonic clock
-/// cannot see, or somebody corrected a clock that was behind.
+/// How long a jump forward must last until it is believed: the machine was then suspended in a way that its monotonic
+/// clock cannot see, or somebody corrected a clock that was behind.
 pub(crate) const LASTING_MS: u64 = 60_000;
 
 /// One reading of both clocks of a process, in milliseconds.
@@ -28,8 +28,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Takes one reading into account, and returns the time to go by: the wall clock while it is within `max_skew_ms` of the
-    /// store's time, or without one of its own progress; else the last good reading plus the time that has passed.
+    /// Takes one reading into account, and returns the time to go by. This is the wall clock while it is within
+    /// `max_skew_ms` of the store's time. If the store has no time, it is the wall clock while it is within
+    /// `max_skew_ms` of the last good reading plus the time that has passed. Otherwise it is that sum itself.
     ///
     /// The store's time decides which readings are good. It is used itself only before the first good one.
     pub(crate) fn read(&mut self, reading: Reading, max_skew_ms: u64) -> Option<u64> {
@@ -48,18 +49,18 @@ impl Known {
         Some(time_of(self.believed()?, mono_ms))
     }
 
-    /// The offset that a good reading is near.
+    /// Returns the offset that a good reading is near.
     pub(crate) fn expected(&self) -> Option<i64> {
         self.store.or(self.good)
     }
 
-    /// The offset of the time to go by.
+    /// Returns the offset of the time to go by.
     pub(crate) fn believed(&self) -> Option<i64> {
         self.good.or(self.store)
     }
 
-    /// Takes the offset of the store's time into account. A reading that was believed before the store's time was known is judged
-    /// now: a process whose clock is wrong from the start has nothing else to compare it with.
+    /// Takes the offset of the store's time into account. A reading that was believed before the store's time was known
+    /// is judged now: a process whose clock is wrong from the start has nothing else to compare it with.
     pub(crate) fn hear(&mut self, store: i64, max_skew_ms: u64) {
         if self.store.is_none() && self.good.is_some_and(|good| good.abs_diff(store) > max_skew_ms) {
             self.good = None;
@@ -68,7 +69,8 @@ impl Known {
         self.store = Some(store);
     }
 
-    /// Whether a jump forward has lasted long enough. Where the store has a time, that decides.
+    /// Returns whether a jump forward has lasted long enough to be believed. If the store has a time, the store's time
+    /// decides instead.
     ///
     /// A jump back is never believed: others go on, and this process would find all lanes ahead of its time.
     fn has_lasted(&mut self, found: i64, mono_ms: u64, max_skew_ms: u64) -> bool {

@@ -1,148 +1,32 @@
-//! The lease protocol as a pure state machine: it is told what happened and when, and says what to do next. It has no clock,
-//! no thread and no connection.
+//! The lease protocol as a pure state machine. It learns what happened and when, and returns what to do next. It has no
+//! clock, no thread and no connection.
 //!
-//! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by compare-and-set,
-//! and it only grows, so a holder that is paused, cut off, or has a wrong clock can only mint stamps that nobody else will
-//! ever be granted. [`Rule`] names each rule and says what goes wrong without it.
+//! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
+//! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
+//! no other holder is granted. [`Rule`] names each rule and says what goes wrong without it.
 //!
-//! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome with
-//! [`reply`](Engine::reply).
+//! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
+//! with [`reply`](Engine::reply).
 
 pub(crate) mod believe;
+mod messages;
 pub(crate) mod raise;
+mod renew;
 mod reply;
 pub(crate) mod rules;
 mod seek;
 
 use std::collections::BTreeMap;
 
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
-use crate::space::Space;
-use raise::Raise;
-use rules::{Rule, Rules};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::status::Phase;
+pub(crate) use messages::{Action, Config, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write, and the first wait after a failed call.
 pub(crate) const MIN_GAP_MS: u64 = 100;
 
 /// The longest wait after failed calls.
 const MAX_GAP_MS: u64 = 1_000;
-
-/// What an engine is told once.
-#[derive(Clone, Debug)]
-pub(crate) struct Config {
-    pub(crate) space: Space,
-    pub(crate) name: Name,
-    pub(crate) horizon_ms: u64,
-    pub(crate) time_out_ms: u64,
-    pub(crate) max_skew_ms: u64,
-    /// How often to look for a lane while there is none.
-    pub(crate) poll_ms: u64,
-    pub(crate) rules: Rules,
-}
-
-/// When something happens, and what the generator has used by then.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
-pub(crate) struct Moment {
-    /// The process's monotonic clock.
-    pub(crate) mono_ms: u64,
-    /// The time that is believed ([`believe`]); `None` where there is none.
-    pub(crate) now_ms: Option<u64>,
-    /// The first millisecond after the last stamp of the running generator; 0 if there is none.
-    pub(crate) used_until_ms: u64,
-}
-
-/// A lane, from a floor to a ceiling that was acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub(crate) struct Grant {
-    pub(crate) lane: u16,
-    /// The first millisecond that may be used.
-    pub(crate) floor_ms: u64,
-    /// The first millisecond that must not be used.
-    pub(crate) ceiling_ms: u64,
-}
-
-/// What to do next.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Action {
-    /// Read all records of the space. Reply: [`Reply::Listed`].
-    List,
-    /// Read one record. Reply: [`Reply::Read`].
-    Read { key: String },
-    /// Write a record if it is still `seen`. Reply: [`Reply::Written`].
-    Write { attempt: u64, key: String, seen: Option<String>, value: String },
-    /// Delete a record. No rule asks for it.
-    #[cfg(test)]
-    Delete { key: String },
-    /// Seal the running generator, if there is one. Reply: [`Reply::Sealed`].
-    Seal,
-    /// Start a generator. The one before is sealed.
-    Start(Grant),
-    /// Raise the ceiling of the running generator.
-    Raise { ceiling_ms: u64 },
-    /// Nothing until this monotonic time, or until the generator needs room.
-    Sleep { until_ms: u64 },
-    /// A reply is outstanding.
-    Wait,
-    /// Nothing any more.
-    Done,
-}
-
-/// What happened.
-#[derive(Clone, Debug)]
-pub(crate) enum Reply {
-    /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
-    Listed(Result<Vec<(String, String)>, Silence>),
-    /// The record; `Err` if the register did not answer.
-    Read(Result<Option<String>, Silence>),
-    /// The outcome of an attempt to write.
-    Written { attempt: u64, outcome: Outcome },
-    /// The first millisecond after each stamp that the sealed generator has minted, or will return from a call under way;
-    /// 0 if there is none.
-    Sealed { end_ms: u64 },
-}
-
-/// The register did not answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Silence;
-
-/// The outcome of an attempt to write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    /// It was written.
-    Acknowledged,
-    /// The record was not the one that was expected.
-    Conflict,
-    /// No answer. It may have been written, or may be written later.
-    Unknown,
-}
-
-/// Why an engine has stopped for good.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Stopped {
-    /// It was closed.
-    Closed,
-    /// A record is older than what was acknowledged: the register was restored, or has lost a write.
-    WentBack { key: String },
-    /// The space has another layout or another number of lanes.
-    Mismatch { layout: String, bits: u32 },
-    /// The record that describes the space has another format.
-    Format(String),
-}
-
-/// What an engine is doing, for operators and for error messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
-    /// It has no lane, and looks for one.
-    Seeking,
-    /// It has a lane.
-    Holding,
-    /// Its lane was taken by somebody else. It uses what is left below the ceiling, and looks for another lane.
-    Lost,
-    /// It has stopped.
-    Stopped,
-}
 
 /// One record as it was read.
 #[derive(Clone, Debug)]
@@ -167,9 +51,9 @@ struct Present {
     record: LaneRecord,
     /// When `record` was first known.
     since_ms: u64,
-    /// What the attempts since the last acknowledgement wrote, that one included.
+    /// The attempts since the last acknowledged one, with their records. The acknowledged one is included.
     attempts: Vec<(u64, LaneRecord)>,
-    /// The room at the last acknowledgement.
+    /// How many milliseconds were left below the ceiling at the last acknowledgement.
     room_ms: u64,
     is_lost: bool,
 }
@@ -286,8 +170,8 @@ impl Engine {
         self.is_closing = true;
     }
 
-    /// What to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write a record
-    /// that this one takes for its own.
+    /// Returns what to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write
+    /// a record that this one takes for its own.
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
@@ -331,7 +215,7 @@ impl Engine {
         }
     }
 
-    /// Turns to the release, if the engine was closed and no reply is outstanding.
+    /// Begins to give the lane back, if the engine was closed and no reply is outstanding.
     fn begin_to_close(&mut self) {
         let can_close = matches!(
             self.step,
@@ -360,62 +244,6 @@ impl Engine {
         Action::Sleep { until_ms }
     }
 
-    /// Raises the ceiling of the present lane, if it is time.
-    fn renew(&mut self, at: Moment, token: Token) -> Action {
-        let Some(present) = &self.present else { return Action::Done };
-        let rules = self.config.rules;
-        let horizon_ms = self.config.horizon_ms;
-        let acknowledged_at_ms = self.acknowledged_at_ms.unwrap_or(0);
-        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
-        let left_ms = present.ceiling_ms.saturating_sub(reached_ms);
-        let wants_room = rules.keep(Rule::RenewEarly) && left_ms <= present.room_ms / 2;
-        let part = if rules.keep(Rule::RenewEarly) { 4 } else { 1 };
-        let gap_ms = if rules.keep(Rule::RenewSeldom) { MIN_GAP_MS } else { 0 };
-        let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + gap_ms);
-        let regular_ms = acknowledged_at_ms + horizon_ms / part;
-        let due_ms = if wants_room { allowed_ms } else { regular_ms.max(allowed_ms) };
-        if due_ms > at.mono_ms {
-            return self.sleep(due_ms);
-        }
-        let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
-        if rules.keep(Rule::OnlyRaise) && ceiling_ms <= present.record.ceiling_ms {
-            return self.sleep(at.mono_ms + MIN_GAP_MS);
-        }
-        let record = LaneRecord {
-            version: present.record.version + 1,
-            token,
-            holder: self.config.name.clone(),
-            horizon_ms,
-            ceiling_ms,
-            state: LaneState::Held,
-        };
-        self.attempted_at_ms = Some(at.mono_ms);
-        self.step = Step::Renewing;
-        self.write_present(record)
-    }
-
-    fn raise(&self, at: Moment, ceiling_ms: u64, known_for_ms: u64) -> u64 {
-        let raise = Raise {
-            now_ms: at.now_ms,
-            horizon_ms: self.config.horizon_ms,
-            ceiling_ms,
-            known_for_ms,
-            used_until_ms: self.used_until_ms,
-            acknowledged_ago_ms: self.acknowledged_at_ms.map(|then| at.mono_ms.saturating_sub(then)),
-        };
-        raise.ceiling(self.config.rules)
-    }
-
-    /// Tries to replace the record of the present lane.
-    fn write_present(&mut self, record: LaneRecord) -> Action {
-        self.attempts += 1;
-        let (attempt, key) = (self.attempts, self.present_key());
-        let Some(present) = &mut self.present else { return Action::Done };
-        let (seen, value) = (present.record.to_string(), record.to_string());
-        present.attempts.push((attempt, record));
-        Action::Write { attempt, key, seen: Some(seen), value }
-    }
-
     fn read_present(&mut self, step: Step) -> Action {
         self.step = step;
         Action::Read { key: self.present_key() }
@@ -429,28 +257,7 @@ impl Engine {
         self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
     }
 
-    /// Writes that the present lane is free. The generator is sealed.
-    fn release(&mut self, token: Token) -> Action {
-        #[cfg(test)]
-        if !self.config.rules.keep(Rule::KeepRecords) {
-            self.step = Step::Stopped(Stopped::Closed);
-            return Action::Delete { key: self.present_key() };
-        }
-        let Some(present) = &self.present else { return Action::Done };
-        let record = LaneRecord {
-            version: present.record.version + 1,
-            token,
-            holder: self.config.name.clone(),
-            horizon_ms: self.config.horizon_ms,
-            // Below the ceiling that was read, if less was used: nobody has minted in between.
-            ceiling_ms: present.floor_ms.max(self.used_until_ms),
-            state: LaneState::Free,
-        };
-        self.step = Step::Releasing;
-        self.write_present(record)
-    }
-
-    /// The wait after a call that has failed.
+    /// Returns the wait after a call that has failed.
     fn gap_ms(&self) -> u64 {
         (MIN_GAP_MS << self.failures.min(4)).min(MAX_GAP_MS).min(self.config.horizon_ms / 4).max(1)
     }
@@ -468,7 +275,7 @@ impl Engine {
         }
     }
 
-    /// Why it has stopped, or stops.
+    /// Returns why it has stopped, or stops.
     pub(crate) fn stopped(&self) -> Option<&Stopped> {
         match &self.step {
             Step::Stopped(why) | Step::Seal(AfterSeal::Stop(why)) | Step::Sealing(AfterSeal::Stop(why)) => Some(why),
@@ -482,23 +289,23 @@ impl Engine {
         }
     }
 
-    /// The lane that was granted last.
+    /// Returns the lane that was granted last.
     pub(crate) fn grant(&self) -> Option<Grant> {
         self.present.as_ref().map(Present::grant)
     }
 
-    /// The UUID of the register, once it was read.
+    /// Returns the UUID of the register, once it was read.
     pub(crate) fn register(&self) -> Option<Uuid> {
         self.meta.as_ref().map(|meta| meta.register)
     }
 
-    /// How many attempts to write it has made.
+    /// Returns how many attempts to write it has made.
     #[cfg(test)]
     pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    /// Whether it waits for a reply.
+    /// Returns whether it waits for a reply.
     #[cfg(test)]
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(
@@ -513,33 +320,33 @@ impl Engine {
         )
     }
 
-    /// The prefix of the keys of all records.
+    /// Returns the prefix of the keys of all records.
     pub(crate) fn prefix(&self) -> String {
         self.config.space.prefix()
     }
 
-    /// The name of the space.
+    /// Returns the name of the space.
     #[cfg(feature = "metrics")]
     pub(crate) fn space_name(&self) -> &str {
         self.config.space.name()
     }
 
-    /// How many leases were lost, and how many writes acknowledged.
+    /// Returns how many leases were lost, and how many writes acknowledged.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.lost, self.acknowledgements)
     }
 
-    /// The monotonic time of the last acknowledgement.
+    /// Returns the monotonic time of the last acknowledgement.
     pub(crate) fn acknowledged_at_ms(&self) -> Option<u64> {
         self.acknowledged_at_ms
     }
 
-    /// The monotonic time of the next action.
+    /// Returns the monotonic time of the next action.
     pub(crate) fn next_ms(&self) -> u64 {
         self.next_ms
     }
 
-    /// How many lanes are in the hands of others, as they were last read.
+    /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
         let is_held = |seen: &&Seen| seen.record.as_ref().is_some_and(|record| record.state == LaneState::Held);
         self.seen.values().filter(is_held).count()

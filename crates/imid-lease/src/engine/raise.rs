@@ -23,10 +23,10 @@ pub(crate) struct Raise {
 }
 
 impl Raise {
-    /// The ceiling to write: `max(now + h, C + e, R + e')`.
+    /// Returns the ceiling to write: `max(now + h, C + e, R + e')`.
     ///
-    /// It leads the true time by a horizon and the worst error of a clock at most, whatever restarts and take-overs there
-    /// are, because `e` and `e'` are times that have passed.
+    /// It leads the true time by a horizon and the worst error of a clock at most, whatever restarts and take-overs
+    /// there are, because `e` and `e'` are times that have passed.
     pub(crate) fn ceiling(&self, rules: Rules) -> u64 {
         let elapsed = if rules.keep(Rule::GrowByElapsedOnly) { self.known_for_ms } else { self.horizon_ms };
         let elapsed = elapsed.min(self.horizon_ms);

@@ -5,8 +5,8 @@ use super::{AfterSeal, Engine, MIN_GAP_MS, Moment, Outcome, Present, Reply, Step
 use crate::record::LaneRecord;
 
 impl Engine {
-    /// Takes a reply into account. A reply that comes after the engine has given up waiting for it
-    /// ([`Outcome::Unknown`]) is welcome too.
+    /// Takes a reply into account. The reply may come after the engine has given up waiting for it
+    /// ([`Outcome::Unknown`]).
     pub(crate) fn reply(&mut self, at: Moment, reply: Reply) {
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         match reply {
@@ -66,7 +66,7 @@ impl Engine {
                 if is_granted {
                     self.taken(at, lane, floor_ms, *record, attempt);
                 } else {
-                    // Somebody else was faster, or nobody knows. All lanes are looked at again.
+                    // Another process was faster, or the outcome is unknown. All lanes are looked at again.
                     let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
                     self.step = Step::Look { at_ms };
                 }
@@ -92,7 +92,7 @@ impl Engine {
         }
     }
 
-    /// What no engine does: to go on with a lane after its release.
+    /// Goes on with a lane after its release. Only an engine without the rule does this, in a test.
     fn resume(&mut self) {
         self.is_closing = false;
         self.step = Step::Start;
@@ -142,8 +142,8 @@ impl Engine {
         self.step = Step::Raise;
     }
 
-    /// An acknowledgement that was not waited for any more. If it is of the present grant, the lane was this process's when
-    /// the record was written, so the ceiling holds.
+    /// Handles an acknowledgement that the engine does not wait for any more. If it is of the present grant, the lane
+    /// was this process's when the record was written, so the ceiling holds.
     fn acknowledged_late(&mut self, attempt: u64) {
         #[cfg(test)]
         let former = self.former.iter().find(|(number, _)| *number == attempt).map(|(_, ceiling_ms)| *ceiling_ms);
@@ -166,12 +166,12 @@ impl Engine {
         let Some(present) = &self.present else { return };
         let lane = present.lane;
         if let Some(Err(_)) = found {
-            // Somebody writes another format here. Nothing of it is overwritten.
+            // Another version writes records of another format here. They are not overwritten.
             return self.lose(at);
         }
         let found = found.and_then(Result::ok);
-        if self.went_back(lane, found.as_ref()) {
-            return self.stop(Stopped::WentBack { key: self.lane_key(lane) });
+        if self.reverted(lane, found.as_ref()) {
+            return self.stop(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let rules = self.config.rules;
         let Some(present) = &mut self.present else { return };
@@ -237,7 +237,7 @@ impl Present {
         self.attempts.last().map(|(number, _)| *number)
     }
 
-    /// Whether an attempt of this grant wrote this record.
+    /// Returns whether an attempt of this grant wrote this record.
     fn wrote(&self, found: &LaneRecord) -> bool {
         self.attempts.iter().any(|(_, record)| record == found)
     }

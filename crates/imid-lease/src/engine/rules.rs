@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "only the tests take rules away from the generators and the tool"))]
 pub(crate) enum Rule {
-    /// Only an acknowledged write grants anything. Without it a holder mints below a ceiling that nobody else can see.
+    /// Only an acknowledged write grants anything. Without it a holder mints below a ceiling that no other process can
+    /// see.
     GrantWhenAcknowledged,
     /// A take or a renewal replaces exactly the record that was read. Without the token a record that was restored and
     /// written again looks the same.
@@ -21,9 +22,10 @@ pub(crate) enum Rule {
     SealBeforeSwitch,
     /// An acknowledgement raises the ceiling of its own grant. Without it a late one raises that of another lane.
     OwnGrantOnly,
-    /// A record that somebody else wrote means that the lane is lost. Without it two holders raise one ceiling.
+    /// A record that another process wrote means that the lane is lost. Without it two holders raise one ceiling.
     LoseToOthers,
-    /// A record older than what was acknowledged means that the register went back. Without it stamps are granted twice.
+    /// A record older than what was acknowledged means that the register went back. Without it stamps are granted
+    /// twice.
     StopWhenRegisterWentBack,
     /// The generator is sealed before its end is read. Without it a paused thread mints after the release.
     SealBeforeRelease,

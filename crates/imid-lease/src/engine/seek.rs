@@ -24,7 +24,7 @@ impl Engine {
         let meta_key = space.meta_key();
         let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
             if self.meta.is_some() {
-                return self.stop(Stopped::WentBack { key: meta_key });
+                return self.stop(Stopped::Reverted { key: meta_key });
             }
             self.step = Step::Describe;
             return;
@@ -39,7 +39,7 @@ impl Engine {
         }
         if let Some(known) = &self.meta {
             if known.register != meta.register || meta.version < known.version || meta.era < known.era {
-                return self.stop(Stopped::WentBack { key: meta_key });
+                return self.stop(Stopped::Reverted { key: meta_key });
             }
             if known.era != meta.era {
                 // The number of lanes was changed and changed back.
@@ -68,8 +68,8 @@ impl Engine {
         let record = text.map(LaneRecord::parse);
         let is_foreign = matches!(record, Some(Err(_)));
         let record = record.and_then(Result::ok);
-        if !is_foreign && self.went_back(lane, record.as_ref()) {
-            return Err(Stopped::WentBack { key: self.lane_key(lane) });
+        if !is_foreign && self.reverted(lane, record.as_ref()) {
+            return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let since_ms = match self.seen.get(&lane) {
             Some(seen) if seen.text.as_deref() == text => seen.since_ms,
@@ -79,8 +79,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a record is older than what was acknowledged, or takes its place.
-    pub(super) fn went_back(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
+    /// Returns whether a record is older than what was acknowledged, or takes its place.
+    pub(super) fn reverted(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
         let Some(known) =
             self.acknowledged.get(&lane).filter(|_| self.config.rules.keep(Rule::StopWhenRegisterWentBack))
         else {
@@ -137,8 +137,8 @@ impl Engine {
         Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
     }
 
-    /// The lane with the least ceiling among those that can be taken. The token decides between equal ones, so that
-    /// processes that start together do not all try the same lane.
+    /// Returns the lane with the least ceiling among those that can be taken. The token decides between equal ones, so
+    /// that processes that start together do not all try the same lane.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen));
@@ -176,7 +176,7 @@ impl Engine {
         Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own })
     }
 
-    /// Where the next holder of a lane starts; `None` if nobody may take it.
+    /// Returns where the next holder of a lane starts; `None` if no process may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
         match &seen.record {
             Some(record) if record.state == LaneState::Closed => None,
@@ -191,13 +191,13 @@ impl Engine {
         at.now_ms.is_some_and(|now| ceiling_ms > now.saturating_add(allowed_ms))
     }
 
-    /// How long a held record must stay unchanged until it can be taken.
+    /// Returns how long a held record must stay unchanged until it can be taken.
     fn time_out_ms(&self, record: &LaneRecord) -> u64 {
         let horizon_ms = if self.config.rules.keep(Rule::WaitForHorizon) { record.horizon_ms } else { 0 };
         self.config.time_out_ms.max(horizon_ms)
     }
 
-    /// When to look again: at the first time-out to come, and no later than after one interval.
+    /// Returns when to look again: at the first time-out to come, and no later than after one interval.
     fn next_look_ms(&self, at: Moment) -> u64 {
         let ends = |seen: &Seen| {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
@@ -207,7 +207,7 @@ impl Engine {
         self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
     }
 
-    /// When the next lane can be taken at the earliest, if nobody gives one back before.
+    /// Returns when the next lane can be taken at the earliest, if no process gives one back before.
     pub(crate) fn next_time_out_ms(&self) -> Option<u64> {
         let ends = |seen: &Seen| {
             let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;

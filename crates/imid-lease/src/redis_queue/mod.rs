@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use imid::clock::{Clock, SystemClock};
 use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
 
+use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::register::{DEFAULT_TIME_LIMIT, RegisterError};
 use list::{List, RedisList};
 use stock::Stock;
@@ -23,8 +24,8 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// The rollback article's queue as it is: a Redis list of worker IDs (`RPUSH worker-ids 0 1 2 ...`).
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
-/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis: a
-/// thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
+/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
+/// a thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
@@ -33,7 +34,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// # What it does not promise
 /// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
-///   because it may be in use. [`QueueStatus::lost`] counts the latter. An operator can push it again after the process has
+///   because it may be in use. [`RedisQueueStatus::lost`] counts the latter. An operator can push it again after the process has
 ///   ended.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
@@ -61,7 +62,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
 ///
 /// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", RedisQueueOptions::new(PRESET))?;
-/// let ids = queue.generator().expect("open waits for a worker ID");
+/// let ids = queue.generator()?;
 /// let id = ids.generate()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,18 +79,18 @@ pub struct RedisQueueOptions {
     open_within: Duration,
 }
 
-/// The state of a [`RedisQueue`] at one time.
+/// The state of a [`RedisQueue`], for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct QueueStatus {
+pub struct RedisQueueStatus {
     /// How many worker IDs no generator has.
     pub spare: usize,
     /// How many worker IDs generators have.
     pub in_use: usize,
-    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when the
-    /// queue was closed.
+    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when
+    /// the queue was closed.
     pub lost: u64,
-    /// Why the last call has failed, if none has succeeded since.
+    /// Why the last attempt to pop or push a worker ID failed, if none has succeeded since.
     pub last_error: Option<String>,
 }
 
@@ -112,7 +113,26 @@ struct State {
     changes: u64,
     is_closing: bool,
     lost: u64,
-    last_error: Option<String>,
+    last_error: Option<Trouble>,
+}
+
+/// Why there is no other worker ID.
+#[derive(Clone, Debug)]
+enum Trouble {
+    EmptyList,
+    /// The list has a value that it should not have.
+    WrongList(String),
+    /// A call of Redis has failed.
+    Call(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EmptyList => "the list is empty",
+            Self::WrongList(what) | Self::Call(what) => what,
+        })
+    }
 }
 
 impl RedisQueueOptions {
@@ -145,20 +165,22 @@ impl RedisQueue {
     /// `redis://user:password@host:6379/0`.
     ///
     /// # Errors
-    /// The URL cannot be understood. In [`open_within`](RedisQueueOptions::open_within) Redis does not answer, or the list
-    /// has no worker ID of the layout.
-    pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, RegisterError> {
-        Self::start(RedisList::new(url, key, options.time_limit)?, key, &options)
+    /// The URL cannot be understood ([`is_register`](OpenError::is_register)). In
+    /// [`open_within`](RedisQueueOptions::open_within) Redis does not answer or the list has another value than a
+    /// worker ID of the layout (the same), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
+    pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, OpenError> {
+        let list = RedisList::new(url, key, options.time_limit).map_err(OpenKind::List)?;
+        Self::start(list, key, &options)
     }
 
-    fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, RegisterError> {
+    fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, OpenError> {
         let stock = Stock::new(options.spares.into());
         let state = State { stock, changes: 0, is_closing: false, lost: 0, last_error: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let mut work =
             Work { list, shared: Arc::clone(&shared), node_max: options.preset.layout().node_max(), popped: None };
         let thread = thread::Builder::new().name("imid-redis-queue".into()).spawn(move || work.run());
-        let thread = thread.map_err(|error| RegisterError::new("cannot start a thread").caused_by(error))?;
+        let thread = thread.map_err(OpenKind::Thread)?;
         let preset = options.preset;
         let inner = Inner { preset, shared, thread: Mutex::new(Some(thread)), process: std::process::id() };
         let queue = Self(Arc::new(inner));
@@ -167,9 +189,14 @@ impl RedisQueue {
         while state.stock.counts().0 == 0 {
             let left = options.open_within.saturating_sub(started.elapsed());
             if left.is_zero() {
-                let cause = state.last_error.clone().unwrap_or_else(|| "the list is empty".into());
+                let cause = match &state.last_error {
+                    Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.into() }.into()),
+                    Some(trouble) => trouble.to_string(),
+                    None => "Redis did not answer in time".into(),
+                };
                 drop(state);
-                return Err(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause));
+                let error = RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause);
+                return Err(OpenKind::List(error).into());
             }
             state = queue.0.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -177,40 +204,67 @@ impl RedisQueue {
         Ok(queue)
     }
 
-    /// Returns a generator by the system clock, with the preset and a worker ID of its own. `None` if there is no spare
-    /// worker ID that can be used at this time.
-    pub fn generator(&self) -> Option<Generator<SystemClock, Self>> {
-        self.generator_by(SystemClock)
+    /// Returns a generator with the system clock, with the preset and a worker ID of its own. It takes others from here
+    /// when it needs one.
+    ///
+    /// # Errors
+    /// - There is no worker ID that can be used now: all are in use, or were popped at a later time than the clock shows.
+    /// - Redis does not answer.
+    /// - The queue is closed, or belongs to the parent process.
+    pub fn generator(&self) -> Result<Generator<SystemClock, Self>, LeaseError> {
+        self.generator_with(SystemClock)
     }
 
-    /// Returns a generator by another clock.
-    pub fn generator_by<C: Clock>(&self, clock: C) -> Option<Generator<C, Self>> {
+    /// Returns a generator with another clock.
+    ///
+    /// # Errors
+    /// As for [`generator`](Self::generator). A clock that cannot be read counts as one that shows 1970.
+    pub fn generator_with<C: Clock>(&self, clock: C) -> Result<Generator<C, Self>, LeaseError> {
         // A worker ID that was popped in this millisecond can be used in the next one.
         let started = Instant::now();
         let spare = loop {
-            match self.take(clock.refresh().ok()?) {
+            match self.take(clock.refresh().unwrap_or(0)) {
                 Some(spare) => break spare,
-                None if started.elapsed() > POP_WAIT || self.is_forked() => return None,
+                None if started.elapsed() > POP_WAIT || self.is_forked() => return Err(self.why_none()),
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
         let builder = Generator::builder(self.0.preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
-        // The thread has checked that the worker ID fits the layout.
-        builder.spares(self.clone()).clock(clock).build().ok()
+        // The thread has checked that the worker ID fits the layout, so this is not an error.
+        builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
+    }
+
+    /// Returns why there is no worker ID.
+    fn why_none(&self) -> LeaseError {
+        if self.is_forked() {
+            return LeaseKind::Forked.into();
+        }
+        let state = self.0.shared.state();
+        let kind = match &state.last_error {
+            _ if state.is_closing => LeaseKind::Closed,
+            Some(Trouble::Call(_)) => LeaseKind::Silent { retry_after: POP_WAIT },
+            _ => LeaseKind::NoLane { retry_after: POP_WAIT },
+        };
+        kind.into()
     }
 
     /// Returns the state, for an operator. In a forked child it is empty.
-    pub fn status(&self) -> QueueStatus {
+    pub fn status(&self) -> RedisQueueStatus {
         if self.is_forked() {
-            return QueueStatus { spare: 0, in_use: 0, lost: 0, last_error: None };
+            return RedisQueueStatus { spare: 0, in_use: 0, lost: 0, last_error: None };
         }
         let state = self.0.shared.state();
         let (spare, in_use) = state.stock.counts();
-        QueueStatus { spare, in_use, lost: state.lost, last_error: state.last_error.clone() }
+        RedisQueueStatus {
+            spare,
+            in_use,
+            lost: state.lost,
+            last_error: state.last_error.as_ref().map(Trouble::to_string),
+        }
     }
 
-    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does the
-    /// same. In a forked child this does nothing.
+    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does
+    /// the same. In a forked child this does nothing.
     pub fn close(&self) {
         self.0.close();
     }

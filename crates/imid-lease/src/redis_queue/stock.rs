@@ -66,11 +66,11 @@ impl Stock {
         true
     }
 
-    /// Adds a worker ID that was popped before the store's time was this. Returns whether it is new: a list can have one
-    /// worker ID twice by mistake.
+    /// Adds a worker ID that was popped before the store's time was this. Returns whether it is new: a list can have
+    /// one worker ID twice by mistake.
     ///
-    /// Nobody knows who has used it before and until when. But that was before it was popped, if no clock was ahead of the
-    /// store's.
+    /// Nobody knows who has used it before and until when. But that was before it was popped, if no clock was ahead of
+    /// the store's.
     pub(super) fn add(&mut self, node: u32, store_ms: u64) -> bool {
         let mut known =
             self.spares.iter().map(|spare| spare.node.node).chain(self.in_use.iter().map(|taken| taken.node));
@@ -94,8 +94,8 @@ impl Stock {
 
     /// Returns what to do at the store's time.
     ///
-    /// A worker ID is pushed only after the last time at which it was used, so that whoever pops it can begin at the time of
-    /// the pop.
+    /// A worker ID is pushed only after the last time at which it was used, so that the process that pops it can begin
+    /// at the time of the pop.
     pub(super) fn next_job(&mut self, store_ms: u64) -> Job {
         let goes_back = |spare: &Spare| spare.is_used || self.is_closing;
         let due = |spare: &Spare| goes_back(spare) && spare.node.used_until_ms < store_ms;

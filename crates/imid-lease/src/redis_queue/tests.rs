@@ -70,7 +70,7 @@ impl List for Memory {
     }
 }
 
-fn open(memory: &Memory) -> Result<RedisQueue, RegisterError> {
+fn open(memory: &Memory) -> Result<RedisQueue, OpenError> {
     let options = RedisQueueOptions::new(Preset::TWITTER).open_within(Duration::from_millis(300));
     RedisQueue::start(memory.clone(), "ids", &options)
 }
@@ -135,20 +135,29 @@ fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
     eventually("it has failed", || queue.status().last_error.is_some());
     memory.0.lock().unwrap().is_down = false;
     eventually("it is pushed", || memory.texts() == ["5"]);
-    assert_eq!(queue.status(), QueueStatus { spare: 1, in_use: 0, lost: 0, last_error: None });
+    assert_eq!(queue.status(), RedisQueueStatus { spare: 1, in_use: 0, lost: 0, last_error: None });
 }
 
 #[test]
 fn a_list_without_worker_ids_is_an_error_that_says_so() {
-    let refused = |texts: &[&str]| open(&Memory::new(texts)).unwrap_err().to_string();
-    assert_eq!(refused(&[]), "no worker ID from list ids: the list is empty");
+    let error = open(&Memory::new(&[])).unwrap_err();
+    assert_eq!((error.to_string().as_str(), error.is_no_lane()), ("no worker ID is in the list ids", true));
     for text in ["1024", "-1", "web-3"] {
         let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
-        assert_eq!(refused(&[text]), format!("no worker ID from list ids: {why}"));
+        let error = open(&Memory::new(&[text])).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.is_register()), ("cannot open the list of worker IDs", true));
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(cause, format!("no worker ID from list ids: {why}"));
     }
     let memory = Memory::new(&["web-3", "5"]);
     let queue = open(&memory).unwrap();
-    assert_eq!(queue.generator().unwrap().node(), 5);
+    let ids = queue.generator().unwrap();
+    assert_eq!(ids.node(), 5);
+    let error = queue.generator().unwrap_err();
+    assert!(error.retry_after().is_some() && error.is_no_lane(), "{error:?}");
+    drop(ids);
+    queue.close();
+    assert!(queue.generator().unwrap_err().is_closed());
     drop(queue);
     assert_eq!(memory.texts(), ["web-3"]);
 }

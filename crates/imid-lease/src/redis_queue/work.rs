@@ -7,7 +7,7 @@ use imid::snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::stock::Job;
-use super::{Shared, State};
+use super::{Shared, State, Trouble};
 
 /// The wait after a call that has failed, and after an empty list.
 const GAP: Duration = Duration::from_millis(100);
@@ -56,8 +56,8 @@ impl<L: List> Work<L> {
         }
     }
 
-    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list is
-    /// empty.
+    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list
+    /// is empty.
     fn work(&mut self) -> Result<Job, ()> {
         let now_ms = self.list.now_ms();
         let store_ms = now_ms.map_err(|failure| self.note(failure))?;
@@ -75,13 +75,13 @@ impl<L: List> Work<L> {
         })
     }
 
-    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process may have
-    /// used the worker ID and pushed it since an earlier reading.
+    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process
+    /// may have used the worker ID and pushed it since an earlier reading.
     fn add_popped(&mut self, store_ms: u64) -> Result<(), ()> {
         let Some(node) = self.popped.take() else { return Ok(()) };
         let is_new = self.shared.state().stock.add(node, store_ms);
         if !is_new {
-            self.fail(format!("worker ID {node} was in the list while this process had it"));
+            self.fail(Trouble::WrongList(format!("worker ID {node} was in the list while this process had it")));
             return Err(());
         }
         self.shared.changed.notify_all();
@@ -90,14 +90,14 @@ impl<L: List> Work<L> {
 
     fn pop(&mut self) -> Result<(), ()> {
         let Some(text) = self.list.pop().map_err(|failure| self.lose(failure))? else {
-            self.fail("the list is empty".into());
+            self.fail(Trouble::EmptyList);
             return Err(());
         };
         let Some(node) = text.parse().ok().filter(|node| *node <= self.node_max) else {
             // It is not ours to remove. Another program may use the list.
             self.list.push(&text).map_err(|failure| self.lose(failure))?;
             let max = self.node_max;
-            self.fail(format!("expected a worker ID of 0 to {max} in the list, found {text:?}"));
+            self.fail(Trouble::WrongList(format!("expected a worker ID of 0 to {max} in the list, found {text:?}")));
             return Err(());
         };
         self.popped = Some(node);
@@ -124,10 +124,10 @@ impl<L: List> Work<L> {
     /// Remembers the error of a call.
     fn note(&self, failure: Failure) {
         let (Failure::NotDone(error) | Failure::Unknown(error)) = failure;
-        self.fail(error.to_string());
+        self.fail(Trouble::Call(error.to_string()));
     }
 
-    fn fail(&self, error: String) {
-        self.shared.state().last_error = Some(error);
+    fn fail(&self, trouble: Trouble) {
+        self.shared.state().last_error = Some(trouble);
     }
 }

@@ -19,17 +19,17 @@ use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, che
 /// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. After etcd is
 /// restored from a snapshot, no client may be connected until the lanes are recovered.
 ///
-/// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler. A
-/// member that is started with `--enable-grpc-gateway=false` cannot be used.
+/// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler.
+/// A member that is started with `--enable-grpc-gateway=false` cannot be used.
 ///
 /// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second.
 pub struct EtcdRegister {
     /// `host:port` of each member.
     members: Vec<String>,
-    /// The member to ask. After an error it is the next one's turn.
+    /// The member to ask. After an error the next one is asked.
     next: usize,
     user: Option<(String, String)>,
-    /// What the members gave for the user and password.
+    /// The token that a member gave for the user and password.
     auth: Option<String>,
     agent: Agent,
     process: u32,
@@ -43,7 +43,7 @@ impl EtcdRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379)?;
         if !path.is_empty() {
             return Err(RegisterError::new("cannot read the etcd URL: expected no path"));
@@ -173,7 +173,7 @@ fn agent(time_limit: Duration) -> Agent {
         .timeout_global(Some(time_limit))
         // An error's body says more than its status.
         .http_status_as_error(false)
-        // A proxy of the environment is for other hosts.
+        // The proxy that the environment names is for other hosts.
         .proxy(None);
     config.build().into()
 }

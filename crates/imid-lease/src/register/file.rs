@@ -7,9 +7,9 @@
 //! sum=8c5c3cdd2d1b8f0a
 //! ```
 //!
-//! A write makes a new file, syncs it, renames it over the old one, and syncs the folder. So the file is always a whole one,
-//! the old or the new. The lock is another file, `NAME.lock`, which is never replaced: a lock on a file that is renamed away
-//! would let two processes in.
+//! A write makes a new file, syncs it, renames it over the old one, and syncs the folder. So the file is always a whole
+//! one, the old or the new. The lock is another file, `NAME.lock`, which is never replaced: a lock on a file that is
+//! renamed away would let two processes in.
 
 mod lock;
 mod place;
@@ -34,11 +34,11 @@ const FORMAT: &str = "imid-register/1";
 /// | the lock is held | until the register is dropped or the process ends | during each call |
 /// | another process | is refused at once | waits, for at most the time limit |
 ///
-/// **Strong**: a write is on the disk before it is acknowledged, as far as the disk keeps its word. If the folder cannot be
-/// synced, the outcome is unknown. A forked child inherits no lock.
+/// **Strong**: a write is on the disk before it is acknowledged, as far as the disk keeps its word. If the folder
+/// cannot be synced, the outcome is unknown. A forked child inherits no lock.
 ///
-/// Refused are a file on a network file system, a file with a wrong checksum, and a file that another machine wrote. If the
-/// file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
+/// Refused are a file on a network file system, a file with a wrong checksum, and a file that another machine wrote. If
+/// the file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
 /// [`Status::is_new_register`](crate::Status::is_new_register) says that the register was empty at the start.
 #[derive(Debug)]
 pub struct FileRegister {
@@ -61,12 +61,12 @@ impl FileRegister {
         Ok(register)
     }
 
-    /// Opens a register for several processes of one machine. The file is created with the first record; its folder must
-    /// exist.
+    /// Opens a register for several processes of one machine. The file is created with the first record; its folder
+    /// must exist.
     ///
     /// # Errors
-    /// The folder does not exist or cannot be written to; the file is on a network file system, has a wrong checksum, or was
-    /// written by another machine.
+    /// The folder does not exist or cannot be written to; the file is on a network file system, has a wrong checksum,
+    /// or was written by another machine.
     pub fn shared(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
         let path = path.as_ref();
         let failed = |error: io::Error| {
@@ -100,7 +100,8 @@ impl FileRegister {
 
     /// Opens a file that another machine wrote, and makes it this machine's with the first write.
     ///
-    /// Only for a disk that was moved. If the other machine still has the file or a copy of it, both will mint the same IDs.
+    /// Only for a disk that was moved. If the other machine still has the file or a copy of it, both will mint the same
+    /// IDs.
     ///
     /// # Errors
     /// As for [`owned`](Self::owned), except for the machine.
@@ -247,7 +248,7 @@ fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// How long to wait between two tries to lock.
+/// Sleeps between two attempts to lock. Returns whether there is time left for another one.
 fn pause(left: Duration) -> bool {
     std::thread::sleep(left.min(Duration::from_millis(2)));
     !left.is_zero()

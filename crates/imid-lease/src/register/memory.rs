@@ -99,7 +99,7 @@ impl MemoryRegister {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, after the delay, if the register answers.
+    /// Returns the state, after the delay, if the register answers.
     fn answering(&self) -> Result<MutexGuard<'_, State>, RegisterError> {
         let delay = self.state().delay;
         if !delay.is_zero() {

@@ -47,11 +47,11 @@ pub use postgres::PostgresRegister;
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
 /// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
-/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never write equal values. Comparing the values
-/// therefore compares version and token.
+/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
+/// write equal values. Comparing the values therefore compares version and token.
 ///
-/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call connects
-/// again.
+/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
+/// connects again.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///
@@ -84,41 +84,51 @@ pub trait Register: Send {
 
     /// Returns whether the store keeps both promises, as far as the adapter can tell.
     ///
-    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen them.
+    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen
+    /// them.
     fn promise(&self) -> Promise;
 }
 
-/// Whether a store can lose or reorder acknowledged writes.
+/// Says whether a store can lose or reorder acknowledged writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Promise {
-    /// It cannot, as it is set up.
+    /// With its present settings it cannot.
     Strong,
-    /// It can, for this reason. IDs can then come twice.
+    /// It can, for this reason. IDs can come twice after it has lost a write.
     Weak(Cow<'static, str>),
 }
 
-impl<R: Register + ?Sized> Register for Box<R> {
-    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        (**self).read(key)
-    }
+/// Implements [`Register`] for a pointer to one.
+macro_rules! by_pointer {
+    ($($pointer:ty),*) => {
+        $(
+            impl<R: Register + ?Sized> Register for $pointer {
+                fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+                    (**self).read(key)
+                }
 
-    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        (**self).list(prefix)
-    }
+                fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+                    (**self).list(prefix)
+                }
 
-    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        (**self).compare_and_set(key, seen, value)
-    }
+                fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+                    (**self).compare_and_set(key, seen, value)
+                }
 
-    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        (**self).now_ms()
-    }
+                fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+                    (**self).now_ms()
+                }
 
-    fn promise(&self) -> Promise {
-        (**self).promise()
-    }
+                fn promise(&self) -> Promise {
+                    (**self).promise()
+                }
+            }
+        )*
+    };
 }
+
+by_pointer!(&mut R, Box<R>);
 
 /// Greatest number of characters of a key.
 pub const MAX_KEY_LEN: usize = 128;
@@ -170,7 +180,7 @@ fn no_tls(store: &str, part: &str) -> RegisterError {
     ))
 }
 
-/// Whether one of the settings after `?` has such a name.
+/// Returns whether one of the settings after `?` has such a name.
 #[cfg(any(feature = "mysql", feature = "redis"))]
 fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let query = url.rsplit_once('?').map_or("", |(_, query)| query);
@@ -180,7 +190,7 @@ fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// A call that the store did not answer, or whose answer cannot be understood.
+/// The store did not answer a call, or its answer cannot be understood.
 #[derive(Debug)]
 pub struct RegisterError {
     context: String,
@@ -194,7 +204,7 @@ impl RegisterError {
         Self { context: context.into(), source: None, is_another_machine: false }
     }
 
-    /// Adds the error of the client library.
+    /// Adds the cause, such as the error of a client library. The message then ends with it.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
@@ -206,7 +216,7 @@ impl RegisterError {
         self
     }
 
-    /// Whether a [`FileRegister`] was refused because another machine wrote the file.
+    /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.
     pub const fn is_another_machine(&self) -> bool {
         self.is_another_machine
     }

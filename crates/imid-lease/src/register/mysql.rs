@@ -20,9 +20,9 @@ remote_register! {
     ///
     /// A table with text columns or with another engine is refused, and so is a read-only server.
     ///
-    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on and
-    /// `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over to an
-    /// asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
+    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
+    /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over
+    /// to an asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
     MysqlRegister, Mysql
 }
 
@@ -31,7 +31,7 @@ impl MysqlRegister {
     ///
     /// # Errors
     /// The URL cannot be understood, or it names no database.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (options, place) = parse(url)?;
         Ok(Self(Remote::new(Mysql { options }, place)))
     }
@@ -132,8 +132,8 @@ impl Records for Mysql {
     }
 }
 
-/// Refuses a table that does not compare bytes, or that can lose writes. Queries of the information schema would be shorter,
-/// but they can open all tables of a server.
+/// Refuses a table that does not compare bytes, or that can lose writes. Queries of the information schema would be
+/// shorter, but they can open all tables of a server.
 async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
     let wrong = |expected: &str, found: String| -> Result<(), Failure> {
         Err(format!("expected {expected} in the table imid_register, found {found}").into())

@@ -11,15 +11,16 @@ use super::{Promise, RegisterError, no_tls};
 remote_register! {
     /// A register in PostgreSQL 11 or later.
     ///
-    /// The records are rows of the table `imid_register`, in the first schema of the search path. The first call creates
-    /// it. Users without the right to create tables need one that exists, with the rights to select, insert and update:
+    /// The records are rows of the table `imid_register`, in the first schema of the search path. The first call
+    /// creates it. Users without the right to create tables need one that exists, with the rights to select, insert and
+    /// update:
     ///
     /// ```sql
     /// CREATE TABLE imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
     /// ```
     ///
-    /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the default of the session is. No
-    /// statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
+    /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the default of the session is.
+    /// No statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, with an unlogged table, and with standbys while
     /// `synchronous_standby_names` is empty: a fail-over to an asynchronous standby can lose acknowledged writes.
@@ -29,12 +30,12 @@ remote_register! {
 impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database`. Does not connect yet.
     ///
-    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`. Several hosts can
-    /// be named; the one that takes writes is used.
+    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`. Several hosts
+    /// can be named; the one that takes writes is used.
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (config, place) = parse(url)?;
         Ok(Self(Remote::new(Postgres { config }, place)))
     }

@@ -9,12 +9,13 @@ use super::{Promise, RegisterError, asks, no_tls};
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
     ///
-    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and nobody
-    /// can notice the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync always` on a
-    /// single server, a restart loses less.
+    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and
+    /// nobody can notice the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync
+    /// always` on a single server, a restart loses less.
     ///
-    /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and its like
-    /// are for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this key.
+    /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and its
+    /// like are for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this
+    /// key.
     RedisRegister, Redis
 }
 
@@ -23,7 +24,7 @@ impl RedisRegister {
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let client = parse(url)?;
         let place = format!("Redis at {}", client.get_connection_info().addr());
         Ok(Self(Remote::new(Redis { client }, place)))

@@ -23,7 +23,8 @@ pub(crate) trait Server: Sync {
     /// Whether the client's tasks run between calls too.
     const NEEDS_THREAD: bool = false;
 
-    /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its settings.
+    /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its
+    /// settings.
     async fn connect(&self) -> Result<(Self::Connection, Promise), Failure>;
 }
 
@@ -47,8 +48,8 @@ pub(crate) struct Remote<S: Server> {
     /// Kind, host and port, for errors.
     place: String,
     time_limit: Duration,
-    /// The process that owns the connection. A forked child has copies of the sockets, and whatever it sent would be part
-    /// of the parent's conversation.
+    /// The process that owns the connection. A forked child has copies of the sockets, and the server would take what
+    /// it sends for the parent's.
     process: u32,
     /// The client's tasks run in it.
     runtime: Option<Runtime>,
@@ -204,7 +205,8 @@ macro_rules! remote_register {
         pub struct $name(crate::register::remote::Remote<$server>);
 
         impl $name {
-            /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
+            /// Sets how long a call may take. The default is
+            /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
                 self.0.set_time_limit(time_limit);

@@ -15,7 +15,8 @@ use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | |
 ///
-/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an error.
+/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an
+/// error.
 ///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
@@ -31,25 +32,25 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(Box::new(super::PostgresRegister::new(url)?.time_limit(time_limit))),
+        "postgres" | "postgresql" => Ok(Box::new(super::PostgresRegister::from_url(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(missing(scheme, "postgres")),
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Ok(Box::new(super::MysqlRegister::new(url)?.time_limit(time_limit))),
+        "mysql" | "mariadb" => Ok(Box::new(super::MysqlRegister::from_url(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "mysql"))]
         "mysql" | "mariadb" => Err(missing(scheme, "mysql")),
         #[cfg(feature = "redis")]
         "redis" | "rediss" | "valkey" | "valkeys" => {
-            Ok(Box::new(super::RedisRegister::new(url)?.time_limit(time_limit)))
+            Ok(Box::new(super::RedisRegister::from_url(url)?.time_limit(time_limit)))
         }
         #[cfg(not(feature = "redis"))]
         "redis" | "rediss" | "valkey" | "valkeys" => Err(missing(scheme, "redis")),
         #[cfg(feature = "etcd")]
-        "etcd" | "etcds" => Ok(Box::new(super::EtcdRegister::new(url)?.time_limit(time_limit))),
+        "etcd" | "etcds" => Ok(Box::new(super::EtcdRegister::from_url(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "etcd"))]
         "etcd" | "etcds" => Err(missing(scheme, "etcd")),
         #[cfg(feature = "zookeeper")]
-        "zookeeper" => Ok(Box::new(super::ZookeeperRegister::new(url)?.time_limit(time_limit))),
+        "zookeeper" => Ok(Box::new(super::ZookeeperRegister::from_url(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "zookeeper"))]
         "zookeeper" => Err(missing(scheme, "zookeeper")),
         "file" if url == "file:" => Err(RegisterError::new("expected a path after file:")),

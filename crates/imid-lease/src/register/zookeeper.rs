@@ -11,25 +11,25 @@ use super::{Promise, RegisterError};
 remote_register! {
     /// A register in ZooKeeper 3.5 or later. It is **strong**, as long as the servers have `forceSync` on.
     ///
-    /// The records are persistent nodes under `/imid-register`, which the first call creates. A read begins with a `sync`,
-    /// because a follower can be behind. No ephemeral node is used: when a session ends says nothing about what its holder
-    /// still mints.
+    /// The records are persistent nodes under `/imid-register`, which the first call creates. A read begins with a
+    /// `sync`, because a follower can be behind. No ephemeral node is used: when a session ends says nothing about what
+    /// its holder still mints.
     ///
-    /// ZooKeeper has no call that tells the time. The time of this register is that of the last write that was acknowledged,
-    /// and what has passed since. If a connection has written nothing yet, it writes to the node `/imid-register`, which has
-    /// no data.
+    /// ZooKeeper has no call that tells the time. The time of this register is that of the last write that was
+    /// acknowledged, and what has passed since. If a connection has written nothing yet, it writes to the node
+    /// `/imid-register`, which has no data.
     ZookeeperRegister, Zookeeper
 }
 
 impl ZookeeperRegister {
     /// Reads a URL, such as `zookeeper://host1:2181,host2:2181/chat`. Does not connect yet.
     ///
-    /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the hosts
-    /// the client uses digest authentication, and only this user may use the nodes.
+    /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the
+    /// hosts the client uses digest authentication, and only this user may use the nodes.
     ///
     /// # Errors
     /// The URL cannot be understood.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", "zookeeper", 2181)?;
         let servers = addresses.join(",");
         let place = format!("ZooKeeper at {servers}");
@@ -57,8 +57,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns the path of a record. Nodes have no children, so that one call lists them. `=` keeps keys such as `.` apart
-    /// from the steps of a path.
+    /// Returns the path of a record. Nodes have no children, so that one call lists them. `=` keeps keys such as `.`
+    /// apart from the steps of a path.
     fn path(&self, key: &str) -> String {
         format!("{}/={}", self.root, key.replace('/', "|"))
     }

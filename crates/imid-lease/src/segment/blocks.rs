@@ -2,13 +2,15 @@
 
 use core::error::Error;
 
-use crate::sequence::{Keys, LineRecord, OpenError, check_name};
+use super::error::{OpenError, OpenKind};
+use crate::sequence::{Keys, LineRecord, is_name};
 use crate::{Promise, Register};
 
 /// Why a store has no block.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
-/// A block of numbers that the store has granted: `end - length` to `end - 1`.
+/// A block of numbers that the store has granted: `end - length` to `end - 1`. Every implementation of [`Blocks`] makes
+/// it, so it gets no more fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The first number after the block.
@@ -16,16 +18,22 @@ pub struct Block {
     /// How many numbers the block has.
     pub length: u64,
     /// The step that the store asks for. The step of a segment does not fall below it.
-    pub least_step: u64,
+    pub min_step: u64,
 }
 
 /// A store that grants blocks of one line of numbers, each number once.
 pub trait Blocks: Send {
-    /// Returns the next block of `step` numbers, or of as many as the store asks for.
+    /// Returns the next block, of `step` numbers. Without a step the store decides on the length.
     ///
     /// # Errors
-    /// The store does not answer. It may have granted a block, which is then skipped.
+    /// The store does not answer. It may have granted a block all the same, which is then skipped.
     fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError>;
+}
+
+impl<B: Blocks + ?Sized> Blocks for Box<B> {
+    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
+        (**self).fetch(step)
+    }
 }
 
 /// Blocks from a register.
@@ -37,15 +45,17 @@ pub struct RegisterBlocks<R> {
 }
 
 impl<R: Register> RegisterBlocks<R> {
-    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1 to
-    /// 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1
+    /// to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
     ///
     /// # Errors
     /// The name has other characters or another length, or the step is not 1 to 10⁹.
-    pub fn new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
-        check_name("name of a segment", name)?;
+    pub fn try_new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
+        if !is_name(name) {
+            return Err(OpenKind::Name { found: name.into() }.into());
+        }
         if !(1..=1_000_000_000).contains(&step) {
-            return Err(OpenError::option("a step of 1 to 1000000000", step));
+            return Err(OpenKind::Step { found: step }.into());
         }
         Ok(Self { register, key: Keys::line(name), step })
     }
@@ -68,7 +78,7 @@ impl<R: Register> Blocks for RegisterBlocks<R> {
             let record = LineRecord { token: crate::random::bits()? as u64, next: end };
             // Another process was faster if this fails, so the line always makes progress.
             if self.register.compare_and_set(&self.key, seen.as_deref(), &record.to_string())? {
-                return Ok(Block { end, length, least_step: self.step });
+                return Ok(Block { end, length, min_step: self.step });
             }
         }
     }

@@ -1,14 +1,14 @@
 //! A named line of numbers, taken from a store in blocks: Leaf-segment.
 //!
-//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone for
-//! a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate: it
-//! doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
+//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone
+//! for a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate:
+//! it doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
 //! Meituan's Leaf, and [`leaf`] works on Leaf's own table.
 //!
 //! # What is promised
-//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers only
-//! grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of its two
-//! blocks, and an answer that is lost loses a block.
+//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers
+//! only grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of
+//! its two blocks, and an answer that is lost loses a block.
 //!
 //! | fault | effect |
 //! | --- | --- |
@@ -21,6 +21,7 @@
 //! | the register is weak | refused. The settings of a database with Leaf's table are not checked: commits must be durable |
 
 mod blocks;
+mod error;
 pub mod leaf;
 mod step;
 
@@ -31,8 +32,9 @@ use std::thread::{JoinHandle, Thread};
 use std::time::Instant;
 
 pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
+use self::error::{Kind, OpenKind};
+pub use self::error::{OpenError, SegmentError};
 use self::step::next_step;
-use crate::sequence::OpenError;
 use crate::sync::lock;
 
 /// How long the keeper waits after a store did not answer.
@@ -45,7 +47,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// use imid_lease::segment::{RegisterBlocks, Segment};
 ///
 /// let register = FileRegister::owned("/var/lib/shop/register")?;
-/// let orders = Segment::open(RegisterBlocks::new(register, "orders", 1_000)?)?;
+/// let orders = Segment::open(RegisterBlocks::try_new(register, "orders", 1_000)?)?;
 /// let order = orders.next()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -75,8 +77,8 @@ struct Numbers {
     is_fetching: bool,
     blocks: u64,
     /// The store has lost a block that it granted.
-    went_back: bool,
-    error: Option<String>,
+    reverted: bool,
+    last_error: Option<String>,
 }
 
 impl Numbers {
@@ -100,7 +102,7 @@ impl Numbers {
     /// Returns whether the keeper must be woken.
     #[inline]
     fn wants_block(&mut self) -> bool {
-        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching || self.went_back {
+        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching || self.reverted {
             return false;
         }
         self.is_fetching = true;
@@ -114,10 +116,10 @@ impl Segment {
     /// # Errors
     /// The store does not answer, or the register can lose acknowledged writes.
     pub fn open(mut blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
-        let block = checked(blocks.fetch(None)).map_err(OpenError::store)?;
-        let (spare, error) = (None, None);
+        let block = checked(blocks.fetch(None)).map_err(OpenKind::Store)?;
+        let (spare, last_error) = (None, None);
         let mut numbers =
-            Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, went_back: false, error };
+            Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, reverted: false, last_error };
         numbers.start(block);
         let process = imid::process::watch();
         let shared = Shared { numbers: Mutex::new(numbers), closing: AtomicBool::new(false), thread: OnceLock::new() };
@@ -125,7 +127,7 @@ impl Segment {
         let keeper =
             Keeper { blocks, shared: shared.clone(), step: block.length, end: block.end, fetched: Instant::now() };
         let thread = std::thread::Builder::new().name("imid-segment".to_owned());
-        let keeper = thread.spawn(move || keeper.run()).map_err(OpenError::thread)?;
+        let keeper = thread.spawn(move || keeper.run()).map_err(OpenKind::Thread)?;
         Ok(Self { shared, process, keeper: Some(keeper) })
     }
 
@@ -134,37 +136,49 @@ impl Segment {
     /// **Never blocks on the network**: it takes the number from memory.
     ///
     /// # Errors
-    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is a
-    /// forked child of the one that opened the segment.
+    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is
+    /// a forked child of the one that opened the segment.
     #[inline]
     pub fn next(&self) -> Result<u64, SegmentError> {
         // Before the lock: in a forked child another thread may have held it for ever.
-        if imid::process::mark() != self.process {
-            return Err(SegmentError(Kind::Forked));
+        if self.is_forked() {
+            return Err(Kind::Forked.into());
         }
         let mut numbers = lock(&self.shared.numbers);
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
-        let kind = if numbers.went_back { Kind::WentBack } else { Kind::Used };
+        let kind = if numbers.reverted { Kind::Reverted } else { Kind::Used };
         drop(numbers);
         if wants_block {
             self.shared.wake();
         }
-        number.ok_or(SegmentError(kind))
+        number.ok_or(kind.into())
     }
 
-    /// Returns what operators should see.
+    /// Returns the state, for operators. In a forked child the segment has no numbers.
     pub fn status(&self) -> SegmentStatus {
+        if self.is_forked() {
+            return SegmentStatus { left: 0, blocks: 0, last_error: None };
+        }
         let numbers = lock(&self.shared.numbers);
         let spare = numbers.spare.map_or(0, |spare| spare.length);
-        SegmentStatus { left: numbers.end - numbers.next + spare, blocks: numbers.blocks, error: numbers.error.clone() }
+        let last_error = numbers.last_error.clone();
+        SegmentStatus { left: numbers.end - numbers.next + spare, blocks: numbers.blocks, last_error }
+    }
+}
+
+impl Segment {
+    /// Returns whether this process is a forked child of the one that opened the segment. A lock that another thread
+    /// held at the fork is never released in it.
+    fn is_forked(&self) -> bool {
+        imid::process::mark() != self.process
     }
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
         // A forked child has no keeper.
-        if imid::process::mark() == self.process
+        if !self.is_forked()
             && let Some(keeper) = self.keeper.take()
         {
             self.shared.closing.store(true, Ordering::Release);
@@ -211,8 +225,8 @@ impl<B: Blocks> Keeper<B> {
         match fetched {
             Ok(block) if block.end - block.length < self.end => {
                 let first = block.end - block.length;
-                numbers.error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
-                numbers.went_back = true;
+                numbers.last_error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
+                numbers.reverted = true;
                 numbers.is_fetching = false;
                 true
             }
@@ -220,15 +234,15 @@ impl<B: Blocks> Keeper<B> {
                 self.end = block.end;
                 let lasted = self.fetched.elapsed();
                 self.fetched = Instant::now();
-                self.step = next_step(self.step, block.least_step, lasted);
+                self.step = next_step(self.step, block.min_step, lasted);
                 numbers.spare = Some(block);
                 numbers.is_fetching = false;
                 numbers.blocks += 1;
-                numbers.error = None;
+                numbers.last_error = None;
                 true
             }
             Err(error) => {
-                numbers.error = Some(error.to_string());
+                numbers.last_error = Some(error.to_string());
                 false
             }
         }
@@ -245,38 +259,6 @@ fn checked(block: Result<Block, BlockError>) -> Result<Block, BlockError> {
     Ok(block)
 }
 
-/// A segment has no number now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SegmentError(Kind);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum Kind {
-    #[error("both blocks are used, and the store has not answered; retry in {} ms", PAUSE.as_millis())]
-    Used,
-    #[error("the store lost a block that it granted; recover the store, then open the segment again")]
-    WentBack,
-    #[error("the segment was opened by the process that this one was forked from; open it again in this process")]
-    Forked,
-}
-
-impl SegmentError {
-    /// Returns when a retry may succeed, or `None` if it cannot.
-    pub const fn retry_after(&self) -> Option<Duration> {
-        if matches!(self.0, Kind::Used) { Some(PAUSE) } else { None }
-    }
-
-    /// Returns whether the store lost a block that it granted. An operator must recover it.
-    pub const fn is_went_back(&self) -> bool {
-        matches!(self.0, Kind::WentBack)
-    }
-
-    /// Returns whether this process is a forked child of the one that opened the segment.
-    pub const fn is_forked(&self) -> bool {
-        matches!(self.0, Kind::Forked)
-    }
-}
-
 /// The state of a [`Segment`], for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -285,31 +267,6 @@ pub struct SegmentStatus {
     pub left: u64,
     /// How many blocks were fetched.
     pub blocks: u64,
-    /// The error of the store's last answer, until it answers again.
-    pub error: Option<String>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_says_whether_a_retry_helps() {
-        for (kind, words, retry_after) in [
-            (Kind::Used, "both blocks are used, and the store has not answered; retry in 100 ms", Some(PAUSE)),
-            (
-                Kind::WentBack,
-                "the store lost a block that it granted; recover the store, then open the segment again",
-                None,
-            ),
-            (
-                Kind::Forked,
-                "the segment was opened by the process that this one was forked from; open it again in this process",
-                None,
-            ),
-        ] {
-            let error = SegmentError(kind);
-            assert_eq!((error.to_string().as_str(), error.retry_after()), (words, retry_after));
-        }
-    }
+    /// The error of the store's last call, if it failed.
+    pub last_error: Option<String>,
 }

@@ -10,6 +10,7 @@ use super::engine::{Action, Effect, Engine, LastStored, Reply};
 use super::numbers::{Numbers, Wish};
 use super::options::Floor;
 use super::record::{Keys, RecordError, SectionRecord};
+use crate::record::Uuid;
 use crate::sync::lock;
 use crate::{Promise, Register};
 
@@ -24,7 +25,7 @@ pub(crate) struct Section {
     /// A wish for the keeper.
     wish: AtomicU8,
     /// The register has lost a write of this section.
-    pub(crate) went_back: AtomicBool,
+    pub(crate) reverted: AtomicBool,
 }
 
 const NO_WISH: u8 = 0;
@@ -72,7 +73,7 @@ impl Shared {
         let section = |_| Section {
             numbers: Mutex::new(Numbers::new(many_sessions)),
             wish: AtomicU8::new(NO_WISH),
-            went_back: AtomicBool::new(false),
+            reverted: AtomicBool::new(false),
         };
         Self {
             sections: (0..sections).map(section).collect(),
@@ -97,23 +98,19 @@ impl Shared {
     }
 
     /// Returns what operators should see of a sequence on this register.
-    pub(crate) fn status(&self, register: u128) -> SequenceStatus {
+    pub(crate) fn status(&self, register: Uuid) -> SequenceStatus {
         let report = lock(&self.report).clone();
         let mut status = SequenceStatus {
-            register,
-            held: 0,
-            went_back: 0,
             lost: report.lost,
             writes: report.writes,
-            sessions: 0,
-            bytes: 0,
-            error: report.error,
+            last_error: report.error,
+            ..SequenceStatus::none(register)
         };
         for section in &self.sections {
             let numbers = section.numbers();
             let (sessions, bytes) = numbers.memory();
             status.held += u32::from(numbers.epoch() != 0);
-            status.went_back += u32::from(section.went_back.load(Ordering::Relaxed));
+            status.reverted += u32::from(section.reverted.load(Ordering::Relaxed));
             status.sessions += sessions;
             status.bytes += bytes;
         }
@@ -147,7 +144,7 @@ pub(crate) struct Keeper {
     pub(crate) register: Box<dyn Register>,
     #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
     pub(crate) register_id: u128,
-    /// Of the sequence.
+    /// The name of the sequence.
     #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "for the metrics"))]
     pub(crate) name: String,
     pub(crate) engine: Engine,
@@ -160,7 +157,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Runs until the sequence is closed.
     pub(crate) fn run(mut self) {
-        // Set before the first wait: whoever wishes something earlier is seen by the first step.
+        // Set before the first wait. A wish that comes earlier is seen by the first step.
         let _ = self.shared.thread.set(std::thread::current());
         while !self.shared.closing.load(Ordering::Acquire) {
             if let Some(wait) = self.step() {
@@ -175,11 +172,15 @@ impl Keeper {
     #[cfg_attr(not(feature = "metrics"), expect(clippy::unused_self, reason = "there are no metrics"))]
     fn export(&self) {
         #[cfg(feature = "metrics")]
-        crate::metrics::record_sequence(&self.name, self.engine.name(), &self.shared.status(self.register_id));
+        crate::metrics::record_sequence(
+            &self.name,
+            self.engine.name(),
+            &self.shared.status(Uuid::from_u128(self.register_id)),
+        );
     }
 
     /// Does actions until there is nothing to do at once. Returns how long it then waits.
-    pub(crate) fn settle(&mut self) -> Duration {
+    pub(crate) fn do_due_actions(&mut self) -> Duration {
         loop {
             if let Some(wait) = self.step() {
                 return wait;
@@ -306,7 +307,7 @@ impl Keeper {
             None => {}
         }
         for (number, section) in (0..).zip(&self.shared.sections) {
-            section.went_back.store(self.engine.went_back(number), Ordering::Relaxed);
+            section.reverted.store(self.engine.reverted(number), Ordering::Relaxed);
         }
         let mut report = lock(&self.shared.report);
         report.error = error;

@@ -1,8 +1,9 @@
 //! Numbers per conversation that grow by one: for gap detection, unread counts and paging.
 //!
-//! The numbers are in memory. What the register holds is one **bound** per section of sessions, which is written ahead in
-//! steps, as in `WeChat`'s seqsvr: all numbers of a section's sessions are below its bound. With a step of 10,000 one write
-//! pays for at least 10,000 numbers of the busiest session, and for those of all other sessions of the section.
+//! The numbers are in memory. What the register holds is one **bound** per section of sessions, which is written ahead
+//! in steps, as in `WeChat`'s seqsvr: all numbers of a section's sessions are below its bound. With a step of 10,000
+//! one write pays for at least 10,000 numbers of the busiest session, and for those of all other sessions of the
+//! section.
 //!
 //! One process owns a section at a time. Each ownership is an **epoch**, and each number comes with it.
 //!
@@ -16,7 +17,7 @@
 //! # std::fs::create_dir_all(&folder)?;
 //! # let path = folder.join("register");
 //! let register = FileRegister::owned(&path)?;
-//! let sequence = Sequence::open(register, SequenceOptions::new("chat").owner("chat-1"))?;
+//! let sequence = Sequence::open(register, SequenceOptions::new("chat").holder("chat-1"))?;
 //! let room = sequence.conversation(Session::new(SessionType::GROUP, "room-42"), "room-42");
 //! let first = sequence.next(room)?;
 //! let second = sequence.next(room)?;
@@ -37,20 +38,20 @@
 //! - **Never blocks on the network**: [`Sequence::next`] takes a lock for some nanoseconds and looks into a table. The
 //!   keeper's thread calls the register. When it is too late, the caller gets an error that says when to come back.
 //!
-//! A number whose message is never stored leaves a gap inside an epoch, and nothing here explains it. Where that must not
-//! be, take the number in the transaction that stores the message (the recipes in `recipes/`).
+//! A number whose message is never stored leaves a gap inside an epoch, and nothing here explains it. Where that must
+//! not be, take the number in the transaction that stores the message (the recipes in `recipes/`).
 //!
 //! # After a restart
 //! The register does not know the sessions, only the section's bound. So the next owner starts **all** sessions of the
 //! section at one number, the start of the new epoch, whatever each of them had reached. After a crash the start is the
 //! bound: up to one and a half steps above the greatest number of the section. After an orderly close it is the
-//! greatest number plus one. In both cases each session of the section jumps, the quiet ones farther than the busy ones.
-//! A session that is used for the first time in an epoch starts there, too, also if it is new.
+//! greatest number plus one. In both cases each session of the section jumps, the quiet ones farther than the busy
+//! ones. A session that is used for the first time in an epoch starts there, too, also if it is new.
 //!
-//! The register keeps each jump: section, epoch, `from`, `to`. A reader that misses the numbers before `n` knows that they
-//! never come if `n` is the start of a recorded epoch ([`Jumps::explains`]), or if the message says so
-//! ([`Number::is_first_of_epoch`], stored with it), and the message store has accepted `n`. Several epochs can lie between
-//! two messages of a quiet conversation. Their jumps follow each other without a hole.
+//! The register keeps each jump: section, epoch, `from`, `to`. A reader that misses the numbers before `n` knows that
+//! they never come if `n` is the start of a recorded epoch ([`Jumps::explains`]), or if the message says so
+//! ([`Number::is_first_of_epoch`], stored with it), and the message store has accepted `n`. Several epochs can lie
+//! between two messages of a quiet conversation. Their jumps follow each other without a hole.
 //!
 //! # What the message store does
 //! It keeps the greatest epoch and number of each conversation, and accepts a message in one transaction with
@@ -72,16 +73,16 @@
 //! | another count of sections | refused by the register's record |
 //! | the register goes back (restored, wiped) | the owner notices at its next write, stops the section and says so. A process that knew nothing of it cannot notice: recover first (`docs/LEASES.md`) |
 //! | the register loses acknowledged writes (a weak one) | refused, unless the application gives the last stored numbers ([`SequenceOptions::floor`]) |
-//! | the process forks | the child gets [`NextError::is_forked`] and never uses the parent's connection |
+//! | the process forks | the child gets [`SequenceError::is_forked`] and never uses the parent's connection |
 //! | the machine is cloned while it runs | **both copies mint the same numbers up to the bound**, in one epoch. Then one of them loses each section. No sequence in memory can notice this |
 //! | more sessions than memory should hold | the section starts a new epoch with an empty table ([`SequenceOptions::sessions_per_section`]): a recorded jump |
 //!
 //! # Cost
-//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock, and one
-//! or two cache lines of the section's table. With a million sessions those lines come from memory.
+//! A session in memory costs 16 to 24 bytes, plus the old table while a section's table grows. A number costs a lock,
+//! and one or two cache lines of the section's table. With a million sessions those lines come from memory.
 //!
-//! Each owner writes one record in each quarter of the time-out to show that it is alive, however many sections it has. The
-//! records of jumps are never deleted; there is one for each section and epoch.
+//! Each owner writes one record in each quarter of the time-out to show that it is alive, however many sections it has.
+//! The records of jumps are never deleted; there is one for each section and epoch.
 
 mod conversation;
 mod engine;
@@ -109,17 +110,18 @@ pub use self::conversation::{Conversation, Number};
 pub use self::engine::LastStored;
 use self::engine::{Engine, MAX_BOUND, PAUSE_MS};
 use self::error::OpenErrorKind;
-pub use self::error::{NextError, OpenError};
+pub use self::error::{OpenError, SequenceError};
 pub use self::jumps::Jumps;
 use self::keeper::{Keeper, Shared};
-use self::numbers::Short;
+use self::numbers::NoNumber;
 pub use self::options::SequenceOptions;
-pub(crate) use self::options::check_name;
+pub(crate) use self::options::is_name;
 use self::record::Meta;
 pub use self::record::{Jump, RecordError};
 pub(crate) use self::record::{Keys, LineRecord};
 use crate::Promise;
 use crate::Register;
+use crate::record::Uuid;
 use crate::sync::lock;
 
 /// Numbers per conversation, granted by a register.
@@ -177,7 +179,7 @@ impl Sequence {
             shared: shared.clone(),
             started: Instant::now(),
         };
-        keeper.settle();
+        keeper.do_due_actions();
         let thread = std::thread::Builder::new().name("imid-sequence".to_owned());
         let keeper = thread.spawn(move || keeper.run()).map_err(OpenErrorKind::Thread)?;
         Ok(Self {
@@ -202,19 +204,20 @@ impl Sequence {
 
     /// Returns the next number of a conversation.
     ///
-    /// **Never blocks on the network**: it takes the number from memory. The keeper's thread fetches the next step ahead.
+    /// **Never blocks on the network**: it takes the number from memory. The keeper's thread fetches the next step
+    /// ahead.
     ///
     /// # Errors
     /// This process does not hold the section; the numbers below the bound are used and the register has not answered
     /// yet; the register lost a write; or this process is a forked child of the one that opened the sequence.
     #[inline]
-    pub fn next(&self, conversation: Conversation) -> Result<Number, NextError> {
+    pub fn next(&self, conversation: Conversation) -> Result<Number, SequenceError> {
         // Before the lock: in a forked child another thread may have held it for ever.
-        if imid::process::mark() != self.process {
-            return Err(NextError::forked(conversation.section()));
+        if self.is_forked() {
+            return Err(SequenceError::forked(conversation.section()));
         }
         let Some(section) = self.shared.sections.get(conversation.section() as usize) else {
-            return Err(NextError::no_such_section(conversation.section(), self.sections.get()));
+            return Err(SequenceError::no_such_section(conversation.section(), self.sections.get()));
         };
         let minted = section.numbers().next(conversation.key());
         // The section is not locked any more.
@@ -225,51 +228,74 @@ impl Sequence {
                 }
                 Ok(Number::new(&minted))
             }
-            Err(short) => Err(self.short(conversation.section(), short)),
+            Err(reason) => Err(self.no_number(conversation.section(), reason)),
         }
     }
 
     #[cold]
-    fn short(&self, number: u32, short: Short) -> NextError {
+    fn no_number(&self, number: u32, reason: NoNumber) -> SequenceError {
         let section = &self.shared.sections[number as usize];
         // The register's answer is on its way, unless it has just failed.
         let retry_ms = if self.shared.is_failing.load(Ordering::Relaxed) { PAUSE_MS as u32 } else { 1 };
-        match short {
-            _ if section.went_back.load(Ordering::Relaxed) => NextError::went_back(number),
-            Short::NotHeld => NextError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
-            Short::Bound if section.numbers().bound() == MAX_BOUND => NextError::exhausted(number),
-            Short::Bound => NextError::bound(number, retry_ms),
-            Short::Full => NextError::full(number, retry_ms),
+        match reason {
+            _ if section.reverted.load(Ordering::Relaxed) => SequenceError::reverted(number),
+            NoNumber::NotHeld => SequenceError::not_held(number, (self.time_out.as_millis() as u32 / 4).max(1)),
+            NoNumber::Bound if section.numbers().bound() == MAX_BOUND => SequenceError::exhausted(number),
+            NoNumber::Bound => SequenceError::bound(number, retry_ms),
+            NoNumber::Full => SequenceError::full(number, retry_ms),
         }
     }
 
     /// Takes a section as soon as it is free, or its owner is silent for the time-out.
     ///
-    /// # Panics
-    /// The sequence does not have this section.
-    pub fn claim(&self, section: u32) {
-        assert!(section < self.sections.get(), "section {section} of {}", self.sections);
+    /// # Errors
+    /// The sequence does not have this section, or this process is a forked child of the one that opened the sequence.
+    pub fn claim(&self, section: u32) -> Result<(), SequenceError> {
+        self.check(section)?;
         self.shared.claim(section);
+        Ok(())
     }
 
     /// Gives a section back, in the background. Another process can take it at once and goes on after the greatest
     /// number of the section.
     ///
-    /// # Panics
-    /// The sequence does not have this section.
-    pub fn release(&self, section: u32) {
-        assert!(section < self.sections.get(), "section {section} of {}", self.sections);
+    /// # Errors
+    /// The sequence does not have this section, or this process is a forked child of the one that opened the sequence.
+    pub fn release(&self, section: u32) -> Result<(), SequenceError> {
+        self.check(section)?;
         self.shared.release(section);
+        Ok(())
     }
 
-    /// Returns the name of a section's owner, as the register had it last.
+    /// Returns whether this process is a forked child of the one that opened the sequence. A lock that another thread
+    /// held at the fork is never released in it.
+    fn is_forked(&self) -> bool {
+        imid::process::mark() != self.process
+    }
+
+    fn check(&self, section: u32) -> Result<(), SequenceError> {
+        if self.is_forked() {
+            return Err(SequenceError::forked(section));
+        }
+        if section < self.sections.get() {
+            return Ok(());
+        }
+        Err(SequenceError::no_such_section(section, self.sections.get()))
+    }
+
+    /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was
+    /// not read yet, if no process holds the section, or if the sequence does not have it.
     pub fn holder(&self, section: u32) -> Option<String> {
+        if self.is_forked() {
+            return None;
+        }
         lock(&self.shared.report).holders.get(section as usize)?.clone()
     }
 
-    /// Returns what operators should see.
+    /// Returns the state, for operators. In a forked child the sequence holds nothing.
     pub fn status(&self) -> SequenceStatus {
-        self.shared.status(self.register)
+        let register = Uuid::from_u128(self.register);
+        if self.is_forked() { SequenceStatus::none(register) } else { self.shared.status(register) }
     }
 }
 
@@ -277,7 +303,7 @@ impl Sequence {
 impl Drop for Sequence {
     fn drop(&mut self) {
         // A forked child has no keeper, and must not use its parent's connection.
-        if imid::process::mark() == self.process
+        if !self.is_forked()
             && let Some(keeper) = self.keeper.take()
         {
             self.shared.close();
@@ -290,13 +316,12 @@ impl Drop for Sequence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SequenceStatus {
-    /// The random ID of the register. Processes that show different IDs use different registers, and their numbers can
-    /// be equal.
-    pub register: u128,
+    /// Names the register. Processes that show different UUIDs use different registers, and their numbers can be equal.
+    pub register: Uuid,
     /// How many sections this process holds.
     pub held: u32,
     /// How many sections stand still because the register lost a write of this process.
-    pub went_back: u32,
+    pub reverted: u32,
     /// How many sections other processes took from this one.
     pub lost: u64,
     /// How many writes of sections' records were tried.
@@ -306,7 +331,14 @@ pub struct SequenceStatus {
     /// How many bytes their tables take.
     pub bytes: usize,
     /// The error of the register's last call, if it failed.
-    pub error: Option<String>,
+    pub last_error: Option<String>,
+}
+
+impl SequenceStatus {
+    /// Returns the state of a sequence that holds nothing.
+    const fn none(register: Uuid) -> Self {
+        Self { register, held: 0, reverted: 0, lost: 0, writes: 0, sessions: 0, bytes: 0, last_error: None }
+    }
 }
 
 /// Reads what all processes of the sequence agree on, or proposes it.

@@ -9,9 +9,9 @@ const MOST_PER_EPOCH: u32 = u32::MAX;
 /// The section asks for a new epoch when a session has got this many numbers.
 const MANY_PER_EPOCH: u32 = 1 << 31;
 
-/// Why there is no number.
+/// Why a conversation gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Short {
+pub(crate) enum NoNumber {
     /// This process does not hold the section.
     NotHeld,
     /// All numbers below the bound are used.
@@ -50,7 +50,7 @@ pub(crate) struct Numbers {
     /// The greatest number minted by this process, plus one; 0 before the first.
     end: u64,
     /// The first number at which the keeper is asked to raise the bound.
-    wake: u64,
+    raise_at: u64,
     wished: Option<Wish>,
     /// The section asks for a new epoch when it has more sessions than this, and refuses new ones at twice as many.
     many_sessions: usize,
@@ -61,16 +61,16 @@ pub(crate) struct Numbers {
 impl Numbers {
     pub(crate) const fn new(many_sessions: usize) -> Self {
         let table = Table::new();
-        Self { epoch: 0, start: 0, bound: 0, end: 0, wake: 0, wished: None, many_sessions, table }
+        Self { epoch: 0, start: 0, bound: 0, end: 0, raise_at: 0, wished: None, many_sessions, table }
     }
 
     /// Mints the next number of a session.
     #[inline]
-    pub(crate) fn next(&mut self, key: u64) -> Result<Minted, Short> {
+    pub(crate) fn next(&mut self, key: u64) -> Result<Minted, NoNumber> {
         let Some(used) = self.table.find(key) else { return self.first(key) };
         let value = self.start + u64::from(*used);
         if value >= self.bound || *used == MOST_PER_EPOCH {
-            return Err(self.short(value));
+            return Err(self.no_number(value));
         }
         *used += 1;
         let many = *used >= MANY_PER_EPOCH;
@@ -79,9 +79,9 @@ impl Numbers {
 
     /// Mints the first number of a session in this epoch.
     #[cold]
-    fn first(&mut self, key: u64) -> Result<Minted, Short> {
+    fn first(&mut self, key: u64) -> Result<Minted, NoNumber> {
         if self.start >= self.bound || self.table.len() >= self.many_sessions.saturating_mul(2) {
-            return Err(self.short(self.start));
+            return Err(self.no_number(self.start));
         }
         self.table.insert(key);
         let many = self.table.len() > self.many_sessions;
@@ -91,7 +91,7 @@ impl Numbers {
     #[inline]
     fn minted(&mut self, value: u64, many: bool) -> Minted {
         self.end = self.end.max(value + 1);
-        let wish = if value >= self.wake || many { self.wish(many) } else { None };
+        let wish = if value >= self.raise_at || many { self.wish(many) } else { None };
         Minted { value, epoch: self.epoch, start: self.start, wish }
     }
 
@@ -107,11 +107,11 @@ impl Numbers {
     }
 
     #[cold]
-    const fn short(&self, value: u64) -> Short {
+    const fn no_number(&self, value: u64) -> NoNumber {
         match self.epoch {
-            0 => Short::NotHeld,
-            _ if value >= self.bound => Short::Bound,
-            _ => Short::Full,
+            0 => NoNumber::NotHeld,
+            _ if value >= self.bound => NoNumber::Bound,
+            _ => NoNumber::Full,
         }
     }
 
@@ -124,7 +124,7 @@ impl Numbers {
             self.start = grant.start;
         }
         self.bound = grant.bound;
-        self.wake = grant.wake;
+        self.raise_at = grant.raise_at;
         self.wished = None;
     }
 
@@ -135,7 +135,7 @@ impl Numbers {
         self.end
     }
 
-    /// The greatest number minted by this process plus one, or 0.
+    /// Returns the greatest number minted by this process plus one, or 0.
     #[cfg(test)]
     pub(crate) const fn end(&self) -> u64 {
         self.end
@@ -149,7 +149,7 @@ impl Numbers {
         self.bound
     }
 
-    /// How many sessions are in memory, and how many bytes they take.
+    /// Returns how many sessions are in memory, and how many bytes they take.
     pub(crate) fn memory(&self) -> (usize, usize) {
         (self.table.len(), self.table.bytes())
     }
@@ -159,9 +159,9 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    fn held(bound: u64, wake: u64) -> Numbers {
+    fn held(bound: u64, raise_at: u64) -> Numbers {
         let mut numbers = Numbers::new(1 << 20);
-        numbers.grant(&Grant { section: 0, epoch: 3, start: 100, bound, wake });
+        numbers.grant(&Grant { section: 0, epoch: 3, start: 100, bound, raise_at });
         numbers
     }
 
@@ -183,9 +183,9 @@ mod tests {
         let wishes: Vec<_> = (0..10).map(|_| numbers.next(1).unwrap().wish).collect();
         assert_eq!(wishes.iter().flatten().count(), 1);
         assert_eq!(wishes[5], Some(Wish::Raise));
-        assert_eq!(numbers.next(1), Err(Short::Bound));
+        assert_eq!(numbers.next(1), Err(NoNumber::Bound));
         assert_eq!(numbers.next(2).unwrap().value, 100, "another session has numbers left");
-        numbers.grant(&Grant { section: 0, epoch: 3, start: 100, bound: 120, wake: 115 });
+        numbers.grant(&Grant { section: 0, epoch: 3, start: 100, bound: 120, raise_at: 115 });
         assert_eq!(numbers.next(1).unwrap().value, 110);
         assert_eq!(numbers.end(), 111);
     }
@@ -194,7 +194,7 @@ mod tests {
     fn a_new_epoch_begins_at_its_start_for_all_sessions() {
         let mut numbers = held(110, 105);
         numbers.next(1).unwrap();
-        numbers.grant(&Grant { section: 0, epoch: 4, start: 110, bound: 120, wake: 115 });
+        numbers.grant(&Grant { section: 0, epoch: 4, start: 110, bound: 120, raise_at: 115 });
         assert_eq!(numbers.next(1).unwrap().value, 110);
         assert_eq!(numbers.next(2).unwrap().value, 110);
     }
@@ -203,22 +203,22 @@ mod tests {
     fn a_sealed_section_mints_nothing() {
         let mut numbers = held(110, 105);
         assert_eq!(numbers.seal(), 0);
-        assert_eq!(numbers.next(1), Err(Short::NotHeld));
-        numbers.grant(&Grant { section: 0, epoch: 4, start: 110, bound: 120, wake: 115 });
+        assert_eq!(numbers.next(1), Err(NoNumber::NotHeld));
+        numbers.grant(&Grant { section: 0, epoch: 4, start: 110, bound: 120, raise_at: 115 });
         numbers.next(1).unwrap();
         assert_eq!(numbers.seal(), 111);
-        assert_eq!(numbers.next(1), Err(Short::NotHeld));
+        assert_eq!(numbers.next(1), Err(NoNumber::NotHeld));
         assert_eq!(numbers.memory(), (0, 0));
     }
 
     #[test]
     fn too_many_sessions_ask_for_a_new_epoch() {
         let mut numbers = Numbers::new(10);
-        let grant = Grant { section: 0, epoch: 1, start: 1, bound: 100, wake: 90 };
+        let grant = Grant { section: 0, epoch: 1, start: 1, bound: 100, raise_at: 90 };
         numbers.grant(&grant);
         let wishes: Vec<_> = (1..21).map(|key| numbers.next(key).unwrap().wish).collect();
         assert_eq!(wishes.iter().position(Option::is_some), Some(10));
-        assert_eq!(numbers.next(21), Err(Short::Full));
+        assert_eq!(numbers.next(21), Err(NoNumber::Full));
         assert_eq!(numbers.next(3).unwrap().value, 2, "sessions in memory go on");
         numbers.grant(&Grant { epoch: 2, start: 100, bound: 200, ..grant });
         assert_eq!(numbers.next(21).unwrap().value, 100);
@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(numbers.next(1).unwrap().wish, Some(Wish::NewEpoch));
         assert_eq!(numbers.next(1).unwrap().wish, None);
         *numbers.table.find(1).unwrap() = MOST_PER_EPOCH;
-        assert_eq!(numbers.next(1), Err(Short::Full));
-        numbers.grant(&Grant { section: 0, epoch: 4, start: 1 << 40, bound: 1 << 41, wake: 1 << 41 });
+        assert_eq!(numbers.next(1), Err(NoNumber::Full));
+        numbers.grant(&Grant { section: 0, epoch: 4, start: 1 << 40, bound: 1 << 41, raise_at: 1 << 41 });
         assert_eq!(numbers.next(1).unwrap().value, 1 << 40);
     }
 }

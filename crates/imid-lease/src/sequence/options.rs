@@ -19,11 +19,11 @@ pub(crate) type Floor = Box<dyn FnMut(u32) -> Result<LastStored, Box<dyn Error +
 pub struct SequenceOptions {
     pub(crate) name: String,
     pub(crate) sections: NonZeroU32,
-    pub(crate) owner: Option<String>,
+    pub(crate) holder: Option<String>,
     pub(crate) time_out: Duration,
     pub(crate) horizon: Duration,
     pub(crate) step: u64,
-    pub(crate) most_step: u64,
+    pub(crate) max_step: u64,
     pub(crate) sessions_per_section: usize,
     pub(crate) claim: Vec<u32>,
     pub(crate) claim_all: bool,
@@ -37,11 +37,11 @@ impl SequenceOptions {
         Self {
             name: name.into(),
             sections: const { NonZeroU32::new(64).expect("64 is not zero") },
-            owner: None,
+            holder: None,
             time_out: Duration::from_secs(10),
             horizon: Duration::from_secs(10),
             step: 10_000,
-            most_step: 10_000_000,
+            max_step: 10_000_000,
             sessions_per_section: 1 << 22,
             claim: Vec::new(),
             claim_all: true,
@@ -61,12 +61,13 @@ impl SequenceOptions {
         self
     }
 
-    /// Names this process, such as `chat-3`. Processes that run at the same time need different names.
+    /// Sets the name under which this process holds its sections: 1 to 64 of the characters `a-z`, `0-9`, `-`, `_` and
+    /// `.`, such as `chat-3`. By default the name is random. Processes that run at the same time need different names.
     ///
     /// A restarted process takes the sections that its name held at once, without waiting for the time-out. Operators
-    /// see the name in the register. By default the name is random.
-    pub fn owner(mut self, owner: impl Into<String>) -> Self {
-        self.owner = Some(owner.into());
+    /// see the name in the register.
+    pub fn holder(mut self, name: impl Into<String>) -> Self {
+        self.holder = Some(name.into());
         self
     }
 
@@ -78,8 +79,8 @@ impl SequenceOptions {
         self
     }
 
-    /// Sets how long an owner must be silent before another process takes its sections: 10 s by default, at least 100 ms.
-    /// It has no effect on uniqueness.
+    /// Sets how long an owner must be silent before another process takes its sections: 10 s by default, at least 100
+    /// ms. It has no effect on uniqueness.
     pub const fn time_out(mut self, time_out: Duration) -> Self {
         self.time_out = time_out;
         self
@@ -97,8 +98,8 @@ impl SequenceOptions {
     ///
     /// The step doubles when it was used up within the [`horizon`](Self::horizon), and halves when it lasted for more
     /// than four horizons.
-    pub const fn most_step(mut self, step: u64) -> Self {
-        self.most_step = step;
+    pub const fn max_step(mut self, step: u64) -> Self {
+        self.max_step = step;
         self
     }
 
@@ -120,9 +121,9 @@ impl SequenceOptions {
     /// called each time before a section is taken, and the new epoch begins above both. A weak register is refused
     /// without it.
     ///
-    /// The answer must be final: from then on the message table must refuse messages of this epoch and lower ones in the
-    /// whole section. So the function raises the section's least epoch in the transaction in which it reads, or no former
-    /// owner runs any more.
+    /// The answer must be final: from then on the message table must refuse messages of this epoch and lower ones in
+    /// the whole section. So the function raises the section's least epoch in the transaction in which it reads, or no
+    /// former owner runs any more.
     ///
     /// The keeper's thread calls the function, so it may use the network.
     pub fn floor<E: Into<Box<dyn Error + Send + Sync>>>(
@@ -135,9 +136,9 @@ impl SequenceOptions {
 
     /// Checks the options.
     pub(crate) fn config(&self, owner: u64) -> Result<Config, OpenError> {
-        let name = self.owner.clone().unwrap_or_else(|| format!("{owner:016x}"));
+        let name = self.holder.clone().unwrap_or_else(|| format!("{owner:016x}"));
         check_name("name of a sequence", &self.name)?;
-        check_name("name of an owner", &name)?;
+        check_name("name of a holder", &name)?;
         let check = |expected, found: u64, is_good: bool| {
             let found = found.to_string();
             if is_good { Ok(()) } else { Err(OpenError::from(OpenErrorKind::Option { expected, found })) }
@@ -149,8 +150,8 @@ impl SequenceOptions {
         check("a time-out of 100 to 3600000 ms", time_out_ms, (100..=3_600_000).contains(&time_out_ms))?;
         check("a horizon of at most 3600000 ms", horizon_ms, horizon_ms <= 3_600_000)?;
         check("a step of 1 to 1000000000", self.step, (1..=1_000_000_000).contains(&self.step))?;
-        let is_good = (self.step..=1_000_000_000).contains(&self.most_step);
-        check("a greatest step from the step to 1000000000", self.most_step, is_good)?;
+        let is_good = (self.step..=1_000_000_000).contains(&self.max_step);
+        check("a greatest step from the step to 1000000000", self.max_step, is_good)?;
         check("at least 1 session per section", 0, self.sessions_per_section > 0)?;
         for &section in &self.claim {
             check("a claimed section below the count of sections", section.into(), section < sections)?;
@@ -161,8 +162,8 @@ impl SequenceOptions {
             name,
             time_out_ms,
             horizon_ms,
-            least_step: self.step,
-            most_step: self.most_step,
+            min_step: self.step,
+            max_step: self.max_step,
             floor: self.floor.is_some(),
             #[cfg(test)]
             broken: None,
@@ -175,20 +176,22 @@ impl fmt::Debug for SequenceOptions {
         f.debug_struct("SequenceOptions")
             .field("name", &self.name)
             .field("sections", &self.sections)
-            .field("owner", &self.owner)
+            .field("holder", &self.holder)
             .field("time_out", &self.time_out)
             .field("horizon", &self.horizon)
             .field("step", &self.step)
-            .field("most_step", &self.most_step)
+            .field("max_step", &self.max_step)
             .finish_non_exhaustive()
     }
 }
 
-/// Checks a name that becomes part of a key or of a record.
-pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), OpenError> {
+/// Returns whether a name can be part of a key or of a record.
+pub(crate) fn is_name(name: &str) -> bool {
     let is_good = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, b'-' | b'_' | b'.');
-    if (1..=64).contains(&name.len()) && name.bytes().all(is_good) {
-        return Ok(());
-    }
-    Err(OpenErrorKind::Name { what, found: name.to_owned() }.into())
+    (1..=64).contains(&name.len()) && name.bytes().all(is_good)
+}
+
+/// Checks a name that becomes part of a key or of a record.
+pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), OpenError> {
+    if is_name(name) { Ok(()) } else { Err(OpenErrorKind::Name { what, found: name.to_owned() }.into()) }
 }

@@ -22,7 +22,7 @@ impl Keys {
         Self { prefix: format!("seq/{name}/") }
     }
 
-    /// The key of a line of numbers.
+    /// Returns the key of a line of numbers.
     pub(crate) fn line(name: &str) -> String {
         format!("seg/{name}")
     }

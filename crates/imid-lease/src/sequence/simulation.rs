@@ -1,8 +1,8 @@
 //! Random schedules of several owners, a register that loses and delays, and a message store that checks epochs.
 //!
-//! A call of the register takes effect some time after it was made. Its answer comes some time later, or the caller gives
-//! up before. So writes are lost, answers are lost, and writes arrive after their callers have given up. Owners crash with
-//! what they have not sent, restart, are paused, and wake with numbers that they minted long ago.
+//! A call of the register takes effect some time after it was made. Its answer comes some time later, or the caller
+//! gives up before. So writes are lost, answers are lost, and writes arrive after their callers have given up. Owners
+//! crash with what they have not sent, restart, are paused, and wake with numbers that they minted long ago.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -151,8 +151,8 @@ impl Simulation {
             name: format!("name-{}", self.random.below(2)),
             time_out_ms: TIME_OUT_MS,
             horizon_ms: 20,
-            least_step: 3,
-            most_step: 12,
+            min_step: 3,
+            max_step: 12,
             floor: self.world == World::Weak,
             broken: self.broken,
         };
@@ -279,13 +279,13 @@ impl Simulation {
         let now = self.now;
         for at in (0..self.dirty.len()).rev() {
             if self.dirty[at].ends_at <= now {
-                self.settle(at);
+                self.do_due_actions(at);
             }
         }
     }
 
     /// A dirty write stays or vanishes.
-    fn settle(&mut self, at: usize) {
+    fn do_due_actions(&mut self, at: usize) {
         let dirty = self.dirty.swap_remove(at);
         if !dirty.stays {
             self.records[dirty.section as usize] = dirty.before;
@@ -301,7 +301,7 @@ impl Simulation {
             Action::Read(section) => Reply::Read(self.records[*section as usize].clone()),
             Action::Write { section, seen, record } => {
                 while let Some(at) = self.dirty.iter().position(|dirty| dirty.section == *section) {
-                    self.settle(at);
+                    self.do_due_actions(at);
                 }
                 let slot = *section as usize;
                 if self.records[slot] != *seen {
@@ -467,7 +467,7 @@ impl Simulation {
     }
 }
 
-/// The number of schedules: `IMID_SCHEDULES`, or a default that takes a few seconds.
+/// Returns the number of schedules: `IMID_SCHEDULES`, or a default that takes a few seconds.
 fn schedules() -> u64 {
     std::env::var("IMID_SCHEDULES").ok().map_or(300, |count| count.parse().expect("IMID_SCHEDULES is a number"))
 }
@@ -521,7 +521,8 @@ fn each_rule_that_is_switched_off_is_missed() {
     }
 }
 
-/// Takes a section, raises its bound, and lets the register go back to the first record. Returns whether the owner stops.
+/// Takes a section, raises its bound, and lets the register go back to the first record. Returns whether the owner
+/// stops.
 fn stops_after_a_restore(broken: Option<Rule>) -> bool {
     let mut simulation = Simulation::new(1, World::Strong, broken);
     let (_, owner) = simulation.owners.pop_first().expect("there are owners");
@@ -556,11 +557,11 @@ fn stops_after_a_restore(broken: Option<Rule>) -> bool {
         };
         engine.reply(now, reply);
     }
-    engine.went_back(0)
+    engine.reverted(0)
 }
 
 #[test]
 fn an_owner_stops_if_the_register_went_back() {
     assert!(stops_after_a_restore(None));
-    assert!(!stops_after_a_restore(Some(Rule::StopIfTheRegisterWentBack)));
+    assert!(!stops_after_a_restore(Some(Rule::StopIfTheRegisterReverted)));
 }

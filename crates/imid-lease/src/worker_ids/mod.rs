@@ -23,9 +23,9 @@ use table::Table;
 
 /// Worker IDs that this process holds, for the Snowflake generators of any preset.
 ///
-/// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and raised
-/// in time by a thread. A generator never mints an ID at or past it. So a process that is paused, cut off or has a wrong
-/// clock mints only IDs that no other process will ever mint, whoever takes its worker ID afterwards.
+/// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and
+/// raised in time by a thread. A generator never mints an ID at or past it. So a process that is paused, cut off or has
+/// a wrong clock mints only IDs that no other process will ever mint, whoever takes its worker ID afterwards.
 ///
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
@@ -36,8 +36,8 @@ use table::Table;
 ///   so each start of a process has another worker ID.
 /// - In a forked child there are no worker IDs.
 ///
-/// Clones share the worker IDs. When the last clone is dropped, they are given back: at the exact end of their IDs if the
-/// generator was closed, else at the ceiling.
+/// Clones share the worker IDs. When the last clone is dropped, they are given back: at the exact end of their IDs if
+/// the generator was closed, else at the ceiling.
 ///
 /// ```
 /// use imid::snowflake::Preset;
@@ -66,8 +66,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// It starts a thread, which keeps the leases until the last clone is dropped.
     ///
     /// # Errors
-    /// The options do not fit together. The register does not answer, is for another layout, or has no free worker ID in
-    /// [`open_within`](WorkerOptions::open_within).
+    /// The options do not fit together. The register does not answer, is for another layout, or has no free worker ID
+    /// in [`open_within`](WorkerOptions::open_within).
     pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
         let settings = options.settings().clone();
@@ -93,8 +93,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// [`max_skew`](WorkerOptions::max_skew) is not followed. Smaller steps back are the preset's to handle.
     ///
     /// # Errors
-    /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the clock
-    /// shows. The worker IDs were closed, or are the parent process's.
+    /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the
+    /// clock shows. The worker IDs were closed, or are the parent process's.
     pub fn generator(&self) -> Result<Generator<WorkerClock<C>, Self>, LeaseError> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
@@ -105,8 +105,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
     }
 
-    /// Returns the state of each lease, for an operator. In a forked child it is that of the parent at the time of the fork,
-    /// at the latest.
+    /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
         let now_ms = self.0.clock.believed_ms();
         (0..self.0.keeper.len()).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
@@ -114,8 +113,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
 
     /// Gives all worker IDs back. Generators that have one end at once.
     ///
-    /// [Close](Generator::close) the generators before, or their worker IDs cannot be used again before their ceilings. In
-    /// a forked child this does nothing.
+    /// [Close](Generator::close) the generators before, or their worker IDs cannot be used again before their ceilings.
+    /// In a forked child this does nothing.
     pub fn close(&self) {
         self.0.keeper.close();
     }
@@ -127,7 +126,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         }
         let state = keeper.state(0);
         let kind = match (&state.stopped, &state.status.last_error) {
-            (Some(Stopped::WentBack { .. }), _) => LeaseKind::WentBack,
+            (Some(Stopped::Reverted { .. }), _) => LeaseKind::Reverted,
             (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
             (Some(Stopped::Format(_)), _) => LeaseKind::Format,
             (Some(Stopped::Closed), _) => LeaseKind::Closed,

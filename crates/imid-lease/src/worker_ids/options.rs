@@ -5,7 +5,7 @@ use std::time::Duration;
 use imid::clock::SystemClock;
 use imid::snowflake::{Layout, Preset};
 
-use crate::options::{Options, OptionsError, OptionsKind, Settings};
+use crate::options::{Options, OptionsError, OptionsKind, Settings, shared_setters};
 use crate::record::Name;
 use crate::space::Space;
 
@@ -47,75 +47,39 @@ impl<C> WorkerOptions<C> {
 
     /// Sets how many worker IDs are held besides the first one. Default: 1.
     ///
-    /// A generator changes to a spare one when the clock steps back further than it waits, or when its own lease is lost.
-    /// Each of them is a lease with writes of its own, also while it is spare.
+    /// A generator changes to a spare one when the clock steps back further than it waits, or when its own lease is
+    /// lost. Each of them is a lease with writes of its own, also while it is spare.
     pub fn spares(mut self, spares: u8) -> Self {
         self.spares = spares;
         self
     }
 
-    /// Sets the name of the space. Default: `workers`.
-    pub fn space(mut self, name: impl Into<String>) -> Self {
-        self.settings.space = name.into();
-        self
-    }
-
-    /// Sets the name of this process, as [`Options::name`]. The leases add a dot and a number to it, so it has at most 60
-    /// characters.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.settings.name = Some(name.into());
-        self
-    }
-
-    /// Sets how far ahead of use the ceiling is written. Default: 10 s. The register may be out of reach for three quarters
-    /// of this time, and minting goes on. It must be greater than [`max_skew`](Self::max_skew).
-    pub fn horizon(mut self, horizon: Duration) -> Self {
-        self.settings.horizon = horizon;
-        self
-    }
-
-    /// Sets how long a worker ID must stay unchanged in the register until others may take it. Default: 10 s. The horizon
-    /// of its holder counts instead if it is longer.
-    pub fn time_out(mut self, time_out: Duration) -> Self {
-        self.settings.time_out = time_out;
-        self
-    }
-
-    /// Sets how often to look for a worker ID while all are taken. Default: 75 ms.
-    pub fn poll(mut self, interval: Duration) -> Self {
-        self.settings.poll = interval;
-        self
-    }
-
-    /// Sets how long to wait for the first worker ID at the start. Default: 15 s.
-    pub fn open_within(mut self, time: Duration) -> Self {
-        self.settings.open_within = time;
-        self
-    }
-
-    /// Sets how far the clock may be from the store's time, or step, and be followed. Default: 5 s.
-    pub fn max_skew(mut self, skew: Duration) -> Self {
-        self.settings.max_skew = skew;
-        self
+    shared_setters! {
+        "worker ID",
+        space: "Sets the name of the space. Default: `workers`. Generators of different spaces can mint equal IDs.",
+        holder: "Each lease adds a dot and its number, so the name has 1 to 60 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, \
+                 `.` and `:`.",
+        horizon: "It must be greater than [`max_skew`](Self::max_skew).",
+        max_skew: "A longer step is not followed.",
     }
 
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The space, and the name of each lease, if the settings fit together.
+    /// Returns the space, and the name of each lease, if the settings fit together.
     pub(super) fn check(&self) -> Result<(Space, Vec<Name>), OptionsError> {
         let (_, name) = self.settings.check()?;
         let layout = self.preset.layout();
         let space = if self.settings.space.is_empty() { "workers" } else { &self.settings.space };
         let space =
             Space::new(space, &describe(layout), layout.node_bits().min(MAX_BITS)).map_err(OptionsKind::Space)?;
-        let names = (0..=self.spares).map(|lease| Name::new(&format!("{name}.{lease}")));
+        let names = (0..=self.spares).map(|lease| Name::parse(&format!("{name}.{lease}")));
         Ok((space, names.collect::<Result<_, _>>().map_err(OptionsKind::Name)?))
     }
 }
 
-/// The name of a layout in the register, or its numbers if it has no name.
+/// Returns the name of a layout in the register, or its numbers if it has no name.
 fn describe(layout: Layout) -> String {
     layout.name().map_or_else(
         || {
@@ -143,7 +107,7 @@ mod tests {
 
     #[test]
     fn each_lease_has_a_name_of_its_own() {
-        let check = |name: &str| WorkerOptions::new(Preset::LEAF).spares(2).name(name).check();
+        let check = |name: &str| WorkerOptions::new(Preset::LEAF).spares(2).holder(name).check();
         let names = check("web-3").unwrap().1;
         assert_eq!(names.iter().map(ToString::to_string).collect::<Vec<_>>(), ["web-3.0", "web-3.1", "web-3.2"]);
         assert!(check(&"a".repeat(64)).unwrap_err().to_string().starts_with("expected a name of 1 to 64"));

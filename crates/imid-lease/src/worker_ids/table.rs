@@ -79,8 +79,8 @@ impl Table {
     /// Takes the worker ID from its place, and returns the first millisecond after each ID of its grant; 0 if there is
     /// none.
     ///
-    /// A generator can have it, with threads that are about to mint. None of them mints at its ceiling or past it, so the
-    /// end is the ceiling then.
+    /// A generator can have it, with threads that are about to mint. None of them mints at its ceiling or past it, so
+    /// the end is the ceiling then.
     pub(super) fn seal(&self, lease: usize) -> u64 {
         let mut places = self.places();
         if let Some(held) = places.held[lease].held.take() {
@@ -93,7 +93,8 @@ impl Table {
         places.held[lease].end_ms
     }
 
-    /// Returns the first millisecond after the IDs of a worker ID that is spare; 0 if there is none, or if it is in use.
+    /// Returns the first millisecond after the IDs of a worker ID that is spare; 0 if there is none, or if it is in
+    /// use.
     pub(super) fn used_until_ms(&self, lease: usize) -> u64 {
         let places = self.places();
         places.held[lease].held.as_ref().filter(|held| !held.is_in_use).map_or(0, Held::end_ms)
@@ -132,7 +133,8 @@ impl Table {
         }
     }
 
-    /// Returns the first millisecond that no ID may have under a worker ID that a generator has; 0 if the lease has ended.
+    /// Returns the first millisecond that no ID may have under a worker ID that a generator has; 0 if the lease has
+    /// ended.
     #[inline]
     pub(super) fn ceiling_ms(&self, node: u32) -> u64 {
         // ORDERING: pairs with `set_ceiling`, as `NodeSource` asks.
@@ -152,7 +154,7 @@ impl Table {
         }
     }
 
-    /// Whether the tick of a time ends at the ceiling or before it.
+    /// Returns whether the tick of a time ends at the ceiling or before it.
     fn ends(&self, now_ms: u64, held: &Held) -> bool {
         let length_ms = self.layout.tick().as_nanos().div_ceil(1_000_000) as u64;
         now_ms.saturating_add(length_ms) <= held.ceiling_ms

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World};
 use crate::admin::{self, FreeIf, Recovery};
 use crate::engine::rules::Rules;
-use crate::engine::{Action, Phase, Stopped};
+use crate::engine::{Action, Stopped};
+use crate::status::Phase;
 
 /// A schedule: returns the fault that it shows.
 pub(super) type Schedule = fn(Rules) -> Option<Fault>;
@@ -66,7 +67,8 @@ impl World {
     }
 }
 
-/// A thread is paused between the check of the ceiling and its addition; the lane is released, and another process has it.
+/// A thread is paused between the check of the ceiling and its addition; the lane is released, and another process has
+/// it.
 pub(super) fn a_paused_thread_wakes_after_the_release(rules: Rules) -> Option<Fault> {
     let mut world = World::new(1, rules);
     let first = world.start("first", 0);
@@ -207,8 +209,8 @@ fn attempts(world: &World, index: usize) -> u64 {
     world.holders[index].engine.attempts()
 }
 
-/// An operator frees the lane by force, twice; the process goes on in another lane within the same millisecond. The grant in
-/// between is not used.
+/// An operator frees the lane by force, twice; the process goes on in another lane within the same millisecond. The
+/// grant in between is not used.
 pub(super) fn a_lane_is_switched_within_a_millisecond(rules: Rules) -> Option<Fault> {
     let mut world = World::new(8, rules);
     let index = world.start("first", 2);
@@ -479,7 +481,7 @@ pub(super) fn the_register_is_restored_under_live_holders(rules: Rules) -> Optio
         }
     }
     for index in [first, second] {
-        let is_stopped = matches!(world.holders[index].engine.stopped(), Some(Stopped::WentBack { .. }));
+        let is_stopped = matches!(world.holders[index].engine.stopped(), Some(Stopped::Reverted { .. }));
         world.expect(is_stopped, Fault::Stuck);
     }
     world.fault
@@ -501,7 +503,7 @@ pub(super) fn a_visible_write_vanishes(rules: Rules) -> Option<Fault> {
     world.store = old;
     world.calm_for(HORIZON_MS / 2);
     world.mint_one(second);
-    let is_stopped = matches!(world.holders[second].engine.stopped(), Some(Stopped::WentBack { .. }));
+    let is_stopped = matches!(world.holders[second].engine.stopped(), Some(Stopped::Reverted { .. }));
     world.expect(is_stopped, Fault::Stuck);
     world.fault
 }
@@ -566,8 +568,8 @@ pub(super) fn a_restored_register_is_recovered_first(rules: Rules) -> Option<Fau
     world.fault
 }
 
-/// The register is lost, and there is no backup. Processes start again with an empty one after this time. Random schedules have
-/// found that a lane can then begin below its old ceiling.
+/// The register is lost, and there is no backup. Processes start again with an empty one after this time. Random
+/// schedules have found that a lane can then begin below its old ceiling.
 fn a_lost_register(rules: Rules, wait_ms: u64) -> Option<Fault> {
     let mut world = World::new(26, rules);
     let first = world.start("first", 0);

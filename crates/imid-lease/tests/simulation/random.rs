@@ -21,8 +21,9 @@ pub(super) enum Weather {
     Cloned,
     /// The same, and clocks that jump by an hour. The store has the right time.
     Jumps,
-    /// The same as rough, but all processes die, an older state of the register is restored and recovered, and they start
-    /// again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings are past.
+    /// The same as rough, but all processes die, an older state of the register is restored and recovered, and they
+    /// start again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings
+    /// are past.
     Restored,
 }
 
@@ -208,7 +209,7 @@ fn end(world: &mut World) {
                 // If one copy of a machine gives the lane back, the other finds a ceiling below its own, and stops.
                 let may_stop = match world.holders[index].engine.stopped() {
                     Some(Stopped::Closed) => true,
-                    Some(Stopped::WentBack { .. }) => world.shared_until_ms > 0,
+                    Some(Stopped::Reverted { .. }) => world.shared_until_ms > 0,
                     _ => false,
                 };
                 if may_stop && world.holders[index].is_done {
@@ -231,8 +232,8 @@ fn has_recovered(world: &World) -> bool {
     able >= lanes.min(world.holders.len())
 }
 
-/// How many schedules of each kind: a few by default, more with `IMID_LEASE_SCHEDULES`. A long run can be done in parts, which
-/// begin at `IMID_LEASE_FIRST`.
+/// How many schedules of each kind: a few by default, more with `IMID_LEASE_SCHEDULES`. A long run can be done in
+/// parts, which begin at `IMID_LEASE_FIRST`.
 fn seeds() -> std::ops::Range<u64> {
     let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let first = number("IMID_LEASE_FIRST", 0);

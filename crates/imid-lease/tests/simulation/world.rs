@@ -6,9 +6,10 @@ use super::generator::{Generator, Last};
 use super::holder::Holder;
 use super::store::{Flight, Store};
 use crate::engine::rules::{Rule, Rules};
-use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Phase, Reply, Silence};
+use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
 use crate::record::Name;
 use crate::space::Space;
+use crate::status::Phase;
 
 /// True time at the start of a schedule.
 pub(super) const START_MS: u64 = 1_795_204_812_345;
@@ -132,7 +133,7 @@ pub(super) struct World {
 pub(super) fn config(name: &str, bits: u32, rules: Rules) -> Config {
     Config {
         space: Space::lanes(bits).unwrap(),
-        name: Name::new(name).unwrap(),
+        name: Name::parse(name).unwrap(),
         horizon_ms: HORIZON_MS,
         time_out_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,

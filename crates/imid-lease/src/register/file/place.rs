@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-/// The machine's own ID, or `unknown`. In a container it is that of the container, if its image has none of its own.
+/// Returns the machine's own ID, or `unknown`. In a container it is that of the container, if its image has none of its
+/// own.
 pub(super) fn machine() -> String {
     let read = |path| std::fs::read_to_string(path).ok();
     let id = read("/etc/machine-id").or_else(|| read("/var/lib/dbus/machine-id")).unwrap_or_default();
@@ -11,7 +12,7 @@ pub(super) fn machine() -> String {
     Some(id.trim()).filter(|id| is_id(id)).unwrap_or("unknown").into()
 }
 
-/// The network file system that a folder is on; `None` if it is on none that is known.
+/// Returns the network file system that a folder is on; `None` if it is on none that is known.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn network_file_system(folder: &Path) -> io::Result<Option<&'static str>> {
     /// The numbers of Linux' `statfs(2)`. Their locks or renames are not those of a local file system.

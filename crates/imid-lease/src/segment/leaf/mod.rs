@@ -9,7 +9,7 @@
 #![cfg_attr(not(feature = "postgres"), doc = "```ignore")]
 //! use imid_lease::segment::{Segment, leaf};
 //!
-//! let table = leaf::PostgresTable::new("postgres://shop:secret@db/shop")?;
+//! let table = leaf::PostgresTable::from_url("postgres://shop:secret@db/shop")?;
 //! let orders = Segment::open(leaf::Allocation::new("order", table))?;
 //! let order = orders.next()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,12 +66,14 @@ use postgres_update;
 /// `max_id` and `step` comes back, or none if the tag does not exist.
 pub const POSTGRES: &str = postgres_update!("");
 
-/// Takes a block in MySQL and MariaDB. Run the two statements in one transaction. The parameters of the first are the
-/// step (null for the table's own) and the tag. The parameter of the second is the tag.
-pub const MYSQL: [&str; 2] = [
-    "UPDATE leaf_alloc SET max_id = max_id + COALESCE(?, step), update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?",
-    "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?",
-];
+/// Takes a block in MySQL and MariaDB. The parameters are the step (null for the table's own) and the tag. Run
+/// [`MYSQL_SELECT`] after it in the same transaction.
+pub const MYSQL_UPDATE: &str =
+    "UPDATE leaf_alloc SET max_id = max_id + COALESCE(?, step), update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?";
+
+/// Returns the block that [`MYSQL_UPDATE`] has taken in the same transaction. The parameter is the tag. One row with
+/// `max_id` and `step` comes back, or none if the tag does not exist.
+pub const MYSQL_SELECT: &str = "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?";
 
 /// A row of `leaf_alloc` after the update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,8 +134,8 @@ impl<T: Table> Blocks for Allocation<T> {
         let row = self.table.allocate(&self.tag, step)?;
         let error = || format!("expected a positive step and max_id in leaf_alloc, found {row:?}");
         let unsigned = |value: i64| u64::try_from(value).ok().filter(|value| *value > 0).ok_or_else(error);
-        let (end, least_step) = (unsigned(row.max_id)?, unsigned(row.step)?);
+        let (end, min_step) = (unsigned(row.max_id)?, unsigned(row.step)?);
         // Leaf's tables begin at 1, and the first block then ends at 1 + step.
-        Ok(Block { end, length: step.map_or(least_step, i64::unsigned_abs), least_step })
+        Ok(Block { end, length: step.map_or(min_step, i64::unsigned_abs), min_step })
     }
 }

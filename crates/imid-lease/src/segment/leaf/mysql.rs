@@ -5,15 +5,15 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, TxOpts};
 
-use super::{BlockError, MYSQL, Row, Table, check, no_tag};
+use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, Row, Table, check, no_tag};
 use crate::register::mysql::{connect, engine, parse, settings};
 use crate::register::remote::{Failure, Remote, Server};
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
 ///
-/// It is refused with the settings with which a [`MysqlRegister`](crate::register::MysqlRegister) is weak, and if the engine of
-/// the table is not `InnoDB`. Each block is one transaction. In a forked child each call is an error.
+/// A server is refused if its settings make a [`MysqlRegister`](crate::register::MysqlRegister) weak, and if the engine
+/// of the table is not `InnoDB`. Each block is one transaction. In a forked child each call is an error.
 #[derive(Debug)]
 pub struct MysqlTable(Remote<Leaf>);
 
@@ -22,11 +22,12 @@ struct Leaf {
 }
 
 impl MysqlTable {
-    /// Reads a URL, as [`MysqlRegister::new`](crate::register::MysqlRegister::new) does. Does not connect yet.
+    /// Reads a URL, as [`MysqlRegister::from_url`](crate::register::MysqlRegister::from_url) does. Does not connect
+    /// yet.
     ///
     /// # Errors
     /// The URL cannot be understood, it names no database, or it asks for TLS.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (options, place) = parse(url)?;
         Ok(Self(Remote::new(Leaf { options }, place)))
     }
@@ -60,8 +61,8 @@ impl Table for MysqlTable {
         let row = self.0.call(format_args!("take a block of {tag:?}"), async |conn| {
             // Without a commit nothing is taken: after an error the connection is closed.
             let mut transaction = conn.start_transaction(TxOpts::default()).await?;
-            transaction.exec_drop(MYSQL[0], (step, tag)).await?;
-            let row: Option<(i64, i64)> = transaction.exec_first(MYSQL[1], (tag,)).await?;
+            transaction.exec_drop(MYSQL_UPDATE, (step, tag)).await?;
+            let row: Option<(i64, i64)> = transaction.exec_first(MYSQL_SELECT, (tag,)).await?;
             let (max_id, step) = row.ok_or_else(|| no_tag(tag))?;
             transaction.commit().await?;
             Ok(Row { max_id, step })

@@ -12,9 +12,9 @@ use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
 ///
-/// It is refused with the settings with which a [`PostgresRegister`](crate::register::PostgresRegister) is weak. Each block is
-/// one statement, whose commit waits for the disk whatever the default of `synchronous_commit` is. In a forked child each call
-/// is an error.
+/// A server is refused if its settings make a [`PostgresRegister`](crate::register::PostgresRegister) weak. Each block
+/// is one statement, whose commit waits for the disk whatever the default of `synchronous_commit` is. In a forked child
+/// each call is an error.
 #[derive(Debug)]
 pub struct PostgresTable(Remote<Leaf>);
 
@@ -25,11 +25,12 @@ struct Leaf {
 const UPDATE: &str = postgres_update!(concat!(" AND ", durable!()));
 
 impl PostgresTable {
-    /// Reads a URL, as [`PostgresRegister::new`](crate::register::PostgresRegister::new) does. Does not connect yet.
+    /// Reads a URL, as [`PostgresRegister::from_url`](crate::register::PostgresRegister::from_url) does. Does not
+    /// connect yet.
     ///
     /// # Errors
     /// The URL cannot be understood, or it asks for TLS.
-    pub fn new(url: &str) -> Result<Self, RegisterError> {
+    pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (config, place) = parse(url)?;
         Ok(Self(Remote::new(Leaf { config }, place)))
     }

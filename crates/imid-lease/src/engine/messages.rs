@@ -1,0 +1,109 @@
+//! What an engine and the loop that drives it tell each other.
+
+use super::rules::Rules;
+use crate::record::Name;
+use crate::space::Space;
+
+/// The settings of an engine.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) space: Space,
+    pub(crate) name: Name,
+    pub(crate) horizon_ms: u64,
+    pub(crate) time_out_ms: u64,
+    pub(crate) max_skew_ms: u64,
+    /// How often to look for a lane while there is none.
+    pub(crate) poll_ms: u64,
+    pub(crate) rules: Rules,
+}
+
+/// When something happens, and what the generator has used by then.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
+pub(crate) struct Moment {
+    /// The process's monotonic clock.
+    pub(crate) mono_ms: u64,
+    /// The time that is believed ([`believe`]); `None` where there is none.
+    pub(crate) now_ms: Option<u64>,
+    /// The first millisecond after the last stamp of the running generator; 0 if there is none.
+    pub(crate) used_until_ms: u64,
+}
+
+/// A lane, from a floor to a ceiling that was acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub(crate) struct Grant {
+    pub(crate) lane: u16,
+    /// The first millisecond that may be used.
+    pub(crate) floor_ms: u64,
+    /// The first millisecond that must not be used.
+    pub(crate) ceiling_ms: u64,
+}
+
+/// What to do next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// Read all records of the space. Reply: [`Reply::Listed`].
+    List,
+    /// Read one record. Reply: [`Reply::Read`].
+    Read { key: String },
+    /// Write a record if it is still `seen`. Reply: [`Reply::Written`].
+    Write { attempt: u64, key: String, seen: Option<String>, value: String },
+    /// Delete a record. Only an engine without the rule does this, in a test.
+    #[cfg(test)]
+    Delete { key: String },
+    /// Seal the running generator, if there is one. Reply: [`Reply::Sealed`].
+    Seal,
+    /// Start a generator. The one before is sealed.
+    Start(Grant),
+    /// Raise the ceiling of the running generator.
+    Raise { ceiling_ms: u64 },
+    /// Do nothing until this monotonic time, or until the generator needs a higher ceiling.
+    Sleep { until_ms: u64 },
+    /// Wait for a reply.
+    Wait,
+    /// Do nothing any more.
+    Done,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
+    Listed(Result<Vec<(String, String)>, Silence>),
+    /// The record; `Err` if the register did not answer.
+    Read(Result<Option<String>, Silence>),
+    /// The outcome of an attempt to write.
+    Written { attempt: u64, outcome: Outcome },
+    /// The first millisecond after each stamp that the sealed generator has minted, or will return from a call under
+    /// way; 0 if there is none.
+    Sealed { end_ms: u64 },
+}
+
+/// The register did not answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Silence;
+
+/// The outcome of an attempt to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// It was written.
+    Acknowledged,
+    /// The record was not the one that was expected.
+    Conflict,
+    /// No answer. It may have been written, or may be written later.
+    Unknown,
+}
+
+/// Why an engine has stopped for good.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stopped {
+    /// It was closed.
+    Closed,
+    /// A record is older than what was acknowledged: the register was restored, or has lost a write.
+    Reverted { key: String },
+    /// The space has another layout or another number of lanes.
+    Mismatch { layout: String, bits: u32 },
+    /// The record that describes the space has another format.
+    Format(String),
+}
