@@ -176,7 +176,8 @@ impl Scheme {
         }
         match self {
             Self::Dialect(dialect) => {
-                let value = text.parse().map_err(|_| expected("a number of at most 80 bits"))?;
+                let value =
+                    text.parse().map_err(|_| expected(&format!("a number from 0 to {}", MessageId::MAX.to_u128())))?;
                 let id = DialectId::from_u128(value, dialect.layout()).map_err(|error| error.to_string())?;
                 Ok(Id::Message { dialect, id })
             }

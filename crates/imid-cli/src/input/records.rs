@@ -158,9 +158,11 @@ impl Input {
 
 impl Header {
     fn new(fields: &Fields, line: u64) -> Result<Self, Stop> {
-        let names = (0..fields.count).map(|index| Ok(utf8(fields.at(index))?.to_owned()));
-        let names = names.collect::<Result<_, String>>();
-        let names = names.map_err(|problem| Stop::Error(format!("line {line}: {problem}")))?;
+        let name = |index| match utf8(fields.at(index)) {
+            Ok(name) => Ok(name.to_owned()),
+            Err(problem) => Err(Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1))),
+        };
+        let names = (0..fields.count).map(name).collect::<Result<_, Stop>>()?;
         Ok(Self { names, line })
     }
 

@@ -181,7 +181,7 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     assert_eq!(error("", "room,id\n1,2\n"), "line 1: field \"id\" already exists");
     assert_eq!(
         imid("tag --in csv --session-field room --overwrite", "").error(2),
-        "--overwrite does not work with CSV and TSV"
+        "--overwrite does not work with CSV or TSV"
     );
     assert_eq!(imid("tag --in csv --session-field room", "").ok(), "");
     assert_eq!(imid("tag --in csv --session-field room --id-field a,b", "room\n").ok(), "room,\"a,b\"\n");

@@ -42,8 +42,6 @@ pub(super) fn each_id(
     }
     match filled {
         0 => Ok(()),
-        rest => Err(Stop::Error(format!(
-            "expected an ID of {size} bytes, found the end after {rest} bytes, at byte {read_before}"
-        ))),
+        rest => Err(Stop::Error(format!("expected an ID of {size} bytes at byte {read_before}, found {rest} bytes"))),
     }
 }

@@ -100,7 +100,7 @@ impl Source for Table {
             Ok(())
         })?;
         if self.has_ended && *count < written.items {
-            return Err(written.too_few(*count));
+            return Err(written.too_few(*count, "records"));
         }
         batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;

@@ -95,11 +95,9 @@ impl Written {
     }
 
     /// Returns the error for an input that has fewer lines or records than the output.
-    pub(super) fn too_few(self, found: u64) -> Stop {
-        Stop::Error(format!(
-            "--resume: expected the input of that output, with at least {} lines, found {found}",
-            self.items
-        ))
+    pub(super) fn too_few(self, found: u64, noun: &str) -> Stop {
+        let expected = self.items;
+        Stop::Error(format!("--resume: expected at least {expected} {noun} of input, as in the output, found {found}"))
     }
 }
 
