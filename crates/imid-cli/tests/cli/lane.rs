@@ -122,7 +122,7 @@ fn a_lane_in_use_is_freed_by_force_only() {
 fn a_lane_whose_holder_is_gone_is_freed() {
     let space = space();
     let lane = space.ids.status().lane.unwrap().to_string();
-    // As after a crash: the holder renews no more, and gives nothing back.
+    // A copy of the register, as after a crash: there the holder does not renew its lane and does not release it.
     let path = space.url.strip_prefix("file:").unwrap();
     let copy = format!("{path}-copy");
     std::fs::copy(path, &copy).unwrap();

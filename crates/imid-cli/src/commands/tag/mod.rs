@@ -23,11 +23,11 @@ use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
 
 use self::batch::{Batch, Entry};
-use self::columns::{Addition, Column, Room};
+use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
 use self::plan::{Plan, SessionSource};
-use self::resume::Written;
+use self::resume::PreviousOutput;
 use self::template::Template;
 use super::whole_number;
 use crate::Out;
@@ -138,7 +138,7 @@ impl Args {
         let mut minter = Minter::new(self, written.last.or(self.after))?;
         let bar = progress::bar(self.input.file());
         report.set_bar(bar.clone());
-        let (pipeline, rooms) = match opened {
+        let (pipeline, slots) = match opened {
             #[cfg(feature = "parquet")]
             Opened::Table(table) => return table::run(table, &plan, &columns, &mut minter, out, report),
             _ if self.id_form == Form::Bytes => {
@@ -151,23 +151,23 @@ impl Args {
             }
             Opened::Records(input, delimiter) => {
                 let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan, written);
-                let rooms = records.addition().rooms.clone();
+                let slots = records.addition().slots.clone();
                 // A record can have line feeds, so it cannot be found without reading those before it.
-                (Pipeline::start(1, records, |_| Ok(()))?, rooms)
+                (Pipeline::start(1, records, |_| Ok(()))?, slots)
             }
             Opened::Lines(input) => {
                 let addition = Addition::json(&columns);
-                let rooms = addition.rooms.clone();
+                let slots = addition.slots.clone();
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
                 let lines = Lines { input: input.with_bar(&bar), count: 0, written };
-                (Pipeline::start(self.threads(), lines, work)?, rooms)
+                (Pipeline::start(self.threads(), lines, work)?, slots)
             }
         };
         let mut tagger = Tagger {
             minter: &mut minter,
-            rooms: &rooms,
+            slots: &slots,
             out,
             report,
             lines: 0,
@@ -187,8 +187,8 @@ impl Args {
     }
 
     /// Returns what the run that this one continues wrote.
-    fn written(&self, opened: &Opened) -> Result<Written, Stop> {
-        let Some(path) = &self.resume else { return Ok(Written::default()) };
+    fn written(&self, opened: &Opened) -> Result<PreviousOutput, Stop> {
+        let Some(path) = &self.resume else { return Ok(PreviousOutput::default()) };
         let delimiter = match opened {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
@@ -197,7 +197,7 @@ impl Args {
                 return Err(Stop::Usage("--resume does not work with Parquet or Arrow".into()));
             }
         };
-        Written::read(path, delimiter, &self.id_field)
+        PreviousOutput::read(path, delimiter, &self.id_field)
     }
 
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
@@ -243,7 +243,7 @@ struct Lines {
     /// Number of lines so far, up to the first one that was not written before.
     count: u64,
     /// What the run that this one continues wrote.
-    written: Written,
+    written: PreviousOutput,
 }
 
 impl Lines {
@@ -278,7 +278,7 @@ impl Source for Lines {
 /// Mints the IDs and writes the lines, in the order of the input.
 struct Tagger<'a> {
     minter: &'a mut Minter,
-    rooms: &'a [Room],
+    slots: &'a [Slot],
     out: &'a mut Out,
     report: &'a mut Report,
     /// Number of lines before the present block.
@@ -337,9 +337,9 @@ impl Tagger<'_> {
             match minted {
                 Ok((id, addition)) => {
                     self.note_seconds(entry, line);
-                    for room in self.rooms {
-                        let (start, end) = (addition + room.start, addition + room.start + room.len());
-                        let len = room.fill(id, &mut text[start..end]);
+                    for slot in self.slots {
+                        let (start, end) = (addition + slot.start, addition + slot.start + slot.len());
+                        let len = slot.fill(id, &mut text[start..end]);
                         if start + len < end {
                             collect(&mut self.output, &text[taken..start + len])?;
                             taken = end;
