@@ -58,7 +58,7 @@ fn ticker() -> TickClock {
     TickClock::start().expect("a thread to spare")
 }
 
-/// Returns a session for a number. Sessions of neighbouring numbers use different stripes.
+/// Returns a session for a number. Sessions of consecutive numbers use different stripes.
 fn session(number: usize) -> Session {
     Session::from_u32(number as u32).expect("26 bits")
 }

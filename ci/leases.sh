@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Leases on real servers: each register obeys the laws of a register, worker IDs and Leaf's segments come from real stores, and
 # a soak of each store finds no duplicates, although it finds them in the leases of other systems: ci/leases.sh [SECONDS of each
-# soak], default 30. It starts the servers itself, and says in the end what ran.
+# soak], default 30. It starts the servers itself, and prints what ran at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-30}
 stores=(postgres mysql redis etcd zookeeper)
 
-# The servers wait for nothing while they run, so everything is compiled before. Release builds: the soak needs them, and so
-# all crates are compiled once.
+# Everything is compiled before the servers start, so that they do not run during the compilation. The soak needs release
+# builds. The tests use release builds too, so that all crates are compiled once.
 cargo=(--release --package imid-lease --features "$(IFS=,; echo "${stores[*]}")")
 cargo build "${cargo[@]}" --example soak
 cargo build --release --package imid-cli

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 export IMID_KILLS=${1:-30}
 
 tests=(cargo test --package imid-lease --features postgres --test kill_owner)
-# The servers wait for nothing while they run.
+# Compiled before the servers start, so that they do not run during the compilation.
 "${tests[@]}" --no-run
 bash ci/services.sh run postgres mysql -- bash -c '"${@:2}" && bash crates/imid-lease/gap_free.sh "$1"' - "${2:-3}" \
   "${tests[@]}" -- --nocapture

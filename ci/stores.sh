@@ -6,7 +6,7 @@
 #
 # IMID_ROWS is the number of random IDs, 100,000 unless it is set. Servers that IMID_POSTGRES_URL, IMID_MYSQL_URL and
 # IMID_REDIS_URL name are used; without any of them, ci/services.sh installs and starts throw-away ones. The output ends with
-# what ran, and a line `not checked: stores: PART: REASON` for what this machine cannot run.
+# a list of what ran, and with a line `not checked: stores: PART: REASON` for each part that this machine cannot run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export IMID_ROWS=${IMID_ROWS:-100000}
@@ -129,7 +129,7 @@ trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 touch "$folder/ran" "$folder/not_checked"
 
-# Servers do not wait for compilers.
+# Everything is compiled before the servers start, so that they do not run during the compilation.
 cargo build --quiet --package imid-cli
 [[ " ${parts[*]} " != *" rust "* ]] || cargo test --quiet --manifest-path tests/stores/Cargo.toml --locked --no-run
 cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$folder/rows"
