@@ -29,7 +29,7 @@ session C: type 15, hash 4194303
 }
 
 #[test]
-fn ids_of_one_session_in_order_are_called_so() {
+fn the_table_says_whether_ids_have_one_session_and_are_in_order() {
     let ids = imid("new -n 3 --type group --session room-42", "").ok();
     let out = imid("compare", ids.as_str()).ok();
     assert!(out.contains("order   the input is strictly increasing\n"), "{out}");
@@ -39,7 +39,7 @@ fn ids_of_one_session_in_order_are_called_so() {
 }
 
 #[test]
-fn json_has_the_same_facts() {
+fn json_has_the_values_of_the_table() {
     let value: Value = serde_json::from_str(&imid(&format!("compare --json {FIRST} {OTHER}"), "").ok()).unwrap();
     assert_eq!((value["increasing"].as_bool(), value["same_session"].as_bool()), (Some(false), Some(false)));
     assert_eq!(value["span_ms"], 31_602_134_245_u64);

@@ -83,7 +83,7 @@ read as  text of standard
 }
 
 #[test]
-fn environment_variables_set_colours() {
+fn environment_variables_set_colors() {
     let out = |name: &str| {
         String::from_utf8(command().env(name, "1").args(["inspect", ID]).output().unwrap().stdout).unwrap()
     };

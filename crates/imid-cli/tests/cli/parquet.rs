@@ -228,7 +228,7 @@ feather.write_feather(table, 'in.arrow', compression='lz4')
         Ok(ran) if ran.status.success() => {}
         _ => {
             return crate::skip(
-                "files_of_pyarrow",
+                "files_of_pyarrow_are_read_and_pyarrow_reads_the_output",
                 "there is no python3 with pyarrow (IMID_PYARROW names its environment)",
             );
         }
