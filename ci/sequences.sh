@@ -5,8 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export IMID_KILLS=${1:-30}
 
-tests=(cargo test --package imid-lease --features postgres --test kill_owner)
-# Compiled before the servers start, so that they do not run during the compilation.
+# Compiled before the servers start, so that they do not run during the compilation. The packages and features are those of
+# ci/tests.sh, so that the crates are compiled once.
+tests=(cargo test --all-features --test kill_owner)
 "${tests[@]}" --no-run
 bash ci/services.sh run postgres mysql -- bash -c '"${@:2}" && bash crates/imid-lease/gap_free.sh "$1"' - "${2:-3}" \
   "${tests[@]}" -- --nocapture
