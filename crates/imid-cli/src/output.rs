@@ -61,7 +61,7 @@ pub(crate) fn field_formats() -> impl TypedValueParser<Value = Format> {
 /// The arguments that choose the output.
 #[derive(clap::Args)]
 pub(crate) struct FormatArgs {
-    /// Form of the output
+    /// Format of the output
     #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<Format>,
     /// Print JSON objects, one per line; the same as --format json

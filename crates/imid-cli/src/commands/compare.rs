@@ -43,7 +43,7 @@ JSON members:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Form of the output: csv and tsv have the members of ids as their columns
+    /// Format of the output: csv and tsv have the members of ids as their columns
     #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = field_formats())]
     format: Option<Format>,
     /// Print one JSON object; the same as --format json
