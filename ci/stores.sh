@@ -51,8 +51,8 @@ sql_mysql() {
     { echo "stores.sh: expected IMID_MYSQL_URL as mysql://USER:PASSWORD@HOST:PORT/DATABASE" >&2; return 1; }
   client=(mariadb --no-defaults --local-infile=1 --default-character-set=utf8mb4 -N -u "${BASH_REMATCH[1]}"
     "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}" "${BASH_REMATCH[5]}")
-  # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is written
-  # anew.
+  # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is
+  # numbered again.
   shuf -n $((IMID_ROWS < 1000000 ? 10000 : 50000)) --random-source="$folder/rows" "$folder/rows" | sort -t, -k2,2 |
     awk -F, -v OFS=, '{ $1 = NR - 1; print }' >"$folder/rows.short"
   "${client[@]}" <sql/mysql/uninstall.sql

@@ -89,7 +89,7 @@ SELECT max(imid_uuid(id)) FROM some_ids;
 -- function: imid_from_uuid
 SELECT max(imid_from_uuid(view)) FROM some_ids;
 
--- make: Each macro is a long expression, and DuckDB prepares it anew for each row of VALUES.
+-- make: Each macro is a long expression, and DuckDB prepares it again for each row of VALUES.
 CREATE TABLE from_values (id BLOB);
 CREATE TABLE with_session (id BLOB, session INTEGER AS (imid_session(id)));
 -- values: insert 1,000 rows of VALUES, unhex('...')

@@ -220,7 +220,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 --   - The sequence of the lane keeps its state. Nobody sets it back, drops it, or changes its CACHE.
 --   - An ID leaves the database only after the commit of its transaction, with synchronous_commit on.
 --   - Before a copy of the database mints (a restored backup, a promoted asynchronous or logical replica), imid_raise_lane moves its
---     lane past the last ID that the old database has minted. Only one of the two goes on.
+--     lane past the last ID that the old database has minted. Then only one of the two mints.
 --
 -- Under these conditions the clock does not matter: an ID is always greater than the one before it in its lane, in all
 -- sessions and transactions of the database, whether the clock stands still, steps back or the server was restarted. If

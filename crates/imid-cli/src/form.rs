@@ -254,7 +254,7 @@ fn not_an_id(text: &str, problem: &str) -> String {
     format!("{} is not an ID: {problem}", quote(text))
 }
 
-/// Characters that other programs put in place of a dash or a space, or that cannot be seen.
+/// Characters that other programs write instead of a dash, a space or a quotation mark, or that cannot be seen.
 const LOOK_ALIKES: [(char, &str); 14] = [
     ('\u{2010}', "hyphen"),
     ('\u{2011}', "non-breaking hyphen"),

@@ -166,7 +166,7 @@ impl Header {
         Ok(Self { names, line })
     }
 
-    /// Checks that these fields are there, and that each is there only once.
+    /// Checks that the header has each of these fields once.
     pub(crate) fn require<'a>(&self, fields: impl IntoIterator<Item = &'a String>) -> Result<(), Stop> {
         for field in fields {
             let problem = match self.names.iter().filter(|name| *name == field).count() {

@@ -50,7 +50,7 @@ impl Minter {
         Ok(Self { times, last: None })
     }
 
-    /// Says "row" in place of "line" in errors.
+    /// Uses the word "row" and not "line" in errors.
     #[cfg(feature = "parquet")]
     pub(super) fn call_lines_rows(&mut self) {
         if let Times::Messages(replay) = &mut self.times {
@@ -80,7 +80,7 @@ impl Minter {
         }
     }
 
-    /// Says how many IDs moved forward in time.
+    /// Prints how many IDs moved forward in time.
     pub(super) fn summary(&self, tagged: u64, noun: &str, report: &Report) {
         let Times::Messages(replay) = &self.times else { return };
         let (tagged, shifts) = (counted(tagged, noun), replay.shifts());
