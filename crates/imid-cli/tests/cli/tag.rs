@@ -195,6 +195,7 @@ fn wrong_arguments_are_usage_errors() {
     ] {
         assert_eq!(imid(&format!("tag {args}"), "{\"s\":1}").status, 2, "{args}");
     }
+    assert_eq!(imid("tag", "").error(2), "expected --session-field or --session-template, found neither");
 }
 
 /// Returns a file with this content in a new folder.

@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
-    #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
+    #[arg(long, value_name = "FIELD")]
     session_field: Option<String>,
     /// Session name that is made from several fields, such as {app}:{room}; {{ and }} stand for one brace
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "session_field")]
@@ -203,7 +203,10 @@ impl Args {
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
         let session = match (&self.session_field, &self.session_template) {
             (_, Some(template)) => SessionSource::Template(template.clone()),
-            (field, None) => SessionSource::Field(field.clone().unwrap_or_default()),
+            (Some(field), None) => SessionSource::Field(field.clone()),
+            (None, None) => {
+                return Err(Stop::Usage("expected --session-field or --session-template, found neither".into()));
+            }
         };
         Ok(Arc::new(Plan {
             session,
