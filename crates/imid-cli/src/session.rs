@@ -8,7 +8,7 @@ use crate::report::{Stop, quote};
 /// A session: its type and its name.
 #[derive(clap::Args)]
 pub(crate) struct SessionArgs {
-    /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0]
+    /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0; private with --peer]
     #[arg(long = "type", value_name = "TYPE", allow_negative_numbers = true)]
     session_type: Option<String>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl SessionArgs {
 /// The name of a session, or the two users of a private conversation.
 #[derive(clap::Args)]
 pub(crate) struct SessionName {
-    /// Session name; with --peer, one of the two users
+    /// Name of the session; with --peer, one of the two users
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
     /// The other user of a private conversation; the order of the two does not matter
@@ -89,7 +89,7 @@ impl SessionName {
 pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<SessionType, Stop> {
     match given {
         Some(other) if has_peer && other != SessionType::PRIVATE => {
-            Err(Stop::Usage(format!("expected type PRIVATE for a session with a peer, found {other}")))
+            Err(Stop::Usage(format!("--type: expected PRIVATE for a session with a peer, found {other}")))
         }
         None if has_peer => Ok(SessionType::PRIVATE),
         given => Ok(given.unwrap_or_default()),
