@@ -74,6 +74,7 @@ fn assert_commands_print_the_written_output(document: &str) {
 
 const README: &str = include_str!("../../../../README.md");
 const TOOL: &str = include_str!("../../../../docs/TOOL.md");
+const LEASES: &str = include_str!("../../../../docs/LEASES.md");
 const MIGRATING: &str = include_str!("../../../../docs/MIGRATING.md");
 
 #[test]
@@ -158,7 +159,7 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
 #[test]
 fn the_arguments_of_each_command_in_a_sentence_are_accepted() {
     let mut count = 0;
-    for document in [README, TOOL, MIGRATING] {
+    for document in [README, TOOL, LEASES, MIGRATING] {
         let commands =
             document.split('`').skip(1).step_by(2).filter(|code| code.starts_with("imid ") && !code.contains('\n'));
         for command in commands.filter(|command| command.contains("--")) {
