@@ -7,21 +7,22 @@ cd "$(dirname "$0")/.."
 seconds=${1:-30}
 stores=(postgres mysql redis etcd zookeeper)
 
-# The servers wait for nothing while they run, so everything is compiled before. Release builds: the soak needs them, and so
-# all crates are compiled once.
-cargo=(--release --package imid-lease --features "$(IFS=,; echo "${stores[*]}")")
-cargo build "${cargo[@]}" --example soak
-cargo build --release --package imid-cli
+# The servers wait for nothing while they run, so everything is compiled before. The packages, features and profile are those of
+# ci/tests.sh, so its crates serve here too. The soaks sleep most of the time, so they do not need a release build.
+cargo=(cargo test --all-features)
+export IMID_SOAK_PROFILE=dev
 others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork)
-cargo test "${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
+"${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
+cargo build --all-features --example soak
+cargo build --release --package imid-cli
 bash ci/services.sh install "${stores[@]}" || true
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 log=$folder/log
-cargo test "${cargo[@]}" --example soak
-bash ci/services.sh run "${stores[@]}" -- cargo test "${cargo[@]}" --test registers 2>&1 | tee "$log"
-bash ci/services.sh run "${stores[@]}" -- cargo test "${cargo[@]}" "${others[@]}"
+"${cargo[@]}" --example soak
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${others[@]}"
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 

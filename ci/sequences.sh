@@ -5,8 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export IMID_KILLS=${1:-30}
 
-tests=(cargo test --package imid-lease --features postgres --test kill_owner)
-# The servers wait for nothing while they run.
+# The same packages and features as in ci/tests.sh, so that the crates are compiled once. The servers wait for nothing while they
+# run.
+tests=(cargo test --all-features --test kill_owner)
 "${tests[@]}" --no-run
 bash ci/services.sh run postgres mysql -- bash -c '"${@:2}" && bash crates/imid-lease/gap_free.sh "$1"' - "${2:-3}" \
   "${tests[@]}" -- --nocapture

@@ -3,19 +3,23 @@
 #
 # STORE is file, postgres, mysql, redis, etcd or zookeeper. It starts the server itself. `imid check --unsorted` reads all IDs
 # again. The last line is `STORE: N IDs, D duplicates, F faults, ...`. The exit status is 1 if there are duplicates or IDs out of
-# order, if a kind of fault was missing, or if a process ended with an error.
+# order, if a kind of fault was missing, or if a process ended with an error. A busy machine may take up to three times SECONDS,
+# until each kind of fault was there.
 #
 # `soak.sh control SECONDS` runs the same faults with two lease schemes of other systems. The exit status is 1 if it finds no
 # duplicates in one of them, because it would then prove nothing.
+#
+# IMID_SOAK_PROFILE is cargo's profile of the processes, release unless it is set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 store=${1:?expected a STORE} seconds=${2:?expected SECONDS}
 
-# The same features as in ci/leases.sh, so that the crates are compiled once.
-cargo build --quiet --release --package imid-lease --features postgres,mysql,redis,etcd,zookeeper --example soak
-cargo build --quiet --release --package imid-cli
+profile=${IMID_SOAK_PROFILE:-release}
 target=${CARGO_TARGET_DIR:-target}
-soak=$target/release/examples/soak
+# All features, as in ci/tests.sh, so that its crates serve here too.
+cargo build --quiet --all-features --profile "$profile" --example soak
+cargo build --quiet --release --package imid-cli
+soak=$target/${profile/#dev/debug}/examples/soak
 folder=$(mktemp -d)
 clean_up() {
   mountpoint -q "$folder/disk" && umount "$folder/disk"
