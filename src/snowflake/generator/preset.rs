@@ -118,10 +118,7 @@ impl Preset {
     /// Returns the error for a clock that is this many milliseconds behind the last ID or the floor.
     pub(super) const fn behind(&self, behind: u64) -> Refusal {
         let waits = behind <= self.max_wait_ms;
-        Refusal::Rollback {
-            behind,
-            retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None },
-        }
+        Refusal::Rollback { behind, retry_after: if waits { Some(behind * self.wait_factor as u64) } else { None } }
     }
 
     /// Returns the error for a full tick if the next tick begins after this many milliseconds.
