@@ -58,7 +58,7 @@ fn ticker() -> TickClock {
     TickClock::start().expect("a thread to spare")
 }
 
-/// Returns a session for a number. Sessions of neighbouring numbers use different stripes.
+/// Returns a session for a number. Sessions of consecutive numbers use different stripes.
 fn session(number: usize) -> Session {
     Session::from_u32(number as u32).expect("26 bits")
 }
@@ -382,7 +382,7 @@ fn sustained(c: &mut Criterion) {
             }
         });
     });
-    // Does not refuse calls: its time runs ahead of the clock as long as the load lasts.
+    // Refuses no calls: under load its time runs ahead of the clock, without a limit.
     group.bench_function("snowid", |b| b.iter(|| ids.generate()));
     let ids = Snowflake::builder().machine_id(&|| Ok(1)).data_center_id(&|| Ok(1)).finalize().expect("the default");
     group.bench_function("snowflake_me", |b| b.iter(|| ids.next_id().expect("no time-out is set")));

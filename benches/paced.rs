@@ -1,18 +1,17 @@
-//! What one ID costs a program that mints one now and then: `cargo bench --bench paced`.
+//! Measures the time to mint an ID now and then, as a service does: `cargo bench --bench paced`.
 //!
-//! A loop at full speed finds every word in the first cache, and the time of the clock unchanged. A service does neither:
-//! it mints an ID for a message, does something else for a while, and then mints the next one, in another millisecond.
-//! A result has the name `topic/case/library`.
+//! A loop at full speed has its data in the first cache, and mostly reads the same time from the clock. A service mints an ID
+//! for a message, does something else, and mints the next ID in a later millisecond. A result has the name
+//! `topic/case/library`.
 //!
-//! - **One call per millisecond** at most: each call is the first one of its millisecond. It is timed alone, so the timer
-//!   is a part of each result; `nothing` is what the timer takes by itself, in the same caches.
-//! - **Medians.** A call that the scheduler interrupts takes thousands of times as long as the others. Each sample is the
-//!   median of its calls, and not their mean.
-//! - **Evicted**: before each call a buffer of 64 MiB is written, larger than the caches of most machines, so that the
-//!   generator's words and the clock's come from memory, and the code from the third cache or from memory. **Resident**:
-//!   the processor waits for the next millisecond and touches nothing else.
-//! - **Clock**: what the system clock costs as the library reads it, beside its safe twin: the same reading by way of
-//!   `std::time`.
+//! - **One call per millisecond** at most. Each call is timed alone, so each result includes the timer. `nothing` is the time
+//!   of the timer alone, with the same caches.
+//! - **Medians.** A call that the scheduler interrupts takes thousands of times as long as the others. So a sample is the
+//!   median of its calls and not their mean.
+//! - **Evicted**: before each call a buffer of 64 MiB is written, which is larger than the caches of most machines. So the data
+//!   of the generator and of the clock come from memory, and the code from the third cache or from memory. **Resident**: the
+//!   processor waits for the next millisecond and reads only the clock.
+//! - **Clock**: the time to read the system clock, as the library reads it and with `std::time` (`safe_twin`).
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]
 
 use std::cell::RefCell;
@@ -48,7 +47,7 @@ impl Evict {
 
 impl Pause for Evict {
     fn pause(&self) {
-        // The last millisecond of the generator may be this one still, where memory is fast.
+        // With fast memory, it can still be the millisecond of the last ID.
         let start = Instant::now();
         let mut buffer = self.0.borrow_mut();
         buffer.iter_mut().step_by(CACHE_LINE).for_each(|byte| *byte = byte.wrapping_add(1));
@@ -84,7 +83,7 @@ fn each(group: &mut BenchmarkGroup<WallTime>, pause: &impl Pause, name: &str, mu
                 })
                 .collect();
             let (_, median, _) = times.select_nth_unstable(iters as usize / 2);
-            // As if each of them had taken as long as the median: what criterion divides by their number.
+            // Criterion divides this by the number of calls, and gets the median.
             *median * iters as u32
         });
     });
@@ -99,7 +98,7 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
     // The system clock.
     let ids = Generator::new();
     each(&mut group, pause, "imid", || _ = black_box(ids.generate(black_box(room)).expect("no load")));
-    // 64 rooms in turn: a stripe of its own for each call, not touched for as many milliseconds.
+    // 64 rooms in turn. Most calls use a stripe that was not used for some milliseconds.
     let rooms: Vec<_> = (0..64).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}"))).collect();
     let mut turn = rooms.iter().cycle();
     let striped = Generator::<SystemClock, 64>::striped();
@@ -133,13 +132,13 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
     group.finish();
 }
 
-/// The formula of the safe twin: 64-bit arithmetic, as in the library.
+/// Returns the unix milliseconds of `std::time`, with 64-bit arithmetic as in the library.
 fn safe_twin() -> u64 {
     let since = UNIX_EPOCH.elapsed().expect("a clock past 1970");
     since.as_secs() * 1_000 + u64::from(since.subsec_millis())
 }
 
-/// The safe twin of the system clock beside the direct call, in a loop and paced.
+/// Measures the system clock as the library reads it and with `std::time`, in a loop and paced.
 fn clock(c: &mut Criterion) {
     let mut group = c.benchmark_group("clock/loop");
     group.bench_function("system-clock", |b| b.iter(|| SystemClock.now_ms()));

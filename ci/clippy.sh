@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
-# As users build them.
+# With the default features, as users build them.
 cargo clippy --package imid-cli --package imid-lease -- -D warnings
 RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings

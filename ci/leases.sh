@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Leases on real servers: each register obeys the laws of a register, worker IDs and Leaf's segments come from real stores, and
 # a soak of each store finds no duplicates, although it finds them in the leases of other systems: ci/leases.sh [SECONDS of each
-# soak], default 30. It starts the servers itself, and says in the end what ran.
+# soak], default 30. It starts the servers itself, and prints what ran at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-30}
 stores=(postgres mysql redis etcd zookeeper)
 
-# The servers wait for nothing while they run, so everything is compiled before. The packages, features and profile are those of
-# ci/tests.sh, so its crates serve here too. The soaks sleep most of the time, so they do not need a release build.
+# Everything is compiled before the servers start, so that they do not run during the compilation. The packages, features and
+# profile are those of ci/tests.sh, so that the crates are compiled once. A soak sleeps most of the time, so it needs no release
+# build.
 cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
 others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork)

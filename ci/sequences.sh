@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export IMID_KILLS=${1:-30}
 
-# The same packages and features as in ci/tests.sh, so that the crates are compiled once. The servers wait for nothing while they
-# run.
+# Compiled before the servers start, so that they do not run during the compilation. The packages and features are those of
+# ci/tests.sh, so that the crates are compiled once.
 tests=(cargo test --all-features --test kill_owner)
 "${tests[@]}" --no-run
 bash ci/services.sh run postgres mysql -- bash -c '"${@:2}" && bash crates/imid-lease/gap_free.sh "$1"' - "${2:-3}" \

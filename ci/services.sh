@@ -2,7 +2,7 @@
 # Starts throw-away servers for tests, each on a free loopback port, with its data in one temporary folder.
 #
 #   ci/services.sh run STORE... -- COMMAND [ARGUMENT...]
-#     Installs what is missing, starts the servers, runs the command, and stops the servers whatever happens. STORE is
+#     Installs what is missing, starts the servers, runs the command, and stops the servers when it ends. STORE is
 #     postgres, mysql (MariaDB), redis, etcd or zookeeper. The exit status is that of the command. The command finds
 #     in its environment IMID_POSTGRES_URL, IMID_MYSQL_URL, IMID_REDIS_URL, IMID_ETCD_URL and IMID_ZOOKEEPER_URL for
 #     the servers that run, IMID_SERVICES, the temporary folder, and IMID_SERVICES_SH, this script.

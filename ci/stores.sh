@@ -6,7 +6,7 @@
 #
 # IMID_ROWS is the number of random IDs, 100,000 unless it is set. Servers that IMID_POSTGRES_URL, IMID_MYSQL_URL and
 # IMID_REDIS_URL name are used; without any of them, ci/services.sh installs and starts throw-away ones. The output ends with
-# what ran, and a line `not checked: stores: PART: REASON` for what this machine cannot run.
+# a list of what ran, and with a line `not checked: stores: PART: REASON` for each part that this machine cannot run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export IMID_ROWS=${IMID_ROWS:-100000}
@@ -51,8 +51,8 @@ sql_mysql() {
     { echo "stores.sh: expected IMID_MYSQL_URL as mysql://USER:PASSWORD@HOST:PORT/DATABASE" >&2; return 1; }
   client=(mariadb --no-defaults --local-infile=1 --default-character-set=utf8mb4 -N -u "${BASH_REMATCH[1]}"
     "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}" "${BASH_REMATCH[5]}")
-  # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is written
-  # anew.
+  # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is
+  # numbered again.
   shuf -n $((IMID_ROWS < 1000000 ? 10000 : 50000)) --random-source="$folder/rows" "$folder/rows" | sort -t, -k2,2 |
     awk -F, -v OFS=, '{ $1 = NR - 1; print }' >"$folder/rows.short"
   "${client[@]}" <sql/mysql/uninstall.sql
@@ -129,7 +129,7 @@ trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 touch "$folder/ran" "$folder/not_checked"
 
-# Servers do not wait for compilers.
+# Everything is compiled before the servers start, so that they do not run during the compilation.
 cargo build --quiet --package imid-cli
 [[ " ${parts[*]} " != *" rust "* ]] || cargo test --quiet --manifest-path tests/stores/Cargo.toml --locked --no-run
 cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$folder/rows"

@@ -1,4 +1,4 @@
-//! A chat room: tag messages, store them by the ID's text, read a span of time back.
+//! A chat room: tag messages, store them by the ID's text, read the latest page and a span of time back.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -7,23 +7,29 @@ use imid::{Generator, MessageId, Session, SessionType};
 
 static IDS: Generator = Generator::new();
 
+/// Stores a message. Any store that orders text can take the place of the map: its order is the order of the messages.
+fn post(store: &mut BTreeMap<String, String>, room: Session, line: &str) -> Result<MessageId, Box<dyn Error>> {
+    let id = IDS.generate(room)?;
+    store.insert(id.to_string(), line.to_owned());
+    Ok(id)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let room = Session::new(SessionType::GROUP, "room-42");
-
-    // Any store that orders text can be used. Its order is the order of the messages.
     let mut store = BTreeMap::new();
-    for line in ["hello", "is anybody here?", "yes"] {
-        store.insert(IDS.generate(room)?.to_string(), line);
-    }
-    for (id, line) in &store {
+    post(&mut store, room, "hello")?;
+    post(&mut store, room, "is anybody here?")?;
+    let last = post(&mut store, room, "yes")?;
+
+    println!("The two messages before {last}, the latest first:");
+    for (id, line) in store.range(..last.to_string()).rev().take(2) {
         println!("{id}  {line}");
     }
 
-    // All messages of the minute of the last one, as `BETWEEN` selects them.
-    let (last, _) = store.last_key_value().ok_or("three messages were stored")?;
-    let minute = last.parse::<MessageId>()?.timestamp_ms() / 60_000 * 60_000;
+    // The bounds of a minute, as SQL's `BETWEEN` takes them.
+    let minute = last.timestamp_ms() / 60_000 * 60_000;
     let scan = MessageId::range(minute..minute + 60_000)?;
     let found = store.range(scan.start().to_string()..=scan.end().to_string()).count();
-    println!("{found} of {} messages in that minute", store.len());
+    println!("{found} of {} messages in the minute of {last}", store.len());
     Ok(())
 }

@@ -6,7 +6,8 @@
 system-sqlite is the SQLite of Python's own module, which is an older version on many machines.
 
 ROWS is the file of tests/stores/src/bin/rows.rs. Without it rows.sql is not run. A statement after a line
-`-- refused: MESSAGE` must fail with this message. What a statement after a line `-- plan: REGEX` returns must match it.
+`-- refused: MESSAGE` must fail with this message. The result of a statement after a line
+`-- plan: REGEX` must match REGEX.
 """
 
 import os

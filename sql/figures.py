@@ -19,8 +19,8 @@ is done with the statements below it:
     value     the first column of the result
     install   install.sql runs here, if it needs the tables
 
-All times are the processor time of the server, or of this process for an embedded database. So other work on
-the machine changes them little. They do not have the waiting for disks.
+All times are the processor time of the server, or of this process for an embedded database. So other work on the machine
+changes them little. They do not include the time to wait for disks.
 """
 
 import os

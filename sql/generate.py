@@ -32,7 +32,7 @@ TRANSACTIONS = """DO $$ BEGIN
 CLOCK = """CREATE OR REPLACE FUNCTION imid_clock_ms() RETURNS bigint LANGUAGE sql AS $$
   SELECT CASE now % 400 / 100 WHEN 0 THEN now WHEN 1 THEN now / 100 * 100 WHEN 2 THEN now - 20000 ELSE now - now % 100 * 2 END - {behind}
   FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint OFFSET 0) AS clock(now) $$"""
-# Now and then the step from one state of the lane to the next takes long, so that another connection gets in if nothing prevents it.
+# Sometimes a step of the lane takes long, so that without a lock another connection would step at the same time.
 SLOW = """CREATE FUNCTION setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
   IF random() < 0.02 THEN PERFORM pg_sleep(0.001); END IF;
   RETURN pg_catalog.setval($1, $2);

@@ -13,6 +13,9 @@ use crate::times::first_and_last;
 /// Every 80-bit value is an ID. IDs, their integers, their bytes and their texts all have the same order: by timestamp
 /// first, then by spin, type and hash.
 ///
+/// There is no default ID, because a store would keep it like the ID of a message. Use an `Option` if an ID can be
+/// missing.
+///
 /// ```
 /// use imid::{MessageId, Session, SessionType, Parts};
 ///
@@ -125,24 +128,24 @@ impl MessageId {
 
     /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
     #[inline]
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
     /// Returns the timestamp as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
-    /// Returns the counter within the millisecond, 0 to 4,095. A generator need not start it at 0.
+    /// Returns the counter within the millisecond, 0 to 4,095. It need not start at 0.
     #[inline]
     pub const fn spin(self) -> u16 {
         self.stamp() as u16 & SPIN_MAX
     }
 
-    /// Returns the type of the session. In an ID from another system, the code can have another meaning than the name of
-    /// the type says: see [`Dialect::type_name`](crate::dialect::Dialect::type_name).
+    /// Returns the type of the session. Other systems can use the same code for another kind of conversation:
+    /// [`Dialect::type_name`](crate::dialect::Dialect::type_name) returns their name of it.
     #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session().session_type()
@@ -151,7 +154,7 @@ impl MessageId {
     /// Returns the hash of the session's name: a hint and not a proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
-        self.session().hash()
+        self.session().session_hash()
     }
 
     /// Returns the session: type and hash.
@@ -162,13 +165,14 @@ impl MessageId {
 
     /// Returns whether the ID can belong to this session: type and hash are equal.
     ///
-    /// `false` is a proof. `true` is a hint, because two sessions can share a hash (see [`SessionHash`]).
+    /// If it returns `false`, the ID belongs to another session. If it returns `true`, the ID can still belong to another
+    /// session, because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: Session) -> bool {
         self.session().to_u32() == session.to_u32()
     }
 
-    /// Returns the least ID of a millisecond. Every ID of that millisecond or a later one is at least this one.
+    /// Returns the least ID of a millisecond. No ID of that millisecond or of a later one is less.
     ///
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
@@ -176,7 +180,7 @@ impl MessageId {
         Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::MIN })
     }
 
-    /// Returns the greatest ID of a millisecond. Every ID of that millisecond or an earlier one is at most this one.
+    /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
     ///
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
@@ -186,10 +190,9 @@ impl MessageId {
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
-    /// An ID's timestamp can be ahead of the clock at the time of minting: in ordinary use by a millisecond, under
-    /// overload by up to the generator's `max_lead`, after a clock step by up to that step more, and after an observed
-    /// ID by up to `max_skew`. If a scan by wall-clock time must find all messages, move the end of the range by this
-    /// much.
+    /// A generator can mint an ID whose timestamp is ahead of the clock: usually by at most 1 ms, under overload by up to
+    /// `max_lead`, after the clock has stepped back by up to the length of the step more, and after an observed ID by up
+    /// to `max_skew`. If a scan by wall-clock time must find all messages, let the range end that much later.
     ///
     /// ```
     /// use imid::MessageId;
@@ -224,6 +227,8 @@ cfg_minting! {
 }
 
 /// The parts of an ID, for [`MessageId::try_from_parts`].
+// The fields are public and no field will follow, because the format does not change. Callers write this struct as named
+// arguments, so it is not `#[non_exhaustive]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parts {
     /// Milliseconds since 1970-01-01T00:00:00Z, 0 to [`MessageId::TIMESTAMP_MAX`].

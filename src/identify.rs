@@ -14,6 +14,7 @@ const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
 /// One way to read a text: the dialect or layout that could have made it, and the ID.
+// More kinds of IDs can follow. The fields of `Message` are complete: an ID and the dialect that writes it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Candidate {
@@ -31,7 +32,7 @@ pub enum Candidate {
 impl Candidate {
     /// Returns the name of the dialect or of the Snowflake's layout, such as `rongcloud` or `twitter`.
     ///
-    /// It is `custom` for a layout of your own, which [`identify`](crate::identify()) does not return.
+    /// The name of a layout of your own is `custom`. [`identify`](crate::identify()) does not return such a layout.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Message { dialect, .. } => dialect.name(),
@@ -57,8 +58,8 @@ impl Candidate {
     }
 }
 
-/// Formats the text of the ID in its dialect or layout, or the hex digits if the dialect has another layout than the
-/// ID. Width and alignment apply.
+/// Formats the text of the ID in its dialect or layout. If the dialect cannot write the ID, because its layout is another
+/// one, formats the hex digits. Width and alignment apply.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,8 +102,8 @@ impl ExactSizeIterator for Candidates {}
 impl FusedIterator for Candidates {}
 
 cfg_minting! {
-    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. The
-    /// result is empty if no dialect and no layout [parses](Dialect::parse) the text.
+    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. Returns
+    /// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
     ///
     /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
     /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
@@ -126,7 +127,8 @@ cfg_minting! {
     }
 }
 
-/// Does the same as [`identify`](crate::identify()) for a given time in unix milliseconds. It does not read a clock.
+/// Returns the candidates as [`identify`](crate::identify()) does, for a given time in unix milliseconds. It does not read
+/// a clock.
 pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
     let messages =
         Dialect::ALL.iter().filter_map(|dialect| dialect.parse(text).ok().map(|id| Candidate::Message { dialect, id }));

@@ -3,15 +3,15 @@
 //! A service **tags** each message with an ID, its store **orders messages by the ID's text**, and any reader **parses**
 //! the ID back into time, session type and session hash. There is no machine ID, no coordinator and no network.
 //!
-//! - An ID takes 30 ns with the system clock. Reading this clock takes 23 ns of them. With a published clock an ID takes
-//!   2.7 ns. In batches of 64 with the system clock it takes 1.0 ns.
-//! - A text takes 2.5 ns to write and 3.3 ns to read.
-//! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times with a published clock.
+//! - With the system clock, minting an ID takes 30 ns. Reading the clock takes 23 ns of them. With a
+//!   [`TickClock`](clock::TickClock) minting takes 2.7 ns. In batches of 64 with the system clock it takes 1.0 ns per ID.
+//! - Writing a text takes 2.5 ns. Reading it takes 3.3 ns.
+//! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
 //! - If the clock steps back by 30 s, minting continues without a wait, an error or a duplicate. In the same test, 4 of
 //!   14 other libraries block or panic, and 4 lose the order or repeat IDs.
 //!
-//! The times are those of loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The loops that mint are bursts:
-//! `max_lead` is lifted. Sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
+//! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The loops that mint are bursts, without the
+//! limit `max_lead`. Sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
 //!
 //! ```
 //! use imid::{Generator, MessageId, Session, SessionType};
@@ -61,17 +61,20 @@
 //! | any host mints for any session | equal with probability 1/4096 per pair of messages of one session that two hosts mint in one millisecond |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
 //!
-//! An equal session hash is a hint and not a proof: see [`SessionHash`].
+//! The crate `imid-lease` takes lanes from a file or a store. Its IDs stay unique after a crash, on several hosts and with
+//! any clock, as long as the file or the store keeps what it has confirmed.
+//!
+//! Two sessions can share a session hash: see [`SessionHash`].
 //!
 //! # Clock steps and overload
 //!
 //! | event | what happens |
 //! | --- | --- |
-//! | the clock steps back by up to `max_rollback` (1 h) | minting goes on at full rate, from the time reached before the step, which goes on at half speed until the clock has caught up |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. The time of the IDs continues from the time that they had reached, at half speed until the clock has caught up |
 //! | the clock steps back further | an error that says by how much, and when to retry |
 //! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
 //! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
-//! | the process forks | the child takes a new seed and starts after the last ID that it inherited |
+//! | the process forks | the child takes a new seed and starts after the last ID that it inherited; a generator with a lane returns an error there |
 //!
 //! # Choosing a generator
 //!
@@ -83,20 +86,20 @@
 //! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
 //! | many IDs of one session at once | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
-//! | several hosts that write one session | [`lane`](generator::Builder::lane) |
-//! | imports with times of their own | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
+//! | several hosts that write one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
+//! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
+//! | after a crash, no ID that was ever minted | the crate `imid-lease` |
+//! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
+//! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
-//! # Other IDs
-//!
-//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads,
-//! writes and mints the 64-bit IDs of Twitter, Leaf, NSQ and others. [`identify`](mod@identify) lists the dialects and
-//! layouts that could have made a text.
+//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
+//! writes 64-bit IDs. [`identify`](mod@identify) lists the dialects and layouts that could have made a text.
 //!
 //! # Features
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], waiting calls, fork detection. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
+//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection, conversions with `String` and `Vec`, [`dialect::OwnedDialect`]. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
@@ -104,10 +107,23 @@
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session and session type, for fuzzing |
 //!
-//! # Platforms
+//! # Comparison
 //!
-//! Generators need a target with 64-bit atomics. IDs and texts do not. The tests run on x86-64 Linux with Rust 1.95.
-//! Other targets and older compilers are not tested.
+//! | | imid | UUID version 7 | ULID | Snowflake (Twitter) |
+//! | --- | --- | --- | --- | --- |
+//! | bytes | 10 | 16 | 16 | 8 |
+//! | characters | 19 | 36 | 26 | up to 19 digits |
+//! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
+//! | names the conversation | by type and 22-bit hash | no | no | no |
+//! | needs a machine ID | no | no | no | yes, 10 bits |
+//! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
+//!
+//! An ID with many random bits is the better choice if any host may write any conversation and no lane or lease is wanted.
+//!
+//! # Rust version and platforms
+//!
+//! The tests run on x86-64 Linux with Rust 1.95, which is the minimum version. Other targets and older compilers are not
+//! tested. Generators need a target with 64-bit atomics. IDs and texts do not.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -11,8 +11,8 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 
 /// The kind of conversation: a code from 0 to 15.
 ///
-/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 do not have a
-/// name. Applications may use them for their own kinds.
+/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name.
+/// Applications can use them for their own kinds.
 ///
 /// ```
 /// use imid::SessionType;
@@ -120,8 +120,10 @@ impl FromStr for SessionType {
 
 /// The low 22 bits of a hash of the session's name.
 ///
-/// Equal hashes are a hint that the sessions are the same, and not a proof: of 2,400 sessions of one type, two share a
-/// hash with probability 1/2 (the birthday bound of 2²² values). Different hashes prove that the sessions differ.
+/// Sessions with different hashes are different. Sessions with equal hashes are probably the same, but need not be: among
+/// 2,400 sessions of one type, two share a hash with probability 1/2 (the birthday bound of 2²² values).
+///
+/// Hashes have no order, because the order of two hashes says nothing about their sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SessionHash(u32);
 
@@ -179,11 +181,13 @@ impl fmt::Debug for SessionHash {
 /// Make a session once per conversation and keep it, so that the name is hashed once. Two conversations of one type can
 /// share a hash (see [`SessionHash`]).
 ///
+/// Sessions have the order of their 26 bits, so that they can be keys of a sorted map: by type first, then by hash.
+///
 /// ```
 /// use imid::{Session, SessionType};
 ///
 /// let room = Session::new(SessionType::GROUP, "room-42");
-/// assert_eq!(room.hash().to_u32(), 3_966_315);
+/// assert_eq!(room.session_hash().to_u32(), 3_966_315);
 /// assert_eq!(Session::pair("alice", "bob"), Session::pair("bob", "alice"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -201,7 +205,7 @@ impl Session {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
-    /// Makes the private conversation of two users. The order of the two makes no difference.
+    /// Makes the session of a private conversation of two users. The order of the two makes no difference.
     ///
     /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes:
     /// the lesser of h(a) and h(b), then the greater, both big-endian.
@@ -249,16 +253,16 @@ impl Session {
 
     /// Returns the hash.
     #[inline]
-    pub const fn hash(self) -> SessionHash {
+    pub const fn session_hash(self) -> SessionHash {
         SessionHash(self.0 & HASH_MAX)
     }
 
     /// Returns the shard that owns this session, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
     /// Sessions with equal bits have the same shard, so two processes that own different shards do not mint for the
-    /// same 26 bits. The shard can also be computed from any ID of the session. When the count grows from n to n + 1,
-    /// about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A Fast, Minimal
-    /// Memory, Consistent Hash Algorithm", 2014.
+    /// same 26 bits. An ID has the shard of its session: `id.session().shard(shards)`. When the number of shards grows
+    /// from n to n + 1, about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
+    /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
     ///
     /// ```
     /// use imid::{Session, SessionType};
@@ -275,11 +279,12 @@ impl Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({}, {})", self.session_type(), self.hash().0)
+        write!(f, "Session({}, {})", self.session_type(), self.session_hash())
     }
 }
 
-/// Implements the conversions of a value from and to its integer. An integer above the maximum is an error.
+/// Implements the conversions of a value from and to its integer, and the hex formats of the integer. An integer above
+/// the maximum is an error.
 macro_rules! integer_conversions {
     ($($value:ty, $integer:ty, $from:ident, $to:ident;)*) => {$(
         impl TryFrom<$integer> for $value {
@@ -293,6 +298,20 @@ macro_rules! integer_conversions {
         impl From<$value> for $integer {
             fn from(value: $value) -> Self {
                 value.$to()
+            }
+        }
+
+        /// Formats the integer in lower case, as `{:x}` does.
+        impl fmt::LowerHex for $value {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerHex::fmt(&self.0, f)
+            }
+        }
+
+        /// Formats the integer in upper case, as `{:X}` does.
+        impl fmt::UpperHex for $value {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::UpperHex::fmt(&self.0, f)
             }
         }
     )*};

@@ -63,17 +63,17 @@ conversions!(AsText AsUuid);
 
 /// Buckets of time: each has the same number of days, in UTC. Bucket 0 begins on 1970-01-01.
 ///
-/// In Cassandra and Scylla a partition should have a limited size. So a chat's messages have the partition key
-/// `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. A range of IDs is in the
-/// buckets from that of its first ID to that of its last ID.
+/// In Cassandra and Scylla a partition should have a limited size. So the table of a chat's messages has the partition
+/// key `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. The IDs of a range are
+/// in the buckets from the one of the first ID to the one of the last ID.
 ///
 /// ```
 /// use core::num::NonZeroU16;
 /// use imid::{MessageId, message_id, store::Buckets};
 ///
-/// let weeks = Buckets::days(NonZeroU16::new(7).expect("seven is not zero"));
+/// let weeks = Buckets::from_days(NonZeroU16::new(7).expect("seven is not zero"));
 /// let id = message_id!("EUNC-Q8QJ-22GH-T3DD"); // 2025-11-20
-/// assert_eq!(weeks.bucket(id), 2916);
+/// assert_eq!((weeks.days().get(), weeks.bucket(id)), (7, 2916));
 /// let week = weeks.range(2916).expect("a bucket of this century");
 /// assert!(week.contains(&id));
 /// assert_eq!(week.start().timestamp_ms(), 1_763_596_800_000); // 2025-11-20
@@ -93,11 +93,16 @@ impl Buckets {
     const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
     /// Returns buckets of this many days.
-    pub const fn days(days: NonZeroU16) -> Self {
+    pub const fn from_days(days: NonZeroU16) -> Self {
         Self { days }
     }
 
-    /// Returns the bucket of an ID: its timestamp over the length of a bucket, rounded down.
+    /// Returns the number of days of a bucket.
+    pub const fn days(self) -> NonZeroU16 {
+        self.days
+    }
+
+    /// Returns the bucket of an ID: its timestamp divided by the length of a bucket, rounded down.
     pub const fn bucket(self, id: MessageId) -> u16 {
         const { assert!(TIMESTAMP_MAX / Self::DAY_MS <= u16::MAX as u64, "buckets of one day have numbers of 16 bits") };
         (id.timestamp_ms() / self.length_ms()) as u16
@@ -128,7 +133,7 @@ mod tests {
     use super::*;
 
     fn buckets(days: u16) -> Buckets {
-        Buckets::days(NonZeroU16::new(days).unwrap())
+        Buckets::from_days(NonZeroU16::new(days).unwrap())
     }
 
     #[test]

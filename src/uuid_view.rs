@@ -44,8 +44,8 @@ impl MessageId {
     /// Returns the UUID view, most significant byte first: a UUID of version 7 with the timestamp and the spin of the ID
     /// in the usual places. Views have the order of their IDs.
     ///
-    /// A view is not a random UUID. Its text is `019aa2ac-6b40-7007-8fc8-56b000000000`, and it has no other information
-    /// than the ID. Feature `uuid-1` adds `to_uuid`, which returns the type `uuid::Uuid`.
+    /// A view contains the bits of the ID and no random bits. The text of the view below is
+    /// `019aa2ac-6b40-7007-8fc8-56b000000000`. Feature `uuid-1` adds `to_uuid`, which returns a `uuid::Uuid`.
     ///
     /// ```
     /// use imid::{MessageId, message_id};

@@ -4,13 +4,15 @@
 
 mod public;
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
-use std::fmt::{Debug, Display};
+use std::fmt::{Debug, Display, LowerHex, UpperHex};
 use std::hash::Hash;
+use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
-use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
+use imid::dialect::{Dialect, DialectError, DialectId, DialectText, OwnedDialect};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
@@ -102,6 +104,7 @@ check! {
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
         "dialect::LayoutBuilder" dialect::LayoutBuilder,
+        "dialect::OwnedDialect" OwnedDialect,
         "generator::Batch" Batch,
         "generator::Builder" generator::Builder<SystemClock, 1>,
         "generator::Generator" Generator,
@@ -122,16 +125,52 @@ fn each_public_type_is_checked() {
     assert_eq!(checked(), public::types());
 }
 
-#[test]
-fn values_can_be_printed() {
-    fn is_display<T: Display>() {}
-    is_display::<MessageId>();
-    is_display::<IdText>();
-    is_display::<HexText>();
-    is_display::<DialectText>();
-    is_display::<Snowflake>();
-    is_display::<SessionHash>();
-    is_display::<SessionType>();
+/// Checks that each of these types has the traits.
+macro_rules! have {
+    ($name:ident: $($bound:path),+; $($type:ty)*) => {
+        #[test]
+        fn $name() {
+            fn has<T: $($bound +)+>() {}
+            $(has::<$type>();)*
+        }
+    };
+}
+
+have! {
+    values_with_one_text_can_be_printed: Display;
+    MessageId IdText HexText DialectText Snowflake SessionHash SessionType dialect::Layout Candidate
+}
+
+have! {
+    values_with_bits_are_formatted_in_hex: LowerHex, UpperHex;
+    MessageId DialectId Snowflake Session SessionHash SessionType
+}
+
+have! {
+    ids_convert_to_bytes: Into<[u8; 10]>, Into<Vec<u8>>, Into<u128>;
+    MessageId DialectId
+}
+
+have! {
+    a_snowflake_converts_to_bytes_and_to_integers: Into<[u8; 8]>, Into<Vec<u8>>, Into<u64>, Into<i64>;
+    Snowflake
+}
+
+have! {
+    texts_are_like_str: Deref<Target = str>, AsRef<str>, Borrow<str>, PartialEq<str>, PartialEq<String>, Into<String>;
+    IdText HexText DialectText
+}
+
+#[cfg(feature = "serde")]
+have! {
+    values_can_be_serialized: serde::Serialize;
+    MessageId IdText HexText DialectText Snowflake Session SessionHash SessionType
+}
+
+#[cfg(feature = "serde")]
+have! {
+    values_that_know_their_layout_can_be_deserialized: serde::de::DeserializeOwned;
+    MessageId Session SessionHash SessionType
 }
 
 // A constant reference to a constant. The compiler refuses it for a type with interior mutability.

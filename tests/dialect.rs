@@ -43,7 +43,11 @@ fn rongcloud_ids_of_both_layouts_are_read_and_written() {
         for Known { text, hex, ms, spin, code, hash, session } in known {
             let id = dialect.parse(&text).unwrap();
             assert_eq!((id.timestamp_ms(), id.spin().map(u64::from)), (ms, spin), "{text}");
-            assert_eq!((id.type_code(), id.hash(), dialect.hash(&session)), (code, hash, Some(hash)), "{text}");
+            assert_eq!(
+                (id.type_code(), id.session_hash(), dialect.hash_of(&session)),
+                (code, hash, Some(hash)),
+                "{text}"
+            );
             assert_eq!((id.to_hex().as_str(), dialect.to_text(id).unwrap().as_str()), (&*hex, &*text));
             assert_eq!(DialectId::from_hex(&hex, dialect.layout()), Ok(id));
         }
@@ -56,7 +60,10 @@ fn ids_of_the_standard_layout_are_message_ids_and_those_of_others_are_not() {
         let id = Dialect::RONGCLOUD.parse(&text).unwrap();
         let message = MessageId::try_from(id).unwrap();
         assert_eq!((message.timestamp_ms(), Some(message.spin())), (id.timestamp_ms(), id.spin()));
-        assert_eq!((message.session_type().to_u8(), message.session_hash().to_u32()), (id.type_code(), id.hash()));
+        assert_eq!(
+            (message.session_type().to_u8(), message.session_hash().to_u32()),
+            (id.type_code(), id.session_hash())
+        );
         assert!(message.is_in(Dialect::RONGCLOUD.session(SessionType::from_u8(code).unwrap(), &session).unwrap()));
         assert_eq!((DialectId::from(message), message.to_bytes()), (id, id.to_bytes()));
     }
@@ -102,13 +109,15 @@ fn each_bit_is_in_every_form_and_in_one_field() {
         for layout in [Layout::STANDARD, Layout::RONGCLOUD_V1, ours] {
             let id = DialectId::from_u128(bits, layout).unwrap();
             let stamp = u128::from(id.timestamp_ms()) << layout.spin_bits() | u128::from(id.spin().unwrap_or(0));
-            let session = u128::from(id.type_code()) << layout.hash_bits() | u128::from(id.hash());
+            let session = u128::from(id.type_code()) << layout.hash_bits() | u128::from(id.session_hash());
             assert_eq!(stamp << layout.type_bits() << layout.hash_bits() | session, bits);
             assert_eq!(id.spin().is_none(), layout.spin_bits() == 0);
             assert_eq!((id.layout(), id.to_u128(), u128::from(id)), (layout, bits, bits));
             assert_eq!(DialectId::from_bytes(id.to_bytes(), layout), id);
             assert_eq!(DialectId::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 10]>::from(id), &id.to_bytes()[..]), (id.to_bytes(), &bits.to_be_bytes()[6..]));
+            #[cfg(feature = "std")]
+            assert_eq!(Vec::from(id), id.to_bytes());
             let hex = format!("{bits:020x}");
             assert_eq!(
                 (id.to_hex().as_str(), format!("{id:x}"), format!("{id:#x}")),
@@ -152,7 +161,7 @@ fn the_order_is_that_of_the_bits_and_agrees_with_equality() {
 fn the_time_converts_to_a_system_time() {
     let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!((since_1970, since_1970.as_millis()), (id.since_epoch(), 1_499_141_156_189));
+    assert_eq!((since_1970, since_1970.as_millis()), (id.since_unix_epoch(), 1_499_141_156_189));
     let longest = Layout::builder().timestamp_bits(48).spin_bits(6).build().unwrap();
     let last = DialectId::from_bytes([0xFF; 10], longest);
     assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(), (1 << 48) - 1);
@@ -235,14 +244,14 @@ fn types_have_the_names_of_their_dialect() {
 #[test]
 fn juggleim_hashes_with_crc_32() {
     let session = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap();
-    assert_eq!(session.hash().to_u32(), 1_427_669);
-    assert_eq!(Dialect::JUGGLEIM.hash("room-42"), Some(4_135_797));
+    assert_eq!(session.session_hash().to_u32(), 1_427_669);
+    assert_eq!(Dialect::JUGGLEIM.hash_of("room-42"), Some(4_135_797));
 }
 
 #[cfg(not(feature = "juggleim"))]
 #[test]
 fn without_the_feature_juggleim_its_dialect_has_no_session() {
-    assert_eq!(Dialect::JUGGLEIM.hash("alice:bob"), None);
+    assert_eq!(Dialect::JUGGLEIM.hash_of("alice:bob"), None);
     let error = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap_err();
     assert!(error.is_without_hash());
     assert_eq!(error.to_string(), "session hash of the dialect is not known");
@@ -257,10 +266,10 @@ fn a_dialect_of_another_layout_is_read_only() {
 
 #[test]
 fn a_dialect_without_a_hash_has_no_session() {
-    let ours = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTUV").unwrap();
+    let ours = Dialect::try_new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTUV").unwrap();
     let error = ours.session(SessionType::PRIVATE, "user9").unwrap_err();
     assert!(error.is_without_hash() && !error.is_layout() && !error.is_read_only());
-    assert_eq!((error.to_string(), ours.hash("user9")), ("session hash of the dialect is not known".into(), None));
+    assert_eq!((error.to_string(), ours.hash_of("user9")), ("session hash of the dialect is not known".into(), None));
 }
 
 #[test]
@@ -268,7 +277,7 @@ fn digits_must_be_32_different_ascii_characters() {
     for (found, shown) in [(b'0', "0"), (b'-', "-"), (b' ', " "), (0xE9, "\\xe9"), (b'\n', "\\n")] {
         let mut digits = *b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
         digits[31] = found;
-        let error = Dialect::new("ours", &digits).unwrap_err();
+        let error = Dialect::try_new("ours", &digits).unwrap_err();
         let expected = format!("expected 32 different printable ASCII digits other than '-', found '{shown}' at 31");
         assert_eq!(error.to_string(), expected);
     }
@@ -294,6 +303,7 @@ fn a_layout_returns_the_settings_that_it_was_built_with() {
     let layout = Layout::builder().timestamp_bits(44).spin_bits(10).type_bits(2).hash_bits(24).build().unwrap();
     let widths = (layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits());
     assert_eq!((widths, layout.is_standard(), layout.name()), ((44, 10, 2, 24), false, None));
+    assert_eq!((layout.to_string(), format!("[{layout:>12}]")), ("44-10-2-24".into(), "[  44-10-2-24]".into()));
     assert_eq!((Layout::STANDARD.is_standard(), Layout::RONGCLOUD_V1.is_standard()), (true, false));
     assert_eq!((Layout::STANDARD.name(), Layout::RONGCLOUD_V1.name()), (Some("standard"), Some("rongcloud-v1")));
 }
@@ -305,16 +315,16 @@ fn a_user_defined_dialect_works_like_the_built_in_ones() {
     let names: Vec<&str> = settings.split(',').collect();
     let types = [(1, names[1]), (2, names[2])];
     let layout = Layout::builder().timestamp_bits(48).spin_bits(0).type_bits(8).hash_bits(24).build().unwrap();
-    let ours = Dialect::new(names[0], b"0123456789ABCDEFGHJKMNPQRSTVWXYZ").unwrap();
-    let ours = ours.with_layout(layout).without_dashes().with_types(&types);
+    let ours = Dialect::try_new(names[0], b"0123456789ABCDEFGHJKMNPQRSTVWXYZ").unwrap();
+    let ours = ours.with_layout(layout).without_dashes().with_type_names(&types);
     let ours = ours.with_hash(|name| name.len() as u32 | 0xAB00_0000);
 
     let last = DialectId::from_bytes([0xFF; 10], layout);
     assert_eq!(
-        (last.timestamp_ms(), last.spin(), last.type_code(), last.hash()),
+        (last.timestamp_ms(), last.spin(), last.type_code(), last.session_hash()),
         ((1 << 48) - 1, None, 255, 0xFF_FFFF)
     );
-    assert_eq!((ours.name(), ours.layout(), ours.hash("four")), ("ours", layout, Some(4)));
+    assert_eq!((ours.name(), ours.layout(), ours.hash_of("four")), ("ours", layout, Some(4)));
     assert_eq!((ours.type_name(2), ours.type_code("direct"), ours.channel_type(2)), (Some("ROOM"), Some(1), None));
     assert_eq!(ours.to_text(last).unwrap(), "ZZZZZZZZZZZZZZZZ");
     assert_eq!(ours.parse("ZZZZZZZZZZZZZZZZ"), Ok(last));
@@ -323,6 +333,109 @@ fn a_user_defined_dialect_works_like_the_built_in_ones() {
     assert_eq!(error.to_string(), "expected one of the dialect's 32 digits, found 'L' at 4");
     let first = ours.to_text(DialectId::from_bytes([0; 10], layout)).unwrap();
     assert_eq!(format!("{ours:?} {first:>20}"), "Dialect(ours)     0000000000000000");
+}
+
+/// The dialect of a chat and its name, as a program reads them from a configuration file.
+#[cfg(feature = "std")]
+mod owned {
+    use std::sync::OnceLock;
+    use std::thread;
+
+    use imid::dialect::OwnedDialect;
+
+    use super::*;
+
+    const CONFIGURATION: &str = r#"{
+        "name": "ours",
+        "digits": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+        "widths": [48, 0, 8, 24],
+        "types": [{"code": 1, "name": "DIRECT"}, {"code": 200, "name": "ROOM"}, {"code": 200, "name": "HALL"}],
+        "channels": [{"code": 1, "name": "PERSON"}]
+    }"#;
+
+    struct Chat {
+        dialect: OwnedDialect,
+    }
+
+    fn borrowed(names: &[(u8, String)]) -> Vec<(u8, &str)> {
+        names.iter().map(|(code, name)| (*code, &**name)).collect()
+    }
+
+    /// Reads a dialect. The names that it reads are dropped when it returns.
+    fn read() -> Chat {
+        let read: Value = serde_json::from_str(CONFIGURATION).unwrap();
+        let names = |field: &str| {
+            let pair = |row: &Value| (row["code"].as_u64().unwrap() as u8, row["name"].as_str().unwrap().to_owned());
+            read[field].as_array().unwrap().iter().map(pair).collect::<Vec<_>>()
+        };
+        let (types, channels) = (names("types"), names("channels"));
+        let width = |at: usize| read["widths"][at].as_u64().unwrap() as u32;
+        let layout = Layout::builder().timestamp_bits(width(0)).spin_bits(width(1)).type_bits(width(2));
+        let digits = read["digits"].as_str().unwrap().as_bytes().try_into().unwrap();
+        let dialect = Dialect::try_new(read["name"].as_str().unwrap(), digits).unwrap();
+        let dialect = dialect.with_layout(layout.hash_bits(width(3)).build().unwrap()).without_dashes();
+        let (types, channels) = (borrowed(&types), borrowed(&channels));
+        let dialect = dialect.with_hash(|name| name.len() as u32).with_type_names(&types).with_channel_types(&channels);
+        Chat { dialect: dialect.into_owned() }
+    }
+
+    fn check(dialect: &Dialect<'_>) {
+        let last = DialectId::from_bytes([0xFF; 10], dialect.layout());
+        assert_eq!((dialect.name(), dialect.layout().to_string()), ("ours", "48-0-8-24".to_owned()));
+        assert_eq!((dialect.type_name(1), dialect.type_name(200)), (Some("DIRECT"), Some("ROOM")));
+        assert_eq!((dialect.type_name(2), dialect.channel_type(1)), (None, Some("PERSON")));
+        assert_eq!((dialect.type_code("hall"), dialect.type_code("person")), (Some(200), Some(1)));
+        assert_eq!((dialect.type_code("group"), dialect.hash_of("four")), (None, Some(4)));
+        assert_eq!(dialect.to_text(last).unwrap(), "ZZZZZZZZZZZZZZZZ");
+        assert_eq!(dialect.parse("ZZZZZZZZZZZZZZZZ"), Ok(last));
+    }
+
+    #[test]
+    fn a_struct_can_keep_a_dialect_whose_names_were_read_at_run_time() {
+        let chat = read();
+        check(&chat.dialect.as_dialect());
+        check(&Dialect::from(&chat.dialect));
+        // It does not borrow, so another thread can have it.
+        thread::spawn(move || check(&chat.dialect.as_dialect())).join().unwrap();
+    }
+
+    #[test]
+    fn a_static_can_keep_a_dialect_whose_names_were_read_at_run_time() {
+        static OURS: OnceLock<OwnedDialect> = OnceLock::new();
+        fn ours() -> Dialect<'static> {
+            OURS.get_or_init(|| read().dialect).as_dialect()
+        }
+        check(&ours());
+        assert_eq!(ours().type_name(1), Some("DIRECT"));
+    }
+
+    #[test]
+    fn an_owned_dialect_can_be_copied_and_printed() {
+        let ours = read().dialect;
+        let (copy, again) = (ours.clone(), ours.as_dialect().into_owned());
+        assert_eq!(format!("{ours:?}"), "OwnedDialect(ours)");
+        drop(ours);
+        check(&copy.as_dialect());
+        check(&again.as_dialect());
+    }
+
+    #[test]
+    fn each_built_in_dialect_stays_the_same_if_it_is_owned() {
+        let all_names = |dialect: &Dialect<'_>| {
+            (0..=u8::MAX)
+                .map(|code| [dialect.type_name(code), dialect.channel_type(code)].map(|name| name.map(str::to_owned)))
+                .collect::<Vec<_>>()
+        };
+        for dialect in Dialect::ALL {
+            let owned = OwnedDialect::from(dialect.clone());
+            let owned = owned.as_dialect();
+            assert_eq!((owned.name(), owned.layout()), (dialect.name(), dialect.layout()));
+            assert_eq!((owned.sorts_by_time(), owned.hash_of("24")), (dialect.sorts_by_time(), dialect.hash_of("24")));
+            assert_eq!(all_names(&owned), all_names(dialect));
+            let id = DialectId::from_u128(0x0123_4567_89AB_CDEF_0123, dialect.layout()).unwrap();
+            assert_eq!(owned.to_text(id), dialect.to_text(id));
+        }
+    }
 }
 
 #[test]
@@ -337,6 +450,7 @@ fn a_built_in_dialect_is_found_by_its_name() {
 
 #[test]
 fn an_id_with_its_layout_is_small() {
+    assert!(size_of::<Dialect>() < 400, "the documentation of `as_dialect` has this bound");
     assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (32, 4));
     assert_eq!(size_of::<imid::dialect::DialectError>(), 40);
 }

@@ -13,7 +13,7 @@ use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::snowflake::{self, Layout, LayoutError, Snowflake};
-use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec};
+use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec, dialect};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -102,7 +102,7 @@ fn a_text_that_is_too_short_ends_before_the_white_space() {
 }
 
 #[test]
-fn a_uuid_error_names_the_field_that_no_view_has() {
+fn a_uuid_error_names_the_wrong_field() {
     let example = u128::from_be_bytes(MessageId::parse("EUNC-Q8QJ-22GH-T3DD").unwrap().to_uuid_bytes());
     for (change, words, kind) in [
         (3 << 76, "expected a UUID of version 7, found version 4", [true, false, false, false]),
@@ -217,11 +217,11 @@ fn a_range_of_times_says_why_it_has_no_ids() {
     let words = |error: TimeRangeError| (error.to_string(), error.is_empty());
     assert_eq!(
         words(MessageId::range(5..5).unwrap_err()),
-        ("expected a range of at least 1 ms, found 5..5".to_owned(), true)
+        ("expected a range of at least 1 ms, found 5..5 ms".to_owned(), true)
     );
     assert_eq!(
         words(MessageId::range((Bound::Included(8), Bound::Excluded(5))).unwrap_err()),
-        ("expected a range of at least 1 ms, found 8..5".to_owned(), true)
+        ("expected a range of at least 1 ms, found 8..5 ms".to_owned(), true)
     );
     assert_eq!(
         words(MessageId::range(..=1 << 42).unwrap_err()),
@@ -292,6 +292,33 @@ sizes! {
     "snowflake::LayoutError" LayoutError: 40,
 }
 
+/// `errors_are_small` finds the errors by their names.
+#[test]
+fn the_name_of_each_public_error_ends_with_error() {
+    let mut seen = 0;
+    for source in files("src") {
+        let mut derives = "";
+        for line in source.lines() {
+            let declared = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
+            match declared {
+                _ if line.starts_with("#[derive(") => derives = line,
+                Some(rest) if derives.contains("Error") => {
+                    let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                    assert!(name.ends_with("Error"), "{name}");
+                    seen += 1;
+                }
+                _ => {}
+            }
+            // The attribute belongs to the next item.
+            if ["pub", "enum", "struct"].iter().any(|item| line.starts_with(item)) {
+                derives = "";
+            }
+        }
+        assert!(!source.contains("error::Error for "), "an error that is not derived is not found");
+    }
+    assert_eq!(seen, public::types().iter().filter(|name| name.ends_with("Error")).count());
+}
+
 /// The words of an error are in its `#[error("...")]`. For each of them, a line of a test must have the same words. The
 /// line can have any text in place of the parts in braces.
 #[test]
@@ -348,4 +375,12 @@ fn errors_have_no_hidden_source() {
     // The message of the time range error is already that of the range error inside it.
     assert!(alone(&MessageId::range(1 << 43..).unwrap_err()));
     assert!(alone(&"".parse::<SessionType>().unwrap_err()));
+    assert!(alone(&codec::decode_lines(b"?", b',', &mut [MessageId::MIN]).unwrap_err()));
+    assert!(alone(&MessageId::from_uuid_bytes([0xFF; 16]).unwrap_err()));
+    let late = 0xFFFF_FFFF_FFFF_7000_8000_0000_0000_0000_u128;
+    assert!(alone(&MessageId::from_uuid_bytes(late.to_be_bytes()).unwrap_err()));
+    assert!(alone(&dialect::Layout::builder().hash_bits(33).build().unwrap_err()));
+    assert!(alone(&dialect::Layout::builder().hash_bits(21).build().unwrap_err()));
+    assert!(alone(&Layout::builder().tick_bits(49).build().unwrap_err()));
+    assert!(alone(&Layout::TWITTER.first_at(0).unwrap_err()));
 }

@@ -29,7 +29,12 @@ fn fields_are_those_of_the_document() {
     let id = |bit: &str| MessageId::from_u128(1 << number::<u32>(bit)).expect("80 bits");
     let fields = |id: MessageId| {
         let session = id.session();
-        [id.timestamp_ms(), id.spin().into(), session.session_type().to_u8().into(), session.hash().to_u32().into()]
+        [
+            id.timestamp_ms(),
+            id.spin().into(),
+            session.session_type().to_u8().into(),
+            session.session_hash().to_u32().into(),
+        ]
     };
     for (at, row) in tops.iter().enumerate() {
         let (top, bottom) = row[1].split_once(" to ").expect("two bits");

@@ -5,6 +5,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::ops::Bound;
 
+use imid::dialect::Dialect;
 use imid::{MessageId, Parts, Session, SessionHash, SessionType, message_id};
 use proptest::prelude::*;
 
@@ -129,7 +130,8 @@ fn from_and_into_agree_with_the_named_conversions() {
 fn owned_strings_and_bytes_convert_in_both_directions() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(MessageId::try_from(String::from(id)), Ok(id));
-    assert_eq!(MessageId::try_from(id.to_bytes().to_vec()), Ok(id));
+    assert_eq!(Vec::from(id), id.to_bytes());
+    assert_eq!(MessageId::try_from(Vec::from(id)), Ok(id));
     assert_eq!(String::from(id.to_text()), "F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(String::from(id.to_hex()), "687e79a4bee2acfc856b");
     assert!(MessageId::try_from(String::new()).is_err());
@@ -169,7 +171,29 @@ fn a_text_on_the_stack_is_like_str() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     is_like_str(id.to_text(), "F3Z9-MB7Y-WCQH-T3DD");
     is_like_str(id.to_hex(), "687e79a4bee2acfc856b");
+    is_like_str(Dialect::JUGGLEIM.to_text(id).unwrap(), "pb9hvkf86lyr3bmm");
     assert_eq!(id.to_text().len(), 19);
+}
+
+#[test]
+fn texts_on_the_stack_have_the_order_of_str() {
+    fn same<T: Ord + AsRef<str>>(texts: &[T; 4]) {
+        for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a, b))) {
+            assert_eq!(a.cmp(b), a.as_ref().cmp(b.as_ref()), "{} and {}", a.as_ref(), b.as_ref());
+        }
+    }
+    let ids = [MessageId::MIN, MessageId::MAX, message_id!("F3Z9-MB7Y-WCQH-T3DD"), message_id!("2222-2222-2222-2223")];
+    same(&ids.map(MessageId::to_text));
+    same(&ids.map(MessageId::to_hex));
+    same(&ids.map(|id| Dialect::JUGGLEIM.to_text(id).unwrap()));
+    // The texts of dialects have different lengths.
+    let (dashed, short) = (Dialect::STANDARD, Dialect::STANDARD.without_dashes());
+    same(&[
+        dashed.to_text(ids[0]).unwrap(),
+        short.to_text(ids[0]).unwrap(),
+        dashed.to_text(ids[1]).unwrap(),
+        short.to_text(ids[1]).unwrap(),
+    ]);
 }
 
 #[cfg(feature = "std")]
@@ -185,7 +209,7 @@ fn a_text_on_the_stack_is_compared_with_a_string() {
     let id = message_id!("F3Z9-MB7Y-WCQH-T3DD");
     is_compared(id.to_text());
     is_compared(id.to_hex());
-    is_compared(imid::dialect::Dialect::JUGGLEIM.to_text(id).unwrap());
+    is_compared(Dialect::JUGGLEIM.to_text(id).unwrap());
 }
 
 #[cfg(feature = "std")]

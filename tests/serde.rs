@@ -1,6 +1,7 @@
 //! Values through serde: text in human-readable formats, bits in binary formats.
 #![cfg(feature = "serde")]
 
+use imid::dialect::Dialect;
 use imid::snowflake::Layout;
 use imid::{MessageId, Session, SessionHash, SessionType, message_id};
 use serde::Serialize;
@@ -52,7 +53,7 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
 }
 
 #[test]
-fn a_buffer_of_serde_says_that_it_is_for_people_and_may_hold_the_bytes_of_a_binary_format() {
+fn bytes_in_a_human_readable_buffer_of_serde_are_read_as_in_a_binary_format() {
     fn bytes(bytes: &[u8]) -> Result<MessageId, Error> {
         MessageId::deserialize(BytesDeserializer::new(bytes))
     }
@@ -79,6 +80,15 @@ fn only_the_strict_text_is_read() {
     assert_de_tokens_error::<Readable<MessageId>>(&[Token::Str("f3z9-mb7y-wcqh-t3dd")], error);
     let error = "invalid type: integer `5`, expected a message ID of 19 characters at line 1 column 1";
     assert_eq!(json_error::<MessageId>("5"), error);
+}
+
+#[test]
+fn a_text_on_the_stack_is_a_string_in_all_formats() {
+    let text = Token::Str("F3Z9-MB7Y-WCQH-T3DD");
+    assert_ser_tokens(&ID.to_text().readable(), &[text]);
+    assert_ser_tokens(&ID.to_text().compact(), &[text]);
+    assert_ser_tokens(&ID.to_hex().compact(), &[Token::Str("687e79a4bee2acfc856b")]);
+    assert_ser_tokens(&Dialect::JUGGLEIM.to_text(ID).unwrap().compact(), &[Token::Str("pb9hvkf86lyr3bmm")]);
 }
 
 #[test]

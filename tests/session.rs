@@ -79,15 +79,29 @@ fn each_code_is_read_and_other_numbers_are_refused() {
 fn a_session_is_its_type_and_its_hash() {
     let room = Session::new(SessionType::GROUP, "room-42");
     assert_eq!(room.session_type(), SessionType::GROUP);
-    assert_eq!(room.hash(), SessionHash::of("room-42"));
+    assert_eq!(room.session_hash(), SessionHash::of("room-42"));
     assert_eq!(Session::from_parts(SessionType::MIN, SessionHash::MIN), Session::MIN);
     assert_eq!(Session::from_parts(SessionType::MAX, SessionHash::MAX), Session::MAX);
     assert_eq!(room.to_u32(), (3 << 22) + 3_966_315);
     assert_eq!(Session::from_u32(room.to_u32()), Ok(room));
-    assert_eq!(Session::from_parts(room.session_type(), room.hash()), room);
+    assert_eq!(Session::from_parts(room.session_type(), room.session_hash()), room);
     assert_ne!(Session::new(SessionType::CHATROOM, "room-42"), room);
     assert_eq!(format!("{room:?}"), "Session(GROUP, 3966315)");
-    assert_eq!(format!("{:?}", room.hash()), "SessionHash(3966315)");
+    assert_eq!(format!("{:?}", room.session_hash()), "SessionHash(3966315)");
+}
+
+#[test]
+fn values_are_formatted_in_hex_as_their_integers() {
+    for bits in [0, 1, 0x0FC_856B, Session::MAX.to_u32()] {
+        let session = Session::from_u32(bits).unwrap_or_default();
+        let (hash, code) = (session.session_hash(), session.session_type());
+        assert_eq!(
+            (session.to_u32(), format!("{session:x} {session:#010X}")),
+            (bits, format!("{bits:x} {bits:#010X}"))
+        );
+        assert_eq!(format!("{hash:x} {hash:06X}"), format!("{0:x} {0:06X}", hash.to_u32()));
+        assert_eq!(format!("{code:x} {code:#X}"), format!("{0:x} {0:#X}", code.to_u8()));
+    }
 }
 
 #[test]
@@ -104,9 +118,9 @@ fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
 }
 
 #[test]
-fn equal_hashes_are_a_hint_and_not_a_proof() {
+fn two_sessions_can_have_equal_hashes() {
     // The documented birthday bound: 2,400 names share a hash with probability 1/2. 20,000 names almost certainly do.
-    let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::hash).collect();
+    let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::session_hash).collect();
     assert!((19_900..20_000).contains(&hashes.len()), "{}", hashes.len());
 }
 
@@ -204,7 +218,7 @@ proptest! {
         let hash = SessionHash::of(&name);
         prop_assert!(hash.to_u32() <= SessionHash::MAX.to_u32());
         prop_assert_eq!(SessionHash::from_u32(hash.to_u32()), Ok(hash));
-        prop_assert_eq!(Session::new(SessionType::RTC, &name).hash(), hash);
+        prop_assert_eq!(Session::new(SessionType::RTC, &name).session_hash(), hash);
     }
 
     #[test]

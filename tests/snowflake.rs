@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::time::Duration;
 
+#[cfg(target_has_atomic = "64")]
+use imid::snowflake::Preset;
 use imid::snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
 use serde_json::Value;
 
@@ -45,7 +47,7 @@ fn known_ids_are_read_and_written() {
             assert_eq!(u64::from(id.worker()), low.unwrap_or(number("node")), "{text}");
             if let Some(ns) = row["unix_ns"].as_str() {
                 assert_eq!(
-                    (id.since_epoch().as_nanos().to_string().as_str(), id.tick()),
+                    (id.since_unix_epoch().as_nanos().to_string().as_str(), id.tick()),
                     (ns, number("tick") - 1_288_834_974_288)
                 );
             }
@@ -68,6 +70,8 @@ fn each_form_converts_back_to_the_same_id() {
             assert_eq!(Snowflake::from_bytes(id.to_bytes(), layout), id);
             assert_eq!(Snowflake::from_slice(&id.to_bytes(), layout), Ok(id));
             assert_eq!((<[u8; 8]>::from(id), id.to_bytes()), (bits.to_be_bytes(), bits.to_be_bytes()));
+            #[cfg(feature = "std")]
+            assert_eq!(Vec::from(id), id.to_bytes());
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
             let hex = format!("{bits:016x}");
             assert_eq!(
@@ -101,7 +105,7 @@ fn the_time_converts_to_a_system_time() {
     let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
-    assert_eq!(id.since_epoch().as_millis(), id.timestamp_ms().into());
+    assert_eq!(id.since_unix_epoch().as_millis(), id.timestamp_ms().into());
     assert_eq!(String::from(id), "0632eb19de09b007");
 }
 
@@ -113,13 +117,13 @@ fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
     let epoch = Duration::from_nanos((latest_ns - ((1 << 47) - 1) * tick.as_nanos()) as u64);
     let layout = |epoch| Layout::builder().tick_bits(47).node_bits(5).tick(tick).epoch(epoch).build();
     let last = Snowflake::from_u64(u64::MAX, layout(epoch).unwrap());
-    assert_eq!((last.since_epoch().as_nanos(), last.timestamp_ms()), (latest_ns, 253_402_300_799_999));
+    assert_eq!((last.since_unix_epoch().as_nanos(), last.timestamp_ms()), (latest_ns, 253_402_300_799_999));
     assert_eq!(
         layout(epoch + Duration::from_nanos(1)).unwrap_err().to_string(),
         "expected a last time of 0 to 253402300799999 ms, found 253402300800000"
     );
     #[cfg(feature = "std")]
-    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_epoch());
+    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_unix_epoch());
 }
 
 #[test]
@@ -300,11 +304,8 @@ fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_
 fn a_user_defined_layout_must_fill_64_bits() {
     let ours = Layout::builder;
     let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
-    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
-    assert_eq!(
-        error(ours().tick_bits(42).sequence_bits(13)),
-        "expected fields of 64 bits, or of 63 below a sign bit, found 65"
-    );
+    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 63 or 64 bits in all, found 62");
+    assert_eq!(error(ours().tick_bits(42).sequence_bits(13)), "expected fields of 63 or 64 bits in all, found 65");
     assert_eq!(error(ours().tick_bits(49).node_bits(3)), "expected a tick of 1 to 48 bits, found 49");
     assert_eq!(error(ours().tick_bits(0).node_bits(32).sequence_bits(32)), "expected a tick of 1 to 48 bits, found 0");
     assert_eq!(error(ours().node_bits(33)), "expected a node of 1 to 32 bits, found 33");
@@ -369,6 +370,16 @@ fn a_built_in_layout_is_found_by_its_name() {
     }
     assert_eq!(Layout::named("frost"), None);
     assert_eq!(format!("{:?}", Layout::LEAF.parse("5").unwrap()), "Snowflake(leaf, 5)");
+}
+
+#[cfg(target_has_atomic = "64")]
+#[test]
+fn a_built_in_preset_is_found_by_the_name_of_its_layout() {
+    assert_eq!(Preset::ALL.len(), Layout::ALL.len());
+    for preset in Preset::ALL {
+        assert_eq!(preset.layout().name().and_then(Preset::named), Some(*preset));
+    }
+    assert_eq!((Preset::named("leaf"), Preset::named("frost")), (Some(Preset::LEAF), None));
 }
 
 #[test]

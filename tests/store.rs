@@ -10,7 +10,7 @@ const DAY_MS: u64 = 86_400_000;
 const LAST_MS: u64 = MessageId::TIMESTAMP_MAX;
 
 fn buckets(days: u16) -> Buckets {
-    Buckets::days(NonZeroU16::new(days).expect("not zero"))
+    Buckets::from_days(NonZeroU16::new(days).expect("not zero"))
 }
 
 /// Any ID, more often near the ends of the time range and near midnight than elsewhere.

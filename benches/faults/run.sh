@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the table of faults as Markdown. Needs Debian's libfaketime, and installs it where it is missing and may be.
+# Prints the table of faults as Markdown. Needs libfaketime. If it is missing, installs it with apt-get, which needs root.
 #
 #   benches/faults/run.sh            every peer, about half an hour
 #   benches/faults/run.sh imid       the peers whose names start with this
@@ -14,5 +14,5 @@ if [ -z "$(library)" ]; then
     apt-get install -y faketime >&2
 fi
 cargo build --release --quiet
-# Outcomes in full go to a log beside the binary: the table has the words only.
+# The full outcomes go to target/outcomes.log.
 exec target/release/imid-faults "$(library)" "$@" 2>target/outcomes.log

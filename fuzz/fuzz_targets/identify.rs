@@ -113,7 +113,8 @@ fn value(candidate: &Candidate) -> u128 {
             let layout = dialect.layout();
             assert_eq!((id.layout(), MessageId::try_from(*id).is_ok()), (layout, layout.is_standard()));
             let stamp = u128::from(id.timestamp_ms()) << layout.spin_bits() | u128::from(id.spin().unwrap_or(0));
-            (stamp << layout.type_bits() | u128::from(id.type_code())) << layout.hash_bits() | u128::from(id.hash())
+            (stamp << layout.type_bits() | u128::from(id.type_code())) << layout.hash_bits()
+                | u128::from(id.session_hash())
         }
         Candidate::Snowflake(id) => {
             lies_within_its_time(*id);

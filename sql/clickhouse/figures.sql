@@ -1,6 +1,6 @@
 -- The figures of ClickHouse in docs/STORES.md. ../figures.py runs this file and explains its headers.
 
--- make: An ID each 4 ms, with spins and sessions that look random.
+-- make: One ID every 4 ms, with spins and sessions that look random.
 CREATE TABLE ids ENGINE = MergeTree ORDER BY i AS SELECT number + 1 AS i, imid_from_integer(bitShiftLeft(toUInt128(1763665800000 + i * 4), 38)
   + bitShiftLeft(bitAnd(i * 997, 4095), 26) + bitAnd(i * 48271, 67108863)) AS id, imid_text(id) AS letters, imid_uuid(id) AS view,
   generateUUIDv4() AS random_view FROM numbers(:rows);

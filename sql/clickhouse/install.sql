@@ -16,7 +16,7 @@
 -- bytes, and the result is another ID or none. ClickHouse sorts a UUID by its second half, so a UUID view does not have the
 -- order of IDs there.
 
--- A helper: 0 if it is valid, and else an error with the message. Unlike throwIf, toUInt8 of a constant is a constant.
+-- A helper: 0 if it is valid, otherwise an error with the message. Unlike throwIf, toUInt8 of a constant is a constant.
 CREATE OR REPLACE FUNCTION imid_zero_or_error AS (is_valid, message) -> toUInt8(if(is_valid, '0', message));
 
 -- The 80 bits as a number, and back.
@@ -77,8 +77,8 @@ CREATE OR REPLACE FUNCTION imid_bits AS (letters, place) ->
 CREATE OR REPLACE FUNCTION imid_bytes AS (letters) -> imid_from_integer(
   bitShiftLeft(toUInt128(imid_bits(letters, 1)), 40) + imid_bits(letters, 11)
   + imid_zero_or_error(imid_is_text(letters), concat('expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "', letters, '"')));
--- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs of before spring 2018 have
--- another layout: their first digit is 9 or less, and their fields here are wrong.
+-- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs from before spring 2018
+-- have another layout: their first digit is 9 or less, and these functions return wrong fields for them.
 CREATE OR REPLACE FUNCTION imid_from_rongcloud AS (letters) ->
   imid_bytes(translate(if(imid_zero_or_error(match(letters, '^[0-9A-V]{4}(-[0-9A-V]{4}){3}$'),
   concat('expected a message ID of RongCloud such as BS4A-5FKA-QC0J-8P24, found "', letters, '"')) = 0, letters, ''),

@@ -56,7 +56,8 @@ SELECT concat('ok: buckets', left('', throwIf(count() > 0, 'buckets differ'))) F
   WHERE id NOT BETWEEN imid_bucket_first(imid_bucket(id, days), days) AND imid_bucket_last(imid_bucket(id, days), days)
   OR imid_bucket(imid_bucket_first(imid_bucket(id, days), days), days) != imid_bucket(id, days)
   OR imid_bucket(imid_bucket_last(imid_bucket(id, days), days), days) != imid_bucket(id, days);
--- What an ID must not be converted with: both drop zero bytes at the end. If they no longer do, the head of install.sql is wrong.
+-- Two conversions that must not be used for IDs, because they drop zero bytes at the end. If they keep them now, the head of
+-- install.sql is wrong.
 SELECT concat('ok: FixedString::String and reinterpretAsString drop zero bytes at the end', left('', throwIf(
   (sum(length(id::String) != 10), sum(length(reinterpretAsString(id)) != 10)) != (sum(substring(hex(id), 19) = '00'), sum(substring(hex(id), 19) = '00')),
   'they do not'))) FROM imid_test.ids;

@@ -1,6 +1,6 @@
 -- The figures of DuckDB in docs/STORES.md. ../figures.py runs this file and explains its headers.
 
--- make: An ID each 4 ms, with spins and sessions that look random.
+-- make: One ID every 4 ms, with spins and sessions that look random.
 CREATE TABLE ids AS SELECT i, imid_from_integer(((1763665800000 + i * 4)::UHUGEINT << 38) | ((((i * 997) & 4095) << 26)
   | ((i * 48271) & 67108863))::UHUGEINT) AS id FROM range(1, :rows + 1) AS made(i);
 CREATE TABLE forms AS SELECT i, id, imid_text(id) AS letters, imid_uuid(id) AS view, uuid() AS random_view FROM ids;
@@ -89,7 +89,7 @@ SELECT max(imid_uuid(id)) FROM some_ids;
 -- function: imid_from_uuid
 SELECT max(imid_from_uuid(view)) FROM some_ids;
 
--- make: Each macro is a long expression, and DuckDB prepares it anew for each row of VALUES.
+-- make: Each macro is a long expression, and DuckDB prepares it again for each row of VALUES.
 CREATE TABLE from_values (id BLOB);
 CREATE TABLE with_session (id BLOB, session INTEGER AS (imid_session(id)));
 -- values: insert 1,000 rows of VALUES, unhex('...')

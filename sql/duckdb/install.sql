@@ -64,8 +64,8 @@ CREATE OR REPLACE MACRO imid_bytes(letters) AS CASE WHEN imid_is_text(letters) T
     | (imid_digit_value(letters, 18) << 5) | imid_digit_value(letters, 19))
   WHEN letters IS NOT NULL
   THEN error('expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "' || letters || '"') END;
--- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs of before spring 2018 have
--- another layout: their first digit is 9 or less, and their fields here are wrong.
+-- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs from before spring 2018
+-- have another layout: their first digit is 9 or less, and these functions return wrong fields for them.
 CREATE OR REPLACE MACRO imid_from_rongcloud(letters) AS
   CASE WHEN regexp_full_match(letters, '[0-9A-V]{4}(-[0-9A-V]{4}){3}')
   THEN imid_bytes(translate(letters, '0123456789ABCDEFGHIJKLMNOPQRSTUV', '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'))

@@ -1,6 +1,6 @@
 -- The figures of MariaDB in docs/STORES.md. ../figures.py runs this file and explains its headers.
 
--- make: An ID each 4 ms, with spins and sessions that look random. The buffer pool is that of a small server. The texts are from a table of 1024 pairs of digits, because stored
+-- make: One ID every 4 ms, with spins and sessions that look random. The buffer pool is that of a small server. The texts are from a table of 1024 pairs of digits, because stored
 -- functions are slow.
 SET GLOBAL innodb_buffer_pool_size = 1073741824;
 CREATE TABLE pairs (value INT PRIMARY KEY, digits CHAR(2) CHARACTER SET ascii);

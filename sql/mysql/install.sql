@@ -109,8 +109,8 @@ BEGIN
   RETURN imid_join(imid_bits(LEFT(letters, 9)), imid_bits(RIGHT(letters, 9)));
 END //
 
--- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs of before spring 2018 have
--- another layout: their first digit is 9 or less, and their fields here are wrong.
+-- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs from before spring 2018
+-- have another layout: their first digit is 9 or less, and these functions return wrong fields for them.
 CREATE FUNCTION imid_from_rongcloud(letters TEXT CHARACTER SET utf8mb4) RETURNS BINARY(10) DETERMINISTIC NO SQL
 BEGIN
   DECLARE place INT DEFAULT 1;

@@ -1,5 +1,5 @@
--- Compares the functions with rows that the library wrote: see tests/stores/src/bin/rows.rs. The client replaces nothing, so
--- ci/stores.sh puts the path of the file in place of $ROWS.
+-- Compares the functions with rows that the library wrote: see tests/stores/src/bin/rows.rs. The client has no variables for
+-- paths, so ci/stores.sh replaces $ROWS with the path of the file.
 CREATE TEMPORARY TABLE written (n BIGINT, id BINARY(10) PRIMARY KEY, letters CHAR(19) CHARACTER SET ascii COLLATE ascii_bin,
   view CHAR(36) CHARACTER SET ascii, ms BIGINT, spin INT, type INT, hash INT, session INT, bucket INT);
 LOAD DATA LOCAL INFILE '$ROWS' INTO TABLE written FIELDS TERMINATED BY ','

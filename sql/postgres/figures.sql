@@ -1,6 +1,6 @@
 -- The figures of PostgreSQL in docs/STORES.md. ../figures.py runs this file and explains its headers.
 
--- make: An ID each 4 ms, with spins and sessions that look random.
+-- make: One ID every 4 ms, with spins and sessions that look random.
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET synchronize_seqscans = off;

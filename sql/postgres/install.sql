@@ -8,10 +8,9 @@
 -- As usual in PostgreSQL, NULL gives NULL and a text that is not an ID is an error (22P02). Functions of bytes do not check
 -- the length, so that they are fast: a column has CHECK (imid_is_bytes(id)).
 --
--- Each function of an ID is one expression, which PostgreSQL puts in place of the call. The bodies are expressions (RETURN) and
--- not strings, so that they do not depend on search_path: PostgreSQL 17 and later empty it for CREATE INDEX and ANALYZE, and pg_restore
--- empties it too. PostgreSQL evaluates <<, >>, & and |
--- from left to right with equal precedence, so each of them is in parentheses.
+-- Each function of an ID is one expression, which PostgreSQL inlines. The bodies are expressions (RETURN) and not strings, so
+-- that they do not depend on search_path: PostgreSQL 17 and later empty it for CREATE INDEX and ANALYZE, and pg_restore empties
+-- it too. PostgreSQL evaluates <<, >>, & and | from left to right with equal precedence, so each of them is in parentheses.
 --
 -- imid_generate mints IDs. IT NEEDS A LANE THAT NOBODY ELSE HOLDS. See "New IDs" at the end of this file before you use it.
 -- An application that has the library should mint with the library.
@@ -19,7 +18,7 @@
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Errors and helpers.
 
--- Raises an error. It is IMMUTABLE so that functions with it can be put in place.
+-- Raises an error. It is IMMUTABLE, so that PostgreSQL can inline the functions that call it.
 CREATE OR REPLACE FUNCTION imid_refuse(wanted text, given text) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -143,8 +142,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
       | (imid_digit_value(letters, 17) << 5) | imid_digit_value(letters, 18))
   WHEN letters IS NOT NULL THEN imid_refuse('a message ID such as EUNC-Q8QJ-22GH-T3DD', letters) END;
 
--- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs of before spring 2018 have
--- another layout: their first digit is 9 or less, and their fields here are wrong.
+-- Reads RongCloud's text, which has other digits (0 to 9 and A to V) for the same 80 bits. IDs from before spring 2018
+-- have another layout: their first digit is 9 or less, and these functions return wrong fields for them.
 CREATE OR REPLACE FUNCTION imid_from_rongcloud(letters text) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN letters COLLATE "C" ~ '^[0-9A-V]{4}(-[0-9A-V]{4}){3}$'
@@ -216,12 +215,12 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 --
 -- Unique, if all of these hold:
 --   - No generator of the library and no other database mints in this lane, or in a lane that overlaps it, for a session that this
---     database mints for. Give the lane out by hand. imid-lease hands out all lanes of its space, so with imid-lease
+--     database mints for. Reserve the lane by hand. imid-lease uses all lanes of its space, so with imid-lease
 --     use imid_generate only for sessions that nobody else mints for.
 --   - The sequence of the lane keeps its state. Nobody sets it back, drops it, or changes its CACHE.
 --   - An ID leaves the database only after the commit of its transaction, with synchronous_commit on.
 --   - Before a copy of the database mints (a restored backup, a promoted asynchronous or logical replica), imid_raise_lane moves its
---     lane past the last ID that the old database has minted. Only one of the two goes on.
+--     lane past the last ID that the old database has minted. Then only one of the two mints.
 --
 -- Under these conditions the clock does not matter: an ID is always greater than the one before it in its lane, in all
 -- sessions and transactions of the database, whether the clock stands still, steps back or the server was restarted. If
@@ -295,7 +294,7 @@ BEGIN
   BEGIN
     PERFORM pg_advisory_xact_lock(1768778084, (state::oid::bigint & 2147483647)::integer);
     stamp := nextval(state);
-    -- In a new millisecond the counter goes on where it was, so that all counters are used alike.
+    -- In a new millisecond the counter continues from its last value, so that all values are used equally often.
     IF stamp >> (12 - bits) < ms THEN
       stamp := (ms << (12 - bits)) | (stamp & ((1 << (12 - bits)) - 1));
       PERFORM setval(state, stamp);

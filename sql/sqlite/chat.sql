@@ -1,6 +1,6 @@
 -- A chat in SQLite 3.43 or later. ../chat.py runs this file and compares each answer with a recount.
 
--- schema: Then install.sql adds its columns, such as imid_session and imid_text.
+-- schema: After this, install.sql adds its columns, such as imid_session and imid_text.
 CREATE TABLE messages (
   id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10),
   room TEXT NOT NULL,

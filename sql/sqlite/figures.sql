@@ -1,6 +1,6 @@
 -- The figures of SQLite in docs/STORES.md. ../figures.py runs this file and explains its headers.
 
--- make: An ID each 4 ms, with spins and sessions that look random. text_of is a function of the runner.
+-- make: One ID every 4 ms, with spins and sessions that look random. text_of is a function of the runner.
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE ids AS WITH RECURSIVE made(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM made WHERE i < :rows)

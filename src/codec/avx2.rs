@@ -6,7 +6,7 @@
 //!
 //! SSE2, which every x86-64 processor has, was measured too. It is hardly faster than the safe code, because it cannot
 //! shuffle bytes. Processors with SSSE3 but without AVX2 are old or small.
-#![allow(unsafe_code, reason = "instructions that not every processor has, and their loads and stores")]
+#![allow(unsafe_code, reason = "the instructions need a check of the processor, and load and store through pointers")]
 
 use core::arch::x86_64::{
     __m128i, _mm_cvtsi128_si32, _mm_extract_epi64, _mm_loadu_si128, _mm_set_epi64x, _mm_storeu_si128,

@@ -48,6 +48,15 @@ impl TryFrom<Vec<u8>> for MessageId {
     }
 }
 
+/// Returns the 10 [bytes](MessageId::to_bytes).
+#[cfg(feature = "std")]
+impl From<MessageId> for Vec<u8> {
+    #[inline]
+    fn from(id: MessageId) -> Self {
+        id.to_bytes().into()
+    }
+}
+
 /// Writes the [bytes](MessageId::to_bytes) of each ID. Returns how many: the length of the shorter slice.
 ///
 /// ```

@@ -1,8 +1,7 @@
 //! Forces the codec to use AVX2 or not to use it.
 //!
-//! Unit tests always have this module. Benches and fuzz targets have it if all crates are compiled with
-//! `--cfg imid_levels`.
-#![cfg_attr(not(imid_levels), allow(unreachable_pub, reason = "public for benches and fuzz targets alone"))]
+//! This module exists in unit tests, and with `--cfg imid_levels` also for benches and fuzz targets.
+#![cfg_attr(not(imid_levels), allow(unreachable_pub, reason = "only benches and fuzz targets use it from outside"))]
 
 use core::cell::Cell;
 

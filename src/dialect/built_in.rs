@@ -10,15 +10,15 @@ use crate::session::SessionType;
 impl Dialect<'static> {
     /// imid's own dialect: the text form of [`MessageId`](crate::MessageId).
     pub const STANDARD: Self =
-        Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_types(&RONGCLOUD_TYPES);
+        Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_type_names(&RONGCLOUD_TYPES);
 
     /// RongCloud's dialect since spring 2018: the standard layout in base32hex. The hash is the low 22 bits of Java's
     /// `hashCode` of the addressed target (the receiver, the group, the chat room), so the two directions of a private
     /// conversation have different hashes.
     pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
         .with_hash(hash::java)
-        .with_types(&RONGCLOUD_TYPES)
-        .with_channels(&RONGCLOUD_CHANNELS);
+        .with_type_names(&RONGCLOUD_TYPES)
+        .with_channel_types(&RONGCLOUD_CHANNELS);
 
     /// RongCloud's dialect until spring 2018: 43 bits of time, no counter, 5 bits of type, all 32 bits of Java's
     /// `hashCode`. It is read only: no generator mints such IDs.
@@ -35,7 +35,7 @@ impl Dialect<'static> {
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)
             .without_dashes()
-            .with_types(&JUGGLEIM_TYPES);
+            .with_type_names(&JUGGLEIM_TYPES);
         #[cfg(feature = "juggleim")]
         let dialect = dialect.with_hash(hash::crc32);
         dialect

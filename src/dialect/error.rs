@@ -1,8 +1,9 @@
 //! Errors of dialects, and of IDs that do not fit a dialect.
 
 use core::ascii;
-use core::fmt;
+use core::fmt::{self, Write};
 
+use arrayvec::ArrayString;
 use thiserror::Error;
 
 use crate::error::OutOfBounds;
@@ -14,7 +15,7 @@ use crate::layout::ID_BITS;
 /// use imid::MessageId;
 /// use imid::dialect::Dialect;
 ///
-/// let error = Dialect::new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
+/// let error = Dialect::try_new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTU0").unwrap_err();
 /// assert_eq!(error.to_string(), "expected 32 different printable ASCII digits other than '-', found '0' at 31");
 ///
 /// let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G")?;
@@ -50,11 +51,14 @@ pub(crate) enum DialectKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Widths(pub(super) [u8; 4]);
 
-/// Formats the widths, such as `42-12-4-22`.
+/// Formats the widths, such as `42-12-4-22`. Width and alignment apply.
 impl fmt::Display for Widths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [timestamp, spin, session_type, hash] = self.0;
-        write!(f, "{timestamp}-{spin}-{session_type}-{hash}")
+        // Four numbers of at most three digits, and three dashes.
+        let mut text = ArrayString::<15>::new();
+        write!(text, "{timestamp}-{spin}-{session_type}-{hash}")?;
+        f.pad(&text)
     }
 }
 

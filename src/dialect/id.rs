@@ -12,11 +12,12 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout. A [`Dialect`](super::Dialect) reads it from a text.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it.
+/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. It has no
+/// `Display` and no `Serialize`, because its text depends on the dialect.
 ///
-/// The order of IDs is that of their bits, so IDs of one layout are ordered by timestamp first. Between layouts the
-/// order says nothing about time, with one exception: all IDs of RongCloud's older layout sort before those of its
-/// newer one.
+/// IDs have the order of their bits, so IDs of one layout are ordered by timestamp first. The order of IDs of different
+/// layouts is not the order of their times. RongCloud's layouts are an exception: its IDs until spring 2018 sort before
+/// its current ones.
 ///
 /// ```
 /// use imid::MessageId;
@@ -104,7 +105,7 @@ impl DialectId {
     }
 
     /// Returns the timestamp as a duration since 1970-01-01T00:00:00Z.
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         Duration::from_millis(self.timestamp_ms())
     }
 
@@ -112,7 +113,7 @@ impl DialectId {
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's timestamp has at most 48 bits.
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
     /// Returns the counter within the millisecond, or `None` if the layout has no counter.
@@ -128,8 +129,9 @@ impl DialectId {
         self.layout.type_code(self.to_u128())
     }
 
-    /// Returns the hash of the session's name, as wide as in the layout: a hint and not a proof.
-    pub const fn hash(self) -> u32 {
+    /// Returns the hash of the session's name, as wide as in the layout. Two sessions can have equal hashes: see
+    /// [`SessionHash`](crate::SessionHash).
+    pub const fn session_hash(self) -> u32 {
         self.layout.hash(self.to_u128())
     }
 
@@ -156,7 +158,7 @@ impl PartialOrd for DialectId {
     }
 }
 
-/// Formats the layout and the hex digits, because only a dialect knows the text.
+/// Formats the layout and the hex digits.
 impl fmt::Debug for DialectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DialectId({}, {self:x})", self.layout)
@@ -201,5 +203,13 @@ impl From<DialectId> for u128 {
 impl From<DialectId> for [u8; MessageId::BYTES] {
     fn from(id: DialectId) -> Self {
         id.to_bytes()
+    }
+}
+
+/// Returns the 10 [bytes](DialectId::to_bytes).
+#[cfg(feature = "std")]
+impl From<DialectId> for Vec<u8> {
+    fn from(id: DialectId) -> Self {
+        id.to_bytes().into()
     }
 }

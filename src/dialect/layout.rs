@@ -111,7 +111,7 @@ const fn low(value: u128, bits: u8) -> u128 {
     value & ((1 << bits) - 1)
 }
 
-/// Formats the four widths, such as `42-12-4-22`.
+/// Formats the four widths, such as `42-12-4-22`. Width and alignment apply.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.widths().fmt(f)

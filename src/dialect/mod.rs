@@ -17,7 +17,7 @@
 //!
 //! let id = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?;
 //! assert_eq!((id.timestamp_ms(), id.type_code()), (1_642_750_828_920, 1));
-//! assert_eq!(Dialect::RONGCLOUD.hash("24"), Some(id.hash()));
+//! assert_eq!(Dialect::RONGCLOUD.hash_of("24"), Some(id.session_hash()));
 //! assert_eq!(Dialect::JUGGLEIM.to_text(id)?.as_str(), "m8rqlgc8dcneabuc");
 //! assert_eq!(MessageId::try_from(id)?.to_string(), "DYHG-C84Y-54E6-23L4");
 //! # Ok::<(), Box<dyn core::error::Error>>(())
@@ -30,6 +30,9 @@ mod error;
 mod hash;
 mod id;
 mod layout;
+mod names;
+#[cfg(feature = "std")]
+mod owned;
 mod text;
 
 use core::fmt;
@@ -37,6 +40,8 @@ use core::fmt;
 pub use error::DialectError;
 pub use id::DialectId;
 pub use layout::{Layout, LayoutBuilder};
+#[cfg(feature = "std")]
+pub use owned::OwnedDialect;
 pub use text::DialectText;
 
 use crate::codec::alphabet::{Alphabet, RADIX};
@@ -44,18 +49,19 @@ use crate::codec::form::{self, Form};
 use crate::error::{Expected, ParseError};
 use crate::session::{Session, SessionHash, SessionType};
 use error::DialectKind;
+use names::Names;
 
 /// A way to write and to divide the 80 bits.
 ///
 /// The built-in dialects are constants. Your own dialect can be a constant too, or a value that borrows its names for
-/// `'a`:
+/// `'a`. [`OwnedDialect`] owns its names.
 ///
 /// ```
 /// use imid::dialect::Dialect;
 ///
-/// const OURS: Dialect = match Dialect::new("ours", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ") {
-///     Ok(dialect) => dialect.without_dashes().with_types(&[(1, "DIRECT"), (2, "ROOM")]),
-///     Err(_) => panic!("32 different ASCII characters"),
+/// const OURS: Dialect = match Dialect::try_new("ours", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ") {
+///     Ok(dialect) => dialect.without_dashes().with_type_names(&[(1, "DIRECT"), (2, "ROOM")]),
+///     Err(_) => panic!("the digits are 32 different ASCII characters"),
 /// };
 ///
 /// let text = OURS.to_text(Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2")?)?;
@@ -63,14 +69,15 @@ use error::DialectKind;
 /// assert!(OURS.sorts_by_time());
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone, Copy)]
+// Not `Copy`: 368 bytes should not be copied without a call that says so.
+#[derive(Clone)]
 pub struct Dialect<'a> {
     name: &'a str,
     layout: Layout,
     form: Form,
     hash: Option<fn(&str) -> u32>,
-    types: &'a [(u8, &'a str)],
-    channels: &'a [(u8, &'a str)],
+    types: Names<'a>,
+    channels: Names<'a>,
 }
 
 impl<'a> Dialect<'a> {
@@ -79,7 +86,7 @@ impl<'a> Dialect<'a> {
     ///
     /// # Errors
     /// A digit occurs twice, is not printable ASCII, or is the dash.
-    pub const fn new(name: &'a str, digits: &[u8; 32]) -> Result<Self, DialectError> {
+    pub const fn try_new(name: &'a str, digits: &[u8; 32]) -> Result<Self, DialectError> {
         Self::checked(name, digits, Expected::DialectDigit)
     }
 
@@ -92,7 +99,14 @@ impl<'a> Dialect<'a> {
 
     const fn dashed(name: &'a str, alphabet: &Alphabet) -> Self {
         let form = Form { alphabet: *alphabet, dashed: true };
-        Self { name, layout: Layout::STANDARD, form, hash: None, types: &[], channels: &[] }
+        Self {
+            name,
+            layout: Layout::STANDARD,
+            form,
+            hash: None,
+            types: Names::Borrowed(&[]),
+            channels: Names::Borrowed(&[]),
+        }
     }
 
     /// Writes and reads 16 characters instead of 19.
@@ -102,28 +116,28 @@ impl<'a> Dialect<'a> {
         self
     }
 
-    /// Divides the 80 bits by this layout.
+    /// Sets the layout, which divides the 80 bits.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
     }
 
-    /// Hashes session names with this function. The layout keeps the low bits of the hash.
+    /// Sets the function that hashes the names of sessions. The layout keeps the low bits of the hash.
     #[must_use]
     pub const fn with_hash(self, hash: fn(&str) -> u32) -> Self {
         Self { hash: Some(hash), ..self }
     }
 
-    /// Names the session types, by code.
+    /// Sets the names of the session types, by code. If a code occurs twice, its first name counts.
     #[must_use]
-    pub const fn with_types(self, types: &'a [(u8, &'a str)]) -> Self {
-        Self { types, ..self }
+    pub const fn with_type_names(self, names: &'a [(u8, &'a str)]) -> Self {
+        Self { types: Names::Borrowed(names), ..self }
     }
 
-    /// Sets second names of the session types, by code. RongCloud's callbacks have them in `channelType`.
+    /// Sets a second list of names of the session types, by code. RongCloud's callbacks have them in `channelType`.
     #[must_use]
-    pub const fn with_channels(self, channels: &'a [(u8, &'a str)]) -> Self {
-        Self { channels, ..self }
+    pub const fn with_channel_types(self, names: &'a [(u8, &'a str)]) -> Self {
+        Self { channels: Names::Borrowed(names), ..self }
     }
 
     /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or the name that the caller chose.
@@ -136,8 +150,8 @@ impl<'a> Dialect<'a> {
         self.layout
     }
 
-    /// Returns whether the digits ascend in ASCII. Texts then sort as the IDs do when they are compared as bytes, and
-    /// so they sort by time.
+    /// Returns whether the digits ascend in ASCII. If they do, texts that are compared as bytes have the order of their
+    /// IDs, so they sort by time.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
@@ -158,8 +172,9 @@ impl<'a> Dialect<'a> {
         Ok(DialectId::new(self.form.parse(text)?, self.layout))
     }
 
-    /// Reads a text that a person types or pastes: with or without each of the three dashes, with ASCII white space
-    /// around it, and in either case (unless both cases of a letter are digits of this dialect).
+    /// Reads a text that a person types or pastes: in either case, with or without each of the three dashes, with white
+    /// space around it. The white space is that of [`MessageId::parse_lenient`](crate::MessageId::parse_lenient). If both
+    /// cases of a letter are digits of this dialect, each case is its own digit.
     ///
     /// # Errors
     /// The text has another form: for example it contains a character that is not a digit of this dialect in either
@@ -177,15 +192,15 @@ impl<'a> Dialect<'a> {
     }
 
     /// Returns the hash of a session's name, as wide as in the layout, or `None` if the hash is not known.
-    pub fn hash(&self, name: &str) -> Option<u32> {
+    pub fn hash_of(&self, name: &str) -> Option<u32> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Returns a session to mint IDs for, with the hash of this dialect.
+    /// Makes a session with the hash of this dialect, to mint IDs for it.
     ///
-    /// The type is a code, and the code has the meaning that the dialect gives it. The names of [`SessionType`] are
-    /// those of RongCloud: its `GROUP` is 3, which JuggleIM calls `CHATROOM`. [`type_code`](Self::type_code) returns the
-    /// code of a name in this dialect.
+    /// The session type is a code. A dialect has its own names for the codes: the constants of [`SessionType`] are
+    /// RongCloud's, and JuggleIM calls code 3 `CHATROOM`, which is [`SessionType::GROUP`].
+    /// [`session_type`](Self::session_type) returns the type with a name of this dialect.
     ///
     /// ```
     /// use imid::SessionType;
@@ -219,19 +234,19 @@ impl<'a> Dialect<'a> {
         if !self.layout.is_standard() {
             return Err(read_only);
         }
-        let hash = self.hash(name).ok_or(DialectError::new(DialectKind::NoHash))?;
+        let hash = self.hash_of(name).ok_or(DialectError::new(DialectKind::NoHash))?;
         SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
-    /// Returns the name of a session type, or `None` if the code has no name.
+    /// Returns this dialect's name of a session type, or `None` if the code has no name.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
-        name_of(self.types, code)
+        self.types.name_of(code)
     }
 
     /// Returns the `channelType` of RongCloud's callbacks for a session type, or `None` if the code has no
     /// `channelType`.
     pub fn channel_type(&self, code: u8) -> Option<&'a str> {
-        name_of(self.channels, code)
+        self.channels.name_of(code)
     }
 
     /// Returns the session type with this name or `channelType`, in any case. `None` if there is no such name, or if its
@@ -252,13 +267,8 @@ impl<'a> Dialect<'a> {
 
     /// Returns the code with this name or `channelType`, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
-        let mut named = self.types.iter().chain(self.channels);
-        named.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| *code)
+        self.types.code_of(name).or_else(|| self.channels.code_of(name))
     }
-}
-
-fn name_of<'a>(names: &[(u8, &'a str)], code: u8) -> Option<&'a str> {
-    names.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
 
 impl fmt::Debug for Dialect<'_> {

@@ -57,7 +57,7 @@ impl ParseError {
         Self { position, found, expected }
     }
 
-    /// Returns the index of the first byte that does not fit, from 0. If the text is too short, this is its length, or
+    /// Returns the index of the first wrong byte, from 0. If the text ends too early, this is where it ends: its length, or
     /// the index of the white space at its end.
     pub const fn position(self) -> usize {
         self.position
@@ -117,6 +117,13 @@ impl fmt::Display for Found {
 }
 
 /// A text is neither the name of a session type nor a code.
+///
+/// ```
+/// use imid::SessionType;
+///
+/// let error = "16".parse::<SessionType>().unwrap_err();
+/// assert_eq!(error.to_string(), "expected a code from 0 to 15 or a name such as PRIVATE or GROUP");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("expected a code from 0 to 15 or a name such as PRIVATE or GROUP")]
 pub struct ParseSessionTypeError(());

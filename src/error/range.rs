@@ -77,7 +77,15 @@ impl Field {
     }
 }
 
-/// A range of times has no IDs.
+/// A range of times has no IDs: it contains no millisecond, or it is not in the time of IDs.
+///
+/// ```
+/// use imid::MessageId;
+///
+/// let error = MessageId::range(5..5).unwrap_err();
+/// assert_eq!(error.to_string(), "expected a range of at least 1 ms, found 5..5 ms");
+/// assert!(error.is_empty());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct TimeRangeError(TimeRangeKind);
@@ -86,7 +94,7 @@ pub struct TimeRangeError(TimeRangeKind);
 enum TimeRangeKind {
     #[error(transparent)]
     Timestamp(#[from] RangeError),
-    #[error("expected a range of at least 1 ms, found {from}..{to}")]
+    #[error("expected a range of at least 1 ms, found {from}..{to} ms")]
     Empty { from: u64, to: u64 },
 }
 

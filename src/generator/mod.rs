@@ -152,7 +152,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     #[expect(clippy::inline_always, reason = "a call returns 32 bytes through memory, which costs 5 ns")]
     #[inline(always)]
     pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
-        let compact = self.core.take(session.hash().to_u32(), 1, &self.clock)?;
+        let compact = self.core.take(session.session_hash().to_u32(), 1, &self.clock)?;
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
@@ -193,7 +193,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         if run > self.longest_run() {
             return Err(GenerateKind::RunTooLong { max: self.longest_run(), found: run }.into());
         }
-        let first = self.core.take(session.hash().to_u32(), run, &self.clock)?;
+        let first = self.core.take(session.session_hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
     }
 

@@ -1,4 +1,4 @@
-//! arbitrary 1: values for fuzzing. Each value of a type can come out, and no value is out of range.
+//! arbitrary 1: values for fuzzing. A value can be any value of its type, and is in the range of its type.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 

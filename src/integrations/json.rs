@@ -1,4 +1,4 @@
-//! What the schemas of feature `serde`'s JSON have in common.
+//! What the schemas of schemars and utoipa have in common.
 
 use crate::session::SessionType;
 

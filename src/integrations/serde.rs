@@ -7,6 +7,8 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use crate::codec::{HexText, IdText};
+use crate::dialect::DialectText;
 use crate::id::MessageId;
 use crate::session::{Session, SessionHash, SessionType};
 use crate::snowflake::Snowflake;
@@ -26,16 +28,16 @@ impl Serialize for MessageId {
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_str(IdText)
+            deserializer.deserialize_str(IdVisitor)
         } else {
-            deserializer.deserialize_bytes(IdBytes)
+            deserializer.deserialize_bytes(IdBytesVisitor)
         }
     }
 }
 
-struct IdText;
+struct IdVisitor;
 
-impl Visitor<'_> for IdText {
+impl Visitor<'_> for IdVisitor {
     type Value = MessageId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,16 +48,16 @@ impl Visitor<'_> for IdText {
         text.parse().map_err(E::custom)
     }
 
-    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads from a buffer. The buffer always says that
-    // it is human-readable, so the 10 bytes of a binary format arrive here.
+    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads the value from a buffer. The buffer
+    // says that it is human-readable for all formats, so this reader must also read the 10 bytes of a binary format.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
-        IdBytes.visit_bytes(bytes)
+        IdBytesVisitor.visit_bytes(bytes)
     }
 }
 
-struct IdBytes;
+struct IdBytesVisitor;
 
-impl<'de> Visitor<'de> for IdBytes {
+impl<'de> Visitor<'de> for IdBytesVisitor {
     type Value = MessageId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +80,20 @@ impl<'de> Visitor<'de> for IdBytes {
         Ok(MessageId::from_bytes(id))
     }
 }
+
+/// Implements the trait for texts on the stack.
+macro_rules! texts {
+    ($($text:ty)*) => {$(
+        /// Writes the text, in all formats.
+        impl Serialize for $text {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self)
+            }
+        }
+    )*};
+}
+
+texts!(IdText HexText DialectText);
 
 /// Writes the text in the form that the layout's owners use. In binary formats, writes the 64 bits.
 ///
@@ -159,12 +175,12 @@ impl<'de> Deserialize<'de> for SessionHash {
 const NAMES: &[&str] = &["type", "hash"];
 
 /// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
-// A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdText::visit_bytes`.
+// A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdVisitor::visit_bytes`.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Session", NAMES.len())?;
         fields.serialize_field(NAMES[0], &self.session_type())?;
-        fields.serialize_field(NAMES[1], &self.hash())?;
+        fields.serialize_field(NAMES[1], &self.session_hash())?;
         fields.end()
     }
 }

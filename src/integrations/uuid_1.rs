@@ -9,7 +9,7 @@ impl MessageId {
     /// Returns the UUID view: a UUID of version 7 with the timestamp and the spin of the ID in the usual places. Views
     /// have the order of their IDs.
     ///
-    /// A view is not a random UUID. It contains the ID and nothing else.
+    /// A view contains the bits of the ID and no random bits.
     ///
     /// ```
     /// use imid::{MessageId, message_id};

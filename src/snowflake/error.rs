@@ -10,7 +10,7 @@ use crate::error::OutOfBounds;
 /// use imid::snowflake::Layout;
 ///
 /// let error = Layout::builder().sequence_bits(11).build().unwrap_err();
-/// assert_eq!(error.to_string(), "expected fields of 64 bits, or of 63 below a sign bit, found 62");
+/// assert_eq!(error.to_string(), "expected fields of 63 or 64 bits in all, found 62");
 /// let error = Layout::TWITTER.first_at(1_288_834_974_656).unwrap_err();
 /// assert_eq!(error.to_string(), "expected a time of 1288834974657 to 3487858230208 ms, found 1288834974656");
 /// assert!(error.is_time());
@@ -21,7 +21,7 @@ pub struct LayoutError(LayoutKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum LayoutKind {
-    #[error("expected fields of 64 bits, or of 63 below a sign bit, found {found}")]
+    #[error("expected fields of 63 or 64 bits in all, found {found}")]
     Sum { found: u32 },
     #[error(transparent)]
     Field(OutOfBounds),

@@ -16,7 +16,7 @@ use crate::times::first_and_last;
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
 /// IDs of one layout are ordered by tick, then node, then sequence number. IDs of different layouts are ordered by
-/// their bits, so that one sorted map can have both. This order has nothing to do with time.
+/// their bits, so that one sorted map can have both. Their order is not the order of their times.
 ///
 /// ```
 /// use imid::snowflake::Layout;
@@ -35,6 +35,7 @@ pub struct Snowflake {
 }
 
 /// The parts of a [`Snowflake`], for [`Layout::try_from_parts`].
+// The fields are public and no field will follow: every layout has these three, and datacenter and worker are in the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parts {
     /// Unix milliseconds.
@@ -67,8 +68,8 @@ impl Snowflake {
         Self::from_u64(bits.cast_unsigned(), layout)
     }
 
-    /// Returns the bits for a `bigint` column. If the top bit is set, the number is negative, and the column sorts it
-    /// first.
+    /// Returns the bits as a signed number, for a `bigint` column. If the top bit is set, the number is negative, so the
+    /// column sorts it before the others.
     pub const fn to_i64(self) -> i64 {
         self.bits.cast_signed()
     }
@@ -119,7 +120,7 @@ impl Snowflake {
 
     /// Returns the exact time at which the tick begins, as a duration since 1970-01-01T00:00:00Z. It need not be a
     /// whole number of milliseconds.
-    pub const fn since_epoch(self) -> Duration {
+    pub const fn since_unix_epoch(self) -> Duration {
         self.layout.time_of(self.tick())
     }
 
@@ -127,7 +128,7 @@ impl Snowflake {
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's last tick is before the year 10000.
-        std::time::UNIX_EPOCH + self.since_epoch()
+        std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
     /// Returns the tick, counted from the layout's first. If the ID is [overflowed](Self::is_overflowed), it is one bit
@@ -168,8 +169,8 @@ impl Snowflake {
         Parts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
     }
 
-    /// Returns whether the layout has a sign bit and this bit is set. The time is then past the last tick (Leaf's ends
-    /// in 2080), and the number is negative in Java and SQL.
+    /// Returns whether the layout has a sign bit and this bit is set. The time is then after the layout's last tick
+    /// (Leaf's last tick is in 2080), and the number is negative in Java and SQL.
     pub const fn is_overflowed(self) -> bool {
         self.layout.has_sign() && self.to_i64() < 0
     }
@@ -199,10 +200,11 @@ impl Layout {
         Ok(Snowflake::from_u64(bits, self))
     }
 
-    /// Puts an ID together from its parts. Its tick is the first one that begins in the millisecond, or the running one
-    /// if none begins.
+    /// Makes an ID from its parts, for tests and imports. Equal parts make equal IDs: use a
+    /// [`Generator`](super::Generator) for unique IDs.
     ///
-    /// For tests and imports. A [`Generator`](super::Generator) is what keeps IDs distinct.
+    /// The tick is the first one that begins in the millisecond. If no tick begins in it, the tick is the last one that
+    /// begins before it.
     ///
     /// ```
     /// use imid::snowflake::{Layout, Parts};
@@ -227,7 +229,7 @@ impl Layout {
         }
     }
 
-    /// Returns the least ID of a unix millisecond. Every ID of that millisecond or a later one is at least this one.
+    /// Returns the least ID of a unix millisecond. No ID of that millisecond or of a later one is less.
     ///
     /// # Errors
     /// The time is before the first tick or after the last one.
@@ -238,8 +240,7 @@ impl Layout {
         }
     }
 
-    /// Returns the greatest ID of a unix millisecond. Every ID of that millisecond or an earlier one is at most this
-    /// one.
+    /// Returns the greatest ID of a unix millisecond. No ID of that millisecond or of an earlier one is greater.
     ///
     /// It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
     ///
@@ -343,6 +344,14 @@ impl From<Snowflake> for i64 {
 impl From<Snowflake> for [u8; Snowflake::BYTES] {
     fn from(id: Snowflake) -> Self {
         id.to_bytes()
+    }
+}
+
+/// Returns the 8 [bytes](Snowflake::to_bytes).
+#[cfg(feature = "std")]
+impl From<Snowflake> for Vec<u8> {
+    fn from(id: Snowflake) -> Self {
+        id.to_bytes().into()
     }
 }
 

@@ -236,7 +236,7 @@ fn rolling_family(way: Way) -> u64 {
     let clock = ManualClock::new(T);
     // The last of three stripes.
     let ids: Generator<_, 3> = Generator::builder().stripes().start(Start::Rolling).clock(&clock).build().unwrap();
-    assert_eq!(hot().hash().to_u32() % 3, 2);
+    assert_eq!(hot().session_hash().to_u32() % 3, 2);
     let before = ids.batch(hot(), 3).unwrap().next_back().unwrap();
     let children: Vec<_> = (0..2).map(|_| way.copy(|| walk(&ids, 1_000, 1))).collect();
     let mut family: Vec<_> = children.into_iter().map(Child::ids).collect();

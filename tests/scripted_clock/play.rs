@@ -182,7 +182,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     /// A `run` of `None` is a call of `generate`.
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
-        let stripe = session.hash().to_u32() as usize % STRIPES;
+        let stripe = session.session_hash().to_u32() as usize % STRIPES;
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);

@@ -11,7 +11,7 @@ use super::{T, builder, drain, presets};
 
 /// The first time at which the tick of an ID has ended, in nanoseconds since 1970.
 fn end_ns(id: Snowflake) -> u128 {
-    (id.since_epoch() + id.layout().tick()).as_nanos()
+    (id.since_unix_epoch() + id.layout().tick()).as_nanos()
 }
 
 #[test]
@@ -26,13 +26,13 @@ fn ids_are_in_whole_ticks_between_floor_and_ceiling() {
             let (minted, error) = drain(&ids, ceiling + tick_ms);
             assert!(error.is_ceiling() && error.retry_after().is_none(), "{error}, {layout:?}");
             let (first, last) = (minted[0], minted[minted.len() - 1]);
-            assert!(first.since_epoch().as_millis() as u64 >= floor, "{layout:?}");
+            assert!(first.since_unix_epoch().as_millis() as u64 >= floor, "{layout:?}");
             assert!(end_ns(last) <= u128::from(ceiling) * 1_000_000, "{layout:?}");
             // Nothing more is excluded: the ticks before and after are not whole. (Time stands still in a millisecond, so
             // short ticks are not all used.)
             let length = layout.tick().as_nanos();
             let reading = length.max(1_000_000);
-            assert!(first.since_epoch().as_nanos() < u128::from(floor) * 1_000_000 + reading, "{layout:?}");
+            assert!(first.since_unix_epoch().as_nanos() < u128::from(floor) * 1_000_000 + reading, "{layout:?}");
             assert!(end_ns(last) + reading > u128::from(ceiling) * 1_000_000, "{layout:?}");
         }
     }

@@ -54,7 +54,7 @@ fn a_raised_floor_is_the_builders_floor() {
                 clock.set(T + at);
                 let (one, other) = (built.generate(), raised.generate());
                 assert_eq!(one, other, "{:?}", preset.layout());
-                assert!(one.is_err() || one.unwrap().since_epoch().as_millis() as u64 >= floor || floor <= 1);
+                assert!(one.is_err() || one.unwrap().since_unix_epoch().as_millis() as u64 >= floor || floor <= 1);
             }
         }
     }

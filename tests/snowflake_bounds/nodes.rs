@@ -152,8 +152,8 @@ fn a_swapped_node_has_its_own_floor() {
             }
             let id = id.unwrap();
             assert_eq!(id.node(), 8);
-            assert!(id.since_epoch().as_nanos() > u128::from(used_until_ms) * 1_000_000, "{layout:?}");
-            let late = id.since_epoch().as_millis() as u64 - used_until_ms;
+            assert!(id.since_unix_epoch().as_nanos() > u128::from(used_until_ms) * 1_000_000, "{layout:?}");
+            let late = id.since_unix_epoch().as_millis() as u64 - used_until_ms;
             assert!(late <= tick_ms + 1, "{layout:?}: {late}");
             let back = queue.take(u64::MAX).unwrap();
             assert_eq!(back.node, 3);

@@ -1,4 +1,4 @@
-//! The faults. Each runs in a process of its own, on one peer.
+//! The faults. A process runs one fault on one peer.
 
 use std::any::Any;
 use std::fs;
@@ -22,36 +22,36 @@ pub enum Case {
     Back20Ms,
     /// The clock steps back 30 s, into a time in which IDs were minted.
     Back30S,
-    /// A fork; parent and child mint [`FORKED`] IDs each, as fast as they can.
+    /// A fork. Parent and child mint [`FORKED`] IDs each, as fast as they can.
     Fork,
-    /// The same at [`PACE`] IDs per millisecond each.
+    /// The same, but each mints [`PACE`] IDs per millisecond.
     ForkPaced,
-    /// The same by `_Fork`, which runs no handler.
+    /// The same with `_Fork`, which runs no handlers.
     PlainForkPaced,
-    /// Two seconds of calls as fast as they return.
+    /// Calls without a pause, for two seconds.
     Overload,
     /// The clocks of eight hosts step back 30 s while they write to one room.
     HostsBack30S,
-    /// Twelve kills under overload, each followed by a start.
+    /// A host that mints without a pause is killed and started again, twelve times.
     Restarts,
     /// Fifty hosts answer one message from a host whose clock is 1 s ahead.
     Answers,
-    /// A host that is running takes over from one whose last ID is 10 s ahead.
+    /// A running host takes over the sessions of a host whose last ID is 10 s ahead.
     TakeOver,
 }
 
-/// IDs that the parent and the child of a fork mint each.
+/// Number of IDs that the parent mints after a fork. The child mints as many.
 const FORKED: usize = 20_000;
-/// IDs per millisecond of the fork at a modest rate.
+/// IDs per millisecond of each process, in the cases of a fork at a moderate rate.
 const PACE: usize = 20;
-/// How long a forked child may take: the slowest peer that works needs 0.8 s.
+/// How long a forked child may take. The slowest peer without a fault needs 0.8 s.
 const FORK_LIMIT: Duration = Duration::from_secs(5);
-/// How long IDs are minted before a step, and how far into the past the long step's first part reaches.
+/// How long IDs are minted before a step.
 const RUN: Duration = Duration::from_millis(200);
-/// The time between two IDs around a step: a rate that every layout can sustain, and about what libfaketime leaves of
-/// the rate of those that read the clock each time.
+/// The time between two IDs before and after a step. All peers can sustain this rate, also those that read the clock for
+/// each ID, which takes longer with libfaketime.
 const SPACING: Duration = Duration::from_micros(10);
-/// When a generator that refuses is given up.
+/// How long a generator may refuse calls until the case ends.
 const REFUSAL_LIMIT: Duration = Duration::from_secs(50);
 
 impl Case {
@@ -68,7 +68,7 @@ impl Case {
         (Self::TakeOver, "take-over 10 s ahead"),
     ];
 
-    /// How often the case is run: a fork's duplicates depend on how far the two processes keep in step.
+    /// Returns how often the case is run. The number of duplicates of a fork depends on how the two processes are scheduled.
     pub const fn runs(self) -> usize {
         if matches!(self, Self::Fork | Self::ForkPaced | Self::PlainForkPaced) { 5 } else { 1 }
     }
@@ -77,17 +77,17 @@ impl Case {
         matches!(self, Self::Back20Ms | Self::Back30S | Self::HostsBack30S)
     }
 
-    /// When the process that runs the case has hung: past the time for which any peer blocks or is waited for.
+    /// Returns the time after which the process that runs the case is ended, because it hangs. It is longer than any peer blocks.
     pub const fn limit(self) -> Duration {
         Duration::from_secs(match self {
-            // 40 s of it are the case; a peer that blocks for the 30 s of the step takes them on top.
+            // The case takes 40 s. A peer can also block for the 30 s of the step.
             Self::HostsBack30S => 120,
             Self::Back20Ms | Self::Back30S | Self::Restarts | Self::Answers | Self::TakeOver => 60,
             Self::Fork | Self::ForkPaced | Self::PlainForkPaced | Self::Overload => 20,
         })
     }
 
-    /// `number` is the peer's, for the processes that a case of many hosts starts.
+    /// Runs the case on a peer. A case of many hosts passes the number of the peer to their processes.
     pub fn run(self, number: usize) -> Outcome {
         let peer = &PEERS[number];
         match self {
@@ -105,21 +105,23 @@ impl Case {
     }
 }
 
-/// The step crosses the start of a second, so that generators that count in seconds see it, too.
+/// Steps back across the start of a second, so that generators that count in seconds see the step too.
 fn back_20_ms(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     let mut host = (peer.make)(Host::default());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
-    // The run before the step is to begin 190 ms before a second: not the next one, which may be nearer than that.
+    // Minting starts 190 ms before a full second. The next second can start earlier than that, so the one after it is used.
     thread::sleep(Duration::from_millis(u64::from(1_810 - now.subsec_millis())));
     let step = clock.prepare(-0.020);
     let ids = mint_for(&mut host, RUN);
     after_step(peer, &mut host, ids, step.take())
 }
 
-/// A generator that ran for 30 s has used up the time into which the clock falls. To stand for it without the wait, the
-/// clock starts 29.8 s in the past, comes to the present after 0.2 s of minting, and steps back 30 s when 0.1 s more
-/// have passed: to where the next 0.1 s have been minted in.
+/// Steps back 30 s, into a time that has IDs already.
+///
+/// A service would have minted for 30 s before the step. This case does not wait for that: the clock starts 29.8 s in the
+/// past. After 0.2 s of minting it jumps to the present, and 0.1 s later it steps back 30 s. So it is 0.1 s before the end
+/// of the first 0.2 s.
 fn back_30_s(peer: &Peer) -> Outcome {
     let clock = FakeClock::from_env();
     clock.prepare(-29.8).take();
@@ -131,7 +133,7 @@ fn back_30_s(peer: &Peer) -> Outcome {
     after_step(peer, &mut host, ids, step.take())
 }
 
-/// IDs for a while, before the fault: an error here is the harness's.
+/// Mints for a while before the fault. An error here is an error of this program.
 fn mint_for(host: &mut Ids, time: Duration) -> Vec<u128> {
     let start = Instant::now();
     let mut ids = Vec::new();
@@ -143,14 +145,14 @@ fn mint_for(host: &mut Ids, time: Duration) -> Vec<u128> {
     ids
 }
 
-/// Holds the rate at one ID per [`SPACING`].
+/// Waits until [`SPACING`] has passed since the call.
 fn rest(since: Instant) {
     while since.elapsed() < SPACING {
         std::hint::spin_loop();
     }
 }
 
-/// Mints on after the clock has stepped: until the first ID and a little longer, so that duplicates have time to come.
+/// Mints after the clock has stepped, until [`RUN`] after the first ID, so that there can be duplicates.
 fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     let mut first = None;
@@ -175,11 +177,11 @@ fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -
     }
     outcome.outage = first.unwrap_or_else(Instant::now) - start;
     outcome.ahead = ids.last().map_or(Duration::ZERO, |&id| ahead(peer, id));
-    outcome.count(&ids, peer.rises);
+    outcome.count(&ids, peer.is_ordered);
     outcome
 }
 
-/// How far an ID's time is ahead of the clock; zero where it is not.
+/// Returns how far the time of an ID is ahead of the clock. Returns zero if it is not ahead.
 pub fn ahead(peer: &Peer, id: u128) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
     Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
@@ -187,32 +189,32 @@ pub fn ahead(peer: &Peer, id: u128) -> Duration {
 
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
-/// Parent and child of one fork mint at the same time, from a generator that was in use before it.
+/// Forks after the generator was used, and mints in the parent and in the child at the same time.
 fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcome {
     let mut host = (peer.make)(Host::default());
     let mut ids: Vec<_> = (0..100).map(|_| host.mint().expect("a generator that works before the fault")).collect();
     let file = NamedTempFile::new().expect("a temporary file");
-    // Far enough away for both to be there: the monotonic clock is the same in both processes.
+    // Both processes start minting at this time. They have the same monotonic clock.
     let start = Instant::now() + Duration::from_millis(50);
     match split() {
         ForkResult::Child => {
             let minted = catch_unwind(AssertUnwindSafe(|| mint_from(start, &mut host, pace)));
             let code = i32::from(minted.is_err());
             let bytes: Vec<u8> = minted.unwrap_or_default().into_iter().flat_map(u128::to_le_bytes).collect();
-            fs::write(file.path(), bytes).expect("the file that brings the IDs back");
+            fs::write(file.path(), bytes).expect("the file of the child's IDs");
             exit_child(code)
         }
         ForkResult::Parent { child } => {
             let mut outcome = Outcome::default();
             ids.extend(mint_from(start, &mut host, pace));
             outcome.end = wait_for(child, start + FORK_LIMIT);
-            let bytes = fs::read(file.path()).expect("the file that brings the IDs back");
+            let bytes = fs::read(file.path()).expect("the file of the child's IDs");
             let (theirs, _) = bytes.as_chunks();
-            // The order is each process's own: only the parent's is looked at.
-            outcome.count(&ids, peer.rises);
+            // Only the parent's order is checked: there is no order between the two processes.
+            outcome.count(&ids, peer.is_ordered);
             ids.extend(theirs.iter().map(|&id| u128::from_le_bytes(id)));
             outcome.minted = ids.len();
             outcome.duplicates = duplicates(&ids);
@@ -224,8 +226,8 @@ fn forked(peer: &Peer, split: fn() -> ForkResult, pace: Option<usize>) -> Outcom
 
 #[expect(unsafe_code, reason = "the fault itself")]
 fn fork_now() -> ForkResult {
-    // SAFETY: the child calls the peer, the allocator (which glibc keeps usable over a fork) and a file, and leaves by
-    // `_exit`. A peer that deadlocks there is what this case is to find; the parent ends it.
+    // SAFETY: the child uses the peer, a file, and the allocator, which glibc keeps usable after a fork. It ends with
+    // `_exit`. If the peer deadlocks, the parent ends the child: this is one of the faults that the case looks for.
     unsafe { fork() }.expect("a process to spare")
 }
 
@@ -235,22 +237,22 @@ fn plain_fork_now() -> ForkResult {
     unsafe extern "C" {
         fn _Fork() -> nix::libc::pid_t;
     }
-    // SAFETY: as for `fork_now`; the process has no second thread that could hold the allocator's locks, apart from those
-    // of some peers' clocks, which do not allocate.
+    // SAFETY: as for `fork_now`. No other thread can hold a lock of the allocator: the only other threads are the clocks of
+    // some peers, which do not allocate.
     let pid = unsafe { _Fork() };
     assert!(pid >= 0, "a process to spare");
     if pid == 0 { ForkResult::Child } else { ForkResult::Parent { child: Pid::from_raw(pid) } }
 }
 
-/// Ends the child without the parent's exit handlers.
-#[expect(unsafe_code, reason = "the only exit that runs no handler of the parent's")]
+/// Ends the child. It does not run the exit handlers that the parent registered.
+#[expect(unsafe_code, reason = "no safe function ends a process without its exit handlers")]
 fn exit_child(code: i32) -> ! {
-    // SAFETY: any code is valid, and nothing of this process is needed any more.
+    // SAFETY: each exit code is valid, and no destructor of this process must run.
     unsafe { nix::libc::_exit(code) }
 }
 
-/// [`FORKED`] IDs from `start` on, at `pace` per millisecond if there is one. What the scheduler held up is not made up for: a
-/// burst would be another case.
+/// Mints [`FORKED`] IDs from `start` on, with `pace` IDs per millisecond, or without a pause. After a delay of the scheduler
+/// it continues at its pace, without a burst.
 fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     let burst = pace.unwrap_or(FORKED);
     let mut ids = Vec::with_capacity(FORKED);
@@ -271,7 +273,7 @@ fn mint_from(start: Instant, host: &mut Ids, pace: Option<usize>) -> Vec<u128> {
     ids
 }
 
-/// Waits for a forked child, and ends it if it is not done in time.
+/// Waits for a forked child, and kills it at the deadline.
 fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
     loop {
         match waitpid(child, Some(WaitPidFlag::WNOHANG)).expect("a child of this process") {
@@ -287,8 +289,8 @@ fn wait_for(child: Pid, deadline: Instant) -> Option<End> {
     }
 }
 
-/// The limits as each library ships them. Calls are timed by sixteens, since a reading of the clock costs as much as one
-/// of them.
+/// Mints without a pause, with the default limits of each library. Sixteen calls are timed together, because reading the
+/// clock takes about as long as a call.
 fn overload(peer: &Peer) -> Outcome {
     let time = Duration::from_secs(2);
     let mut host = (peer.make)(Host::default());

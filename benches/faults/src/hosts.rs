@@ -1,4 +1,4 @@
-//! The cases in which each host is a process of its own.
+//! The cases with a separate process for each host.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -10,30 +10,31 @@ use crate::clock::FakeClock;
 use crate::outcome::Outcome;
 use crate::peers::{Host, PEERS};
 
-/// How a process that is one host is called: this, what it does, the numbers of the peer and of the host, and the floor.
+/// The first argument of a process that is a host. What it does, the number of the peer, the number of the host and the floor
+/// follow.
 pub const HOST: &str = "--host";
 
 /// Mints an ID per millisecond for [`STEPPED`].
 const PACED: &str = "paced";
 /// Mints as fast as it can until it is killed.
 const OVERLOADED: &str = "overloaded";
-/// In place of a floor.
+/// The argument for no floor.
 const NO_FLOOR: &str = "-";
 
 const HOSTS: usize = 8;
 /// How long the hosts of the step mint.
 const STEPPED: Duration = Duration::from_secs(40);
-/// How long before the step.
+/// How long the hosts mint before the step.
 const BEFORE_THE_STEP: Duration = Duration::from_secs(5);
-/// Of how many IDs one is the room's.
+/// One of this many IDs belongs to the room.
 const ROOM_EVERY: u32 = 100;
 const KILLS: usize = 12;
-/// How long a host lives that is killed.
+/// How long a host runs until it is killed.
 const LIFE: Duration = Duration::from_millis(300);
-/// Of the IDs of the restarts, one of this many is kept.
+/// One of this many IDs of the restarts is kept.
 const SAMPLE: usize = 16;
 
-/// What a host does, in its process. Its IDs go to standard output.
+/// Runs a host in its process, and writes its IDs to standard output.
 pub fn run(work: &str, peer: usize, index: usize, floor: &str) {
     let floor = (floor != NO_FLOOR).then(|| floor.parse().expect("an ID from the process that started this one"));
     let room_every = (work == PACED).then_some(ROOM_EVERY);
@@ -47,9 +48,9 @@ fn paced(peer: usize, host: Host) {
     let mut minted = Vec::new();
     let mut due = start;
     while start.elapsed() < STEPPED {
-        // A refusal is no duplicate: the next millisecond comes.
+        // A refused call is not repeated.
         minted.extend(ids.mint().ok());
-        // What the scheduler held up is not made up for: a burst would be another case.
+        // After a delay of the scheduler, the host continues at its pace, without a burst.
         due = (due + Duration::from_millis(1)).max(Instant::now());
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
@@ -65,7 +66,7 @@ fn overloaded(peer: usize, host: Host) {
             Ok(_) => {}
             Err(_) => thread::sleep(Duration::from_micros(100)),
         }
-        // What has not been written when the host is killed was never stored.
+        // IDs that are not written before the kill count as never stored.
         if kept.len() == 64 {
             write(&kept);
             kept.clear();
@@ -73,7 +74,7 @@ fn overloaded(peer: usize, host: Host) {
     }
 }
 
-/// One of [`SAMPLE`], by a mix of all bits.
+/// Returns whether an ID is in the sample, which has one of [`SAMPLE`] IDs. All bits decide, so equal IDs are treated alike.
 fn is_kept(id: u128) -> bool {
     let folded = (id as u64 ^ (id >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((folded >> 40) as usize).is_multiple_of(SAMPLE)
@@ -82,7 +83,7 @@ fn is_kept(id: u128) -> bool {
 fn write(ids: &[u128]) {
     let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
     let mut out = std::io::stdout().lock();
-    // The reader is gone only when the case is over.
+    // The reader closes the pipe only after the case has ended.
     let _ = out.write_all(&bytes).and_then(|()| out.flush());
 }
 
@@ -115,17 +116,17 @@ pub fn back_30_s(peer: usize) -> Outcome {
         if !status.expect("a child of this process").success() {
             outcome.end = Some(crate::outcome::End::Panic("a host panicked".to_owned()));
         }
-        outcome.fell |= PEERS[peer].rises && !ids.is_sorted_by(|a, b| a < b);
+        outcome.order_lost |= PEERS[peer].is_ordered && !ids.is_sorted_by(|a, b| a < b);
         outcome.ahead = outcome.ahead.max(ids.last().map_or(Duration::ZERO, |id| ahead(&PEERS[peer], *id)));
         minted.extend(ids);
     }
-    let fell = outcome.fell;
+    let order_lost = outcome.order_lost;
     outcome.count(&minted, false);
-    outcome.fell = fell;
+    outcome.order_lost = order_lost;
     outcome
 }
 
-/// A host at full speed is killed and started again, twelve times; each start gets the greatest ID that was stored.
+/// A host that mints without a pause is killed and started again, twelve times. It gets the greatest ID that was stored.
 pub fn restarts(peer: usize) -> Outcome {
     let mut minted: Vec<u128> = Vec::new();
     let mut outcome = Outcome { sample: SAMPLE, ..Outcome::default() };
@@ -146,7 +147,7 @@ pub fn restarts(peer: usize) -> Outcome {
         last_ahead = ids.last().map_or(Duration::ZERO, |id| ahead(&PEERS[peer], *id));
         minted.extend(ids);
     }
-    // Whether IDs rise over a restart is not asked: no library promises it.
+    // The order over a restart is not checked, because no library promises it.
     outcome.count(&minted, false);
     outcome.ahead = last_ahead;
     outcome

@@ -1,4 +1,4 @@
-//! The cases in which hosts hear of each other. One process has them all: they share nothing but the clock.
+//! The cases in which hosts get messages from each other. All hosts are in one process, and share only the clock.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,15 +11,16 @@ const HOSTS: usize = 50;
 /// IDs per host and second.
 const RATE: u32 = 20;
 const TIME: Duration = Duration::from_secs(20);
-/// How far ahead the message is that all answer.
+/// How far the message that all hosts answer is ahead of the clock.
 const MESSAGE_AHEAD: Duration = Duration::from_secs(1);
-/// How far ahead the last ID is of the host that gives its sessions away.
+/// How far the last ID of the earlier owner of the sessions is ahead of the clock.
 const OWNER_AHEAD: Duration = Duration::from_secs(10);
+/// Number of IDs that are minted after the take-over.
 const TAKEN_OVER: usize = 200_000;
-/// How long those may take.
+/// How long these IDs may take.
 const TAKE_OVER_LIMIT: Duration = Duration::from_secs(30);
 
-/// Fifty hosts observe one message, answer it, and go on in the same room.
+/// Fifty hosts observe one message, answer it, and continue in the same room.
 pub fn answers(peer: &Peer) -> Outcome {
     let mut outcome = Outcome::default();
     let host = |index| Host { index, room_every: Some(1), floor: None };
@@ -36,7 +37,7 @@ pub fn answers(peer: &Peer) -> Outcome {
             }
         }
     }
-    // One host after another mints, in an order that is a different one in each round.
+    // A random host mints the next ID.
     let (start, spacing) = (Instant::now(), Duration::from_secs(1) / (RATE * HOSTS as u32));
     let mut state = 1_u64;
     let mut due = start;
@@ -46,7 +47,7 @@ pub fn answers(peer: &Peer) -> Outcome {
             Ok(id) => minted.push(id),
             Err(_) => outcome.errors += 1,
         }
-        // What the scheduler held up is not made up for: a burst would be another case.
+        // After a delay of the scheduler, the hosts continue at their pace, without a burst.
         due = (due + spacing).max(Instant::now());
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
@@ -55,14 +56,14 @@ pub fn answers(peer: &Peer) -> Outcome {
     outcome
 }
 
-/// A host that is running takes over the sessions of one whose last ID is ahead; its IDs are to sort after that.
+/// A running host takes over the sessions of a host whose last ID is ahead of the clock. Its IDs should sort after that ID.
 pub fn take_over(peer: &Peer) -> Outcome {
     let mut outcome = Outcome::default();
     let mut host = (peer.make)(Host::default());
     for _ in 0..1_000 {
         host.mint().expect("a generator that works before the fault");
     }
-    // What it did not take over is the same ID all the same.
+    // If the peer refuses the ID, it mints nevertheless.
     let last = match host.take_over(OWNER_AHEAD) {
         None => return Outcome { unavailable: true, ..outcome },
         Some(Ok(last)) => Some(last),
@@ -81,8 +82,8 @@ pub fn take_over(peer: &Peer) -> Outcome {
         }
         outcome.longest_call = outcome.longest_call.max(call.elapsed());
     }
-    outcome.count(&minted, peer.rises);
-    // Past the message by time where it is known by nothing else.
+    outcome.count(&minted, peer.is_ordered);
+    // If the peer refused the ID, all of its IDs sort before it.
     outcome.below = match last {
         Some(last) => minted.iter().filter(|id| **id <= last).count(),
         None => minted.len(),

@@ -1,4 +1,4 @@
-//! What a case found, and the words for it in the table.
+//! The result of a case, and its text in the table.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,41 +6,41 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Durations that pass for «at once»: a scheduler's slice, and a libfaketime call or two.
+/// A shorter delay is not shown. It can come from the scheduler or from libfaketime.
 const AT_ONCE: Duration = Duration::from_millis(10);
-/// An ID's time may lie this far ahead of the clock before it is worth a word.
+/// A shorter lead of the last ID over the clock is not shown.
 const NEAR: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// IDs minted, in all processes of the case.
+    /// Number of IDs, in all processes of the case.
     pub minted: usize,
-    /// IDs that were minted before: `minted` less the distinct ones.
+    /// Number of IDs that repeat an earlier one.
     pub duplicates: usize,
-    /// The fewest duplicates of several runs, of which this is the one with the most.
+    /// The fewest duplicates of several runs. `duplicates` is the most.
     pub at_least: usize,
-    /// One ID of how many was kept, where they are too many to keep all: which ones depends on the ID alone, so equal IDs
-    /// are kept or dropped together. 0 and 1 mean all.
+    /// One of this many IDs was kept, if a case has too many to keep all. The bits of an ID decide whether it is kept, so equal
+    /// IDs are treated alike. 0 and 1 mean that all were kept.
     pub sample: usize,
-    /// Whether the library has no call for what the case asks.
+    /// Whether the library has no function for the case.
     pub unavailable: bool,
     /// Why the library did not take over another host's ID.
     pub not_taken: Option<String>,
-    /// IDs that were to sort after another host's last one and do not.
+    /// Number of IDs that should sort after another host's last ID, and do not.
     pub below: usize,
-    /// Whether an ID was not greater than the one before, against the generator's word.
-    pub fell: bool,
-    /// From the fault to the first ID after it.
+    /// Whether an ID was not greater than the one before it, although the library promises that.
+    pub order_lost: bool,
+    /// The time from the fault to the first ID after it.
     pub outage: Duration,
     /// The longest single call after the fault.
     pub longest_call: Duration,
     /// How far the last ID's time is ahead of the clock.
     pub ahead: Duration,
-    /// Over which time the IDs were minted, where the case measures a rate.
+    /// How long the IDs took, if the case measures a rate.
     pub measured: Option<Duration>,
-    /// Calls that returned an error after the fault.
+    /// Number of calls that returned an error after the fault.
     pub errors: u64,
-    /// How the case ended, if not well.
+    /// How the case ended, if the peer panicked or hung.
     pub end: Option<End>,
 }
 
@@ -48,24 +48,24 @@ pub struct Outcome {
 pub enum End {
     /// The generator panicked, with this message.
     Panic(String),
-    /// No ID came within this time.
+    /// There was no ID in this time.
     Hang(Duration),
     /// The forked child panicked.
     ChildPanic,
-    /// The forked child did not finish its IDs within this time.
+    /// The forked child did not mint all of its IDs in this time.
     ChildHang(Duration),
 }
 
 impl Outcome {
-    /// Counts the duplicates of `ids`, and looks at their order where it is promised.
-    pub fn count(&mut self, ids: &[u128], rises: bool) {
+    /// Counts the duplicates of `ids`. Checks their order if the library promises it.
+    pub fn count(&mut self, ids: &[u128], is_ordered: bool) {
         self.minted = ids.len();
         self.duplicates = duplicates(ids);
         self.at_least = self.duplicates;
-        self.fell = rises && !ids.is_sorted_by(|a, b| a < b);
+        self.order_lost = is_ordered && !ids.is_sorted_by(|a, b| a < b);
     }
 
-    /// The outcome of several runs of one case: the one with the most duplicates, and the fewest of them all.
+    /// Returns the outcome of the run with the most duplicates, and the fewest duplicates of all runs.
     pub fn worst(runs: impl IntoIterator<Item = Self>) -> Self {
         let worst = |a: Self, b: Self| {
             let at_least = a.at_least.min(b.at_least);
@@ -75,12 +75,12 @@ impl Outcome {
     }
 }
 
-/// The IDs less the distinct ones.
+/// Returns the number of IDs that repeat an earlier one.
 pub fn duplicates(ids: &[u128]) -> usize {
     ids.len() - ids.iter().collect::<HashSet<_>>().len()
 }
 
-/// A cell of the table: what went wrong, the worst first, or that nothing did.
+/// Writes a cell of the table: the problems, the worst one first, or `ok`.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unavailable {
@@ -108,7 +108,7 @@ impl fmt::Display for Outcome {
         if self.below > 0 {
             words.push(format!("**{} sort below**", self.below));
         }
-        if self.fell {
+        if self.order_lost {
             words.push("order lost".to_owned());
         }
         if let Some(measured) = self.measured {
@@ -152,7 +152,7 @@ mod tests {
     fn duplicates_and_a_fall_are_counted() {
         let mut outcome = Outcome::default();
         outcome.count(&[1, 2, 3, 2, 3], true);
-        assert_eq!((outcome.minted, outcome.duplicates, outcome.fell), (5, 2, true));
+        assert_eq!((outcome.minted, outcome.duplicates, outcome.order_lost), (5, 2, true));
         assert_eq!(outcome.to_string(), "**2 duplicates**, order lost");
         outcome.count(&[2, 1], false);
         assert_eq!(outcome.to_string(), "ok");
@@ -162,7 +162,7 @@ mod tests {
     fn an_equal_neighbour_is_a_fall() {
         let mut outcome = Outcome::default();
         outcome.count(&[1, 1], true);
-        assert!(outcome.fell);
+        assert!(outcome.order_lost);
     }
 
     #[test]

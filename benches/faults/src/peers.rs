@@ -1,9 +1,8 @@
-//! The generators under test, each as its own documents set it up for one process.
+//! The generators under test. Each is set up as its documents say for one process.
 //!
-//! Where the width of the sequence is a choice it is 12 bits, as in the layout that these libraries descend from.
-//! Two generators that hand out plain random bits within a millisecond (`ulid`, `fast-uuid-v7`) are shown beside their
-//! monotonic forms. Ours has all default limits; its rows differ in what a user chooses: the clock, the stripes, and
-//! whether parent and child of a fork write the same session.
+//! A sequence has 12 bits if the library lets its user choose, as in Twitter's layout. `ulid` and `fast-uuid-v7` have random
+//! bits within a millisecond; their monotonic forms are in the table too. imid has its default limits. Its rows differ in
+//! what a user chooses: the clock, the stripes, and whether parent and child of a fork write to the same session.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,17 +15,17 @@ use imid::{Generator, MessageId, Session, SessionType};
 
 /// A generator at work.
 pub trait Generate {
-    /// Mints one ID: its bits as an integer that sorts as the ID does, or the generator's own error.
+    /// Mints one ID. Returns its bits as an integer that sorts as the ID does, or the error of the generator.
     fn mint(&mut self) -> Result<u128, String>;
 
-    /// Hears a message of another host whose clock is this far ahead, and returns its bits; `None` where the library has
-    /// no such call.
+    /// Observes the ID of a message from another host whose clock is this far ahead, and returns its bits. Returns `None` if
+    /// the library has no function for that.
     fn observe(&mut self, _ahead: Duration) -> Option<Result<u128, String>> {
         None
     }
 
-    /// Takes sessions over from a host whose last ID is this far ahead, and returns the ID's bits; `None` where the
-    /// library has no such call.
+    /// Takes over the sessions of a host whose last ID is this far ahead, and returns the bits of this ID. Returns `None` if the
+    /// library has no function for that.
     fn take_over(&mut self, ahead: Duration) -> Option<Result<u128, String>> {
         self.observe(ahead)
     }
@@ -46,10 +45,10 @@ pub type Ids = Box<dyn Generate>;
 /// The host that a generator is made for.
 #[derive(Clone, Copy, Default)]
 pub struct Host {
-    /// Its number among the hosts of a case, from 0: libraries with a machine ID get one for each.
+    /// Its number among the hosts of a case, from 0. It is the machine ID of libraries that have one.
     pub index: u16,
-    /// Of how many IDs one, on average, belongs to the room that all hosts write to, in libraries whose IDs have a session. The others
-    /// are this host's alone. `None` in the cases of one host.
+    /// One of this many IDs, on average, belongs to the room that all hosts write to, if IDs have a session. The other IDs belong
+    /// to a session that only this host writes to. `None` in the cases of one host.
     pub room_every: Option<u32>,
     /// The greatest ID that the store knows, for a host that was restarted.
     pub floor: Option<u128>,
@@ -57,10 +56,10 @@ pub struct Host {
 
 pub struct Peer {
     pub name: &'static str,
-    /// A new generator; called once for each host.
+    /// Returns a new generator. Called once for each host.
     pub make: fn(Host) -> Ids,
-    /// Whether its documents say that each ID is greater than the one before.
-    pub rises: bool,
+    /// Whether its documents say that each ID is greater than the one before it.
+    pub is_ordered: bool,
     /// The time in an ID, in milliseconds since 1970.
     pub unix_ms: fn(u128) -> u64,
 }
@@ -101,7 +100,7 @@ struct Ours<C, const N: usize> {
     sessions: Box<dyn Iterator<Item = Session>>,
 }
 
-/// An ID of the system clock's present time and this much more.
+/// Returns an ID whose time is this far ahead of the system clock.
 fn message_ahead(ahead: Duration) -> MessageId {
     let time = UNIX_EPOCH.elapsed().expect("a clock past 1970") + ahead;
     MessageId::last_at(time.as_millis() as u64).expect("a time before 2109")
@@ -109,7 +108,7 @@ fn message_ahead(ahead: Duration) -> MessageId {
 
 impl<C: Clock, const N: usize> Generate for Ours<C, N> {
     fn mint(&mut self) -> Result<u128, String> {
-        let session = self.sessions.next().expect("sessions without end");
+        let session = self.sessions.next().expect("the sessions do not end");
         self.ids.generate(session).map(Into::into).map_err(|error| error.to_string())
     }
 
@@ -147,14 +146,14 @@ where
     let (room, own) = (group(0), group(1_000 + u32::from(host.index)));
     let sessions: Box<dyn Iterator<Item = Session>> = match host.room_every {
         Some(every) => {
-            // At random: at every hundredth ID the spins of two hosts' rooms would meet always or never.
+            // Random, because with every hundredth ID the spins of two hosts would always or never be equal.
             let mut state = u64::from(host.index);
             Box::new(std::iter::repeat_with(move || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 if ((state >> 32) as u32).is_multiple_of(every) { room } else { own }
             }))
         }
-        None => Box::new(std::iter::repeat_with(move || sessions.next().expect("sessions without end"))),
+        None => Box::new(std::iter::repeat_with(move || sessions.next().expect("the sessions do not end"))),
     };
     Box::new(Ours { ids, sessions })
 }
@@ -163,7 +162,7 @@ fn one_group() -> impl Iterator<Item = Session> {
     std::iter::repeat(group(0))
 }
 
-/// `uhlc`'s timestamp with the half of its clock's own ID that fits.
+/// `uhlc`, with the half of its clock's ID that fits into 128 bits.
 struct Hlc(uhlc::HLC);
 
 fn timestamp_bits(timestamp: &uhlc::Timestamp) -> u128 {
@@ -193,13 +192,13 @@ pub const PEERS: &[Peer] = &[
     Peer {
         name: "imid",
         make: |host| ours(Generator::builder(), Host { floor: None, ..host }, one_group()),
-        rises: true,
+        is_ordered: true,
         unix_ms: first_42_of_80,
     },
     Peer {
         name: "imid, floor from the store",
         make: |host| ours(Generator::builder(), host, one_group()),
-        rises: true,
+        is_ordered: true,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -208,7 +207,7 @@ pub const PEERS: &[Peer] = &[
             let clock = TickClock::start().expect("a thread to spare");
             ours(Generator::builder().clock(clock), Host { floor: None, ..host }, one_group())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -217,7 +216,7 @@ pub const PEERS: &[Peer] = &[
             let groups = (0..64).map(group).collect::<Vec<_>>().into_iter().cycle();
             ours(Generator::builder().stripes::<64>(), Host { floor: None, ..host }, groups)
         },
-        rises: false,
+        is_ordered: false,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -225,11 +224,11 @@ pub const PEERS: &[Peer] = &[
         make: |host| {
             let (parent, groups) = (std::process::id(), [group(0), group(1)]);
             let sessions = std::iter::repeat_with(move || groups[usize::from(std::process::id() != parent)]);
-            // Of many hosts, none writes to the room.
+            // No host writes to the room.
             let host = Host { floor: None, room_every: host.room_every.map(|_| u32::MAX), ..host };
             ours(Generator::builder(), host, sessions)
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: first_42_of_80,
     },
     Peer {
@@ -238,7 +237,7 @@ pub const PEERS: &[Peer] = &[
             let ids = snowid::SnowID::new(host.index + 1).expect("a node of 1024");
             infallible(move || ids.generate().into())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, SNOWID_MS),
     },
     Peer {
@@ -250,7 +249,7 @@ pub const PEERS: &[Peer] = &[
             let ids = builder.finalize().expect("the default layout");
             fallible(move || ids.next_id().map(|id| id.as_u64().into()).map_err(|error| error.to_string()))
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, SNOWFLAKE_ME_MS),
     },
     Peer {
@@ -260,7 +259,7 @@ pub const PEERS: &[Peer] = &[
             let ids = AtomicSnowflakeGenerator::<SnowflakeTwitterId, _>::new(u64::from(host.index) + 1, clock);
             infallible(move || ids.next_id(|_| std::thread::yield_now()).to_raw().into())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, TWITTER_MS),
     },
     Peer {
@@ -269,7 +268,7 @@ pub const PEERS: &[Peer] = &[
             let ids = snowflaked::sync::Generator::new(host.index + 1);
             infallible(move || ids.generate::<u64>().into())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, 0),
     },
     Peer {
@@ -279,7 +278,7 @@ pub const PEERS: &[Peer] = &[
             let mut ids = snowflake::SnowflakeIdGenerator::new(machine, node);
             infallible(move || ids.real_time_generate() as u128)
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, 0),
     },
     Peer {
@@ -289,7 +288,7 @@ pub const PEERS: &[Peer] = &[
             let ids = sonyflake::Sonyflake::builder().machine_id(&machine).finalize().expect("the default epoch");
             fallible(move || ids.next_id().map(|id| id.to_u64().into()).map_err(|error| error.to_string()))
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| (id >> 24) as u64 * 10 + SONYFLAKE_MS,
     },
     Peer {
@@ -300,7 +299,7 @@ pub const PEERS: &[Peer] = &[
             let ids = idgen_rs::FastIdGenerator::new(&options);
             infallible(move || ids.next_id().into())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, IDGEN_MS),
     },
     Peer {
@@ -313,7 +312,7 @@ pub const PEERS: &[Peer] = &[
             ids.init(options).expect("10 + 12 bits");
             infallible(move || ids.next_id() as u128)
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| above_22(id, IDGEN_MS),
     },
     Peer {
@@ -325,40 +324,45 @@ pub const PEERS: &[Peer] = &[
                 u128::from_be_bytes(bytes)
             })
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| (id >> 64) as u64 * 1000,
     },
     Peer {
         name: "uuid now_v7",
         make: |_| infallible(|| uuid::Uuid::now_v7().as_u128()),
-        rises: true,
+        is_ordered: true,
         unix_ms: first_48,
     },
-    Peer { name: "fast-uuid-v7", make: |_| infallible(fast_uuid_v7::gen_id_u128), rises: false, unix_ms: first_48 },
+    Peer {
+        name: "fast-uuid-v7",
+        make: |_| infallible(fast_uuid_v7::gen_id_u128),
+        is_ordered: false,
+        unix_ms: first_48,
+    },
     Peer {
         name: "fast-uuid-v7, sequential",
         make: |_| {
             let mut ids = fast_uuid_v7::SequentialGenerator::new();
             infallible(move || ids.next_id())
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: first_48,
     },
-    Peer { name: "ulid", make: |_| infallible(|| ulid::Ulid::generate().0), rises: false, unix_ms: first_48 },
+    Peer { name: "ulid", make: |_| infallible(|| ulid::Ulid::generate().0), is_ordered: false, unix_ms: first_48 },
     Peer {
         name: "ulid, monotonic",
         make: |_| {
             let mut ids = ulid::Generator::new();
             fallible(move || ids.generate().map(|id| id.0).map_err(|_| "the random part is full".to_owned()))
         },
-        rises: true,
+        is_ordered: true,
         unix_ms: first_48,
     },
-    Peer { name: "scru128", make: |_| infallible(|| scru128::new().to_u128()), rises: true, unix_ms: first_48 },
+    Peer { name: "scru128", make: |_| infallible(|| scru128::new().to_u128()), is_ordered: true, unix_ms: first_48 },
     Peer {
         name: "uhlc",
         make: |_| Box::new(Hlc(uhlc::HLC::default())),
-        rises: true,
+        is_ordered: true,
         unix_ms: |id| {
             let time = uhlc::NTP64((id >> 64) as u64).to_system_time();
             time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64

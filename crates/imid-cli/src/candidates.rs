@@ -3,7 +3,8 @@
 use imid::clock::{Clock, SystemClock};
 
 use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len};
-use crate::scheme::Scheme;
+use crate::scheme::{Id, Scheme};
+use crate::time::rfc3339;
 
 /// A way to read a text.
 #[derive(Clone, Copy)]
@@ -57,8 +58,19 @@ fn rank(reading: Reading) -> u8 {
     }
 }
 
-/// Returns the most likely way to read a text that is not an ID of the scheme that was asked for.
-pub(crate) fn hint(text: &str) -> Option<Reading> {
+/// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs.
+pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Result<Read, String> {
+    scheme.read(text, form).map_err(|problem| match hint(text.trim()) {
+        Some(id) if form.is_none() => {
+            format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
+        }
+        _ => problem,
+    })
+}
+
+/// Returns the most likely ID that a text can be.
+fn hint(text: &str) -> Option<Id> {
     let is_long = text.len() >= MIN_HINTED;
-    readings(text, now_ms()).into_iter().next().filter(|reading| is_long && reading.is_plausible)
+    let likely = readings(text, now_ms()).into_iter().next();
+    likely.filter(|reading| is_long && reading.is_plausible).map(|reading| reading.read.id)
 }

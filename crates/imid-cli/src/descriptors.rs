@@ -1,8 +1,7 @@
 //! Finds standard input or output that was closed when the tool was started (`<&-` and `>&-` in a shell).
 //!
-//! The standard library opens `/dev/null` in place of a closed descriptor before `main`, so that a file does not get its
-//! number. Without the check in this file, reading would find no input and writing would lose the output, both without an
-//! error.
+//! Before `main`, the standard library opens `/dev/null` for each closed descriptor, so that no file gets its number. Without
+//! the check in this file, the tool would read empty input or lose its output, without an error.
 
 use std::io;
 
@@ -13,9 +12,9 @@ mod closed {
     pub(super) static STDIN: AtomicBool = AtomicBool::new(false);
     pub(super) static STDOUT: AtomicBool = AtomicBool::new(false);
 
-    // There is no safe way to see what the descriptors were. When `main` starts, the library has replaced the closed ones,
-    // and its `/dev/null` looks like that of a parent that gave one: Python's `subprocess.DEVNULL` and `<>/dev/null` are
-    // open for reading and writing too.
+    // No safe code can see which descriptors were closed. When `main` starts, the library has replaced them. Its `/dev/null`
+    // cannot be told from a `/dev/null` that the parent gave: Python's `subprocess.DEVNULL` and `<>/dev/null` are open for
+    // reading and writing too.
     //
     // SAFETY: the loader calls the function once, before `main`, where the standard library is not initialized. The
     // function uses nothing of the library that needs that: it makes system calls and stores to statics that are

@@ -176,7 +176,8 @@ impl Scheme {
         }
         match self {
             Self::Dialect(dialect) => {
-                let value = text.parse().map_err(|_| expected("a number of at most 80 bits"))?;
+                let value =
+                    text.parse().map_err(|_| expected(&format!("a number from 0 to {}", MessageId::MAX.to_u128())))?;
                 let id = DialectId::from_u128(value, dialect.layout()).map_err(|error| error.to_string())?;
                 Ok(Id::Message { dialect, id })
             }
@@ -253,7 +254,7 @@ fn not_an_id(text: &str, problem: &str) -> String {
     format!("{} is not an ID: {problem}", quote(text))
 }
 
-/// Characters that other programs put in place of a dash or a space, or that cannot be seen.
+/// Characters that other programs write instead of a dash, a space or a quotation mark, or that cannot be seen.
 const LOOK_ALIKES: [(char, &str); 14] = [
     ('\u{2010}', "hyphen"),
     ('\u{2011}', "non-breaking hyphen"),

@@ -20,7 +20,7 @@ pub(crate) fn wait_out(last: Option<Id>, report: &Report) {
     let Some(last) = last else { return };
     if let Err(lead) = wait_until_past(last) {
         report.note(format_args!(
-            "note: the last ID is {:.1} s ahead of the clock; if the next run starts before that, give it --after {last}",
+            "the last ID is {:.1} s ahead of the clock; if the next run starts before that, give it --after {last}",
             lead.as_secs_f64()
         ));
     }

@@ -1,4 +1,4 @@
-//! The command-line tool `imid`: mints, reads and checks IDs, and tags JSON lines with them.
+//! The command-line tool `imid`: mints, reads and checks IDs, and tags messages with them.
 
 mod candidates;
 #[cfg(feature = "parquet")]
@@ -22,10 +22,11 @@ mod stdout;
 mod terminal;
 mod time;
 
+use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Parser};
 
 use crate::commands::Command;
@@ -34,7 +35,7 @@ use crate::stdout::Out;
 
 /// Mint, read and check 80-bit message IDs for chat backends, and tag messages with them
 #[derive(Parser)]
-#[command(name = "imid", version, after_help = EXIT_STATUS, arg_required_else_help = true)]
+#[command(name = "imid", version, after_help = FOR_SCRIPTS, arg_required_else_help = true)]
 struct Cli {
     /// When to use colors: auto uses them on a terminal
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
@@ -43,20 +44,25 @@ struct Cli {
     command: Command,
 }
 
-const EXIT_STATUS: &str = "\
+const FOR_SCRIPTS: &str = "\
 Exit status:
   0  success; also if the reader of the output closed it early
-  1  the input is wrong or cannot be read, or the output cannot be written
-  2  the arguments are wrong";
+  1  a check failed, the input is wrong or cannot be read, or the output cannot be written
+  2  the arguments are wrong
+  A shell shows 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM ended the tool.
+
+For scripts:
+  Results are on standard output. Errors, notes and the summary of imid tag are on standard error.
+  A script can rely on the exit status, on the output of --format and --json, and on the names of commands, options, \
+columns and JSON members. Later versions can add columns and members, so read them by name. The output for people and \
+the wording of messages can change.";
 
 /// Reads the arguments, or ends with the help or a usage error. A wrong value is reported in one line, as bad input is.
 /// For other errors, clap also prints the usage.
 fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
     Cli::try_parse().map_err(|error| {
-        if error.kind() == ErrorKind::ValueValidation {
-            let message = error.render().ansi().to_string();
-            // If standard error cannot be written, the exit status still reports the error.
-            let _ = writeln!(anstream::stderr(), "{}", message.lines().next().unwrap_or_default());
+        if let Some(message) = wrong_value(&error) {
+            report.error(message);
         } else if error.use_stderr() {
             let _ = error.print();
             note_wrong_dashes(report);
@@ -68,13 +74,38 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
     })
 }
 
+/// Returns the message for a wrong value of an argument. Returns `None` for other errors.
+fn wrong_value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let argument = text(ContextKind::InvalidArg)?;
+    // `--count <N>` is called `--count`.
+    let argument = argument.split_once(" <").map_or(argument, |(option, _)| option);
+    let problem = match error.kind() {
+        ErrorKind::ValueValidation => error.source()?.to_string(),
+        ErrorKind::InvalidValue => {
+            let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) else { return None };
+            let found = text(ContextKind::InvalidValue).filter(|value| !value.is_empty());
+            if values.is_empty() {
+                "expected a value, found none".into()
+            } else {
+                report::expected_one_of(values, found)
+            }
+        }
+        _ => return None,
+    };
+    Some(format!("{argument}: {problem}"))
+}
+
 /// Names the first character of arguments that look like options. Word processors replace hyphens with dashes.
 fn note_wrong_dashes(report: &Report) {
     for argument in std::env::args_os().skip(1) {
         let argument = argument.to_string_lossy();
         if let Some((first, name)) = argument.chars().next().and_then(|first| Some((first, form::look_alike(first)?))) {
             let code = u32::from(first);
-            report.note(format_args!("note: {argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));
+            report.note(format_args!("{argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));
         }
     }
 }
@@ -98,7 +129,7 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
         Ok(()) => {}
         Err(Stop::Error(message)) => report.error(message),
         Err(Stop::Usage(message)) => {
-            let _ = clap::Error::raw(ErrorKind::ArgumentConflict, message + "\n").print();
+            report.error(message);
             return ExitCode::from(USAGE);
         }
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -121,4 +152,33 @@ fn main() -> ExitCode {
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
     end(ran.and(flushed), &mut report)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Passes each option of a command and of the commands inside of it.
+    fn each_option(command: &clap::Command, each: &mut impl FnMut(&str, &clap::Arg)) {
+        for option in command.get_arguments().filter(|argument| argument.get_long().is_some()) {
+            each(command.get_name(), option);
+        }
+        command.get_subcommands().for_each(|command| each_option(command, each));
+    }
+
+    #[test]
+    fn an_option_has_one_short_form_and_one_kind_of_value_in_all_commands() {
+        let mut kinds = BTreeMap::new();
+        each_option(&Cli::command(), &mut |command, option| {
+            let kind = (option.get_short(), option.get_value_names().map(<[_]>::to_vec));
+            let name = option.get_long().unwrap_or_default().to_owned();
+            let (first, known) = kinds.entry(name.clone()).or_insert_with(|| (command.to_owned(), kind.clone()));
+            assert_eq!(*known, kind, "--{name} of {first} and of {command}");
+        });
+        assert!(kinds.len() > 30 && kinds.contains_key("json"), "{}", kinds.len());
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::Out;
 use crate::form::{Form, NO_UUID};
@@ -46,19 +47,30 @@ impl Format {
     }
 }
 
+/// Reads a format that prints the fields of IDs. The help of the argument has only these formats.
+pub(crate) fn field_formats() -> impl TypedValueParser<Value = Format> {
+    let formats = || Format::value_variants().iter().filter(|format| format.form().is_none());
+    PossibleValuesParser::new(formats().filter_map(Format::to_possible_value)).map(move |name| {
+        let format =
+            formats().find(|format| format.to_possible_value().is_some_and(|value| value.matches(&name, false)));
+        // PANIC: clap accepts only these names.
+        *format.expect("a possible value is one of the formats")
+    })
+}
+
 /// The arguments that choose the output.
 #[derive(clap::Args)]
 pub(crate) struct FormatArgs {
-    /// Form of the output
+    /// Format of the output
     #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<Format>,
-    /// Print JSON objects; the same as --format json
+    /// Print JSON objects, one per line; the same as --format json
     #[arg(long)]
     json: bool,
-    /// Columns of CSV and TSV, separated by commas; the names are those of the members in JSON
+    /// Columns of CSV and TSV, separated by commas; the JSON members have the same names
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     columns: Vec<Column>,
-    /// Print CSV and TSV without the line with the names of the columns
+    /// Print CSV and TSV without the names of the columns
     #[arg(long)]
     no_header: bool,
 }
@@ -74,7 +86,7 @@ impl FormatArgs {
         let format = self.format();
         let is_table = matches!(format, Some(Format::Csv | Format::Tsv));
         if !is_table && (self.no_header || !self.columns.is_empty()) {
-            return Err(Stop::Usage("--columns and --no-header work only with --format csv and --format tsv".into()));
+            return Err(Stop::Usage("--columns and --no-header work only with --format csv or --format tsv".into()));
         }
         if format == Some(Format::Uuid) && !scheme.has_uuid() {
             return Err(Stop::Usage(format!("--format uuid: {NO_UUID}")));

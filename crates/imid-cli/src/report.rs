@@ -79,7 +79,12 @@ impl Report {
     /// Prints an error and sets the exit status to 1.
     pub(crate) fn error(&mut self, message: impl Display) {
         self.set_failed();
-        self.note(format_args!("{ERROR}error:{ERROR:#} {message}"));
+        self.print(format_args!("{ERROR}error:{ERROR:#} {message}"));
+    }
+
+    /// Prints something that the user should know, but that is not an error.
+    pub(crate) fn note(&self, message: impl Display) {
+        self.print(format_args!("note: {message}"));
     }
 
     /// Sets the exit status to 1.
@@ -87,8 +92,8 @@ impl Report {
         self.has_errors = true;
     }
 
-    /// Prints a message that is not an error.
-    pub(crate) fn note(&self, message: impl Display) {
+    /// Prints a line, such as the result of a run.
+    pub(crate) fn print(&self, message: impl Display) {
         // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
         let _ = self.bar.suspend(|| writeln!(anstream::stderr(), "{message}"));
     }
@@ -105,6 +110,12 @@ const MAX_SHOWN: usize = 60;
 pub(crate) fn quote(text: &str) -> String {
     let (shown, ellipsis) = shorten(text);
     format!("{shown:?}{ellipsis}")
+}
+
+/// Returns the error for a value that is not one of those that are possible.
+pub(crate) fn expected_one_of(values: &[impl AsRef<str>], found: Option<&str>) -> String {
+    let values: Vec<_> = values.iter().map(AsRef::as_ref).collect();
+    format!("expected one of {}, found {}", values.join(", "), found.map_or_else(|| "no value".into(), quote))
 }
 
 /// Formats a JSON value for an error: as it is in the line, but with control characters escaped, shortened if it is

@@ -13,7 +13,7 @@ use crate::time::TimeText;
 pub(crate) enum Column {
     Id,
     Dialect,
-    UnixMs,
+    TimestampMs,
     Time,
     Spin,
     Type,
@@ -23,7 +23,7 @@ pub(crate) enum Column {
     Sequence,
     Overflowed,
     Hex,
-    U128,
+    Int,
     Uuid,
     Form,
     SessionMatch,
@@ -36,7 +36,7 @@ impl Column {
     pub(crate) const JSON: &'static [Self] = &[
         Self::Id,
         Self::Dialect,
-        Self::UnixMs,
+        Self::TimestampMs,
         Self::Time,
         Self::Spin,
         Self::Type,
@@ -46,7 +46,7 @@ impl Column {
         Self::Sequence,
         Self::Overflowed,
         Self::Hex,
-        Self::U128,
+        Self::Int,
         Self::Uuid,
         Self::Form,
         Self::SessionMatch,
@@ -57,19 +57,28 @@ impl Column {
     const MESSAGE: &'static [Self] = &[
         Self::Id,
         Self::Dialect,
-        Self::UnixMs,
+        Self::TimestampMs,
         Self::Time,
         Self::Spin,
         Self::Type,
         Self::TypeName,
         Self::Hash,
         Self::Hex,
-        Self::U128,
+        Self::Int,
         Self::Uuid,
     ];
 
-    const SNOWFLAKE: &'static [Self] =
-        &[Self::Id, Self::Dialect, Self::UnixMs, Self::Time, Self::Node, Self::Sequence, Self::Overflowed, Self::Hex];
+    const SNOWFLAKE: &'static [Self] = &[
+        Self::Id,
+        Self::Dialect,
+        Self::TimestampMs,
+        Self::Time,
+        Self::Node,
+        Self::Sequence,
+        Self::Overflowed,
+        Self::Hex,
+        Self::Int,
+    ];
 
     /// The columns that tell the candidates for a text apart.
     pub(crate) const CANDIDATE: &'static [Self] = &[
@@ -77,7 +86,7 @@ impl Column {
         Self::Dialect,
         Self::Form,
         Self::Plausible,
-        Self::UnixMs,
+        Self::TimestampMs,
         Self::Time,
         Self::Spin,
         Self::Type,
@@ -100,7 +109,7 @@ impl Column {
         match self {
             Self::Id => "id",
             Self::Dialect => "dialect",
-            Self::UnixMs => "unix_ms",
+            Self::TimestampMs => "timestamp_ms",
             Self::Time => "time",
             Self::Spin => "spin",
             Self::Type => "type",
@@ -110,7 +119,7 @@ impl Column {
             Self::Sequence => "sequence",
             Self::Overflowed => "overflowed",
             Self::Hex => "hex",
-            Self::U128 => "u128",
+            Self::Int => "int",
             Self::Uuid => "uuid",
             Self::Form => "form",
             Self::SessionMatch => "session_match",
@@ -177,16 +186,16 @@ impl Row<'_> {
                 Id::Snowflake(id) => write(Cell::Word(&id.to_string())),
             },
             Column::Dialect => write(Cell::Word(id.scheme_name())),
-            Column::UnixMs => write(Cell::Number(id.timestamp_ms())),
+            Column::TimestampMs => write(Cell::Number(id.timestamp_ms())),
             Column::Time => write(Cell::Word(times.rfc3339(id.timestamp_ms()))),
             Column::Hex => match id {
                 Id::Message { id, .. } => write(Cell::Word(&id.to_hex())),
                 Id::Snowflake(id) => write(Cell::Word(&id.to_hex())),
             },
             // A string: many JSON readers lose bits of numbers above 2^53.
-            Column::U128 => match id {
+            Column::Int => match id {
                 Id::Message { id, .. } => write(Cell::Word(itoa::Buffer::new().format(id.to_u128()))),
-                Id::Snowflake(_) => write(Cell::Absent),
+                Id::Snowflake(id) => write(Cell::Word(itoa::Buffer::new().format(id.to_i64()))),
             },
             Column::Uuid => match id.uuid() {
                 Some(uuid) => write(Cell::Word(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()))),
@@ -201,7 +210,7 @@ impl Row<'_> {
                     Column::Spin => id.spin().map_or(Cell::Null, |spin| Cell::Number(spin.into())),
                     Column::Type => Cell::Number(id.type_code().into()),
                     Column::TypeName => dialect.type_name(id.type_code()).map_or(Cell::Null, Cell::Word),
-                    Column::Hash => Cell::Number(id.hash().into()),
+                    Column::Hash => Cell::Number(id.session_hash().into()),
                     _ => Cell::Absent,
                 }),
                 Id::Snowflake(id) => write(match column {

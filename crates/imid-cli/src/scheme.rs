@@ -106,7 +106,7 @@ impl Id {
     pub(crate) fn end_ms(self) -> u64 {
         let end = match self {
             Self::Message { .. } => return self.timestamp_ms() + 1,
-            Self::Snowflake(id) => id.since_epoch() + id.layout().tick(),
+            Self::Snowflake(id) => id.since_unix_epoch() + id.layout().tick(),
         };
         // PANIC: a tick has at most 64 bits of nanoseconds, and no layout ends after the year 10000.
         u64::try_from(end.as_nanos().div_ceil(1_000_000)).expect("a tick ends before the year 10000")

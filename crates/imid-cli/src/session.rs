@@ -8,7 +8,7 @@ use crate::report::{Stop, quote};
 /// A session: its type and its name.
 #[derive(clap::Args)]
 pub(crate) struct SessionArgs {
-    /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0]
+    /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0; private with --peer]
     #[arg(long = "type", value_name = "TYPE", allow_negative_numbers = true)]
     session_type: Option<String>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl SessionArgs {
 /// The name of a session, or the two users of a private conversation.
 #[derive(clap::Args)]
 pub(crate) struct SessionName {
-    /// Session name; with --peer, one of the two users
+    /// Name of the session; with --peer, one of the two users
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
     /// The other user of a private conversation; the order of the two does not matter
@@ -64,9 +64,9 @@ impl SessionName {
     /// Returns the hash of the name in this dialect, or `None` if there is no name.
     pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
         if let Some(pair) = self.pair(dialect)? {
-            return Ok(Some(pair.hash().to_u32()));
+            return Ok(Some(pair.session_hash().to_u32()));
         }
-        Ok(self.session.as_deref().and_then(|name| dialect.hash(name)))
+        Ok(self.session.as_deref().and_then(|name| dialect.hash_of(name)))
     }
 
     /// Returns the private conversation, if both users were given.
@@ -89,7 +89,7 @@ impl SessionName {
 pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<SessionType, Stop> {
     match given {
         Some(other) if has_peer && other != SessionType::PRIVATE => {
-            Err(Stop::Usage(format!("expected type PRIVATE for a session with a peer, found {other}")))
+            Err(Stop::Usage(format!("--type: expected PRIVATE for a session with a peer, found {other}")))
         }
         None if has_peer => Ok(SessionType::PRIVATE),
         given => Ok(given.unwrap_or_default()),

@@ -37,7 +37,7 @@ fn ignored() -> u64 {
     set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or_default()
 }
 
-/// Says what was written, and ends the tool as the signal does.
+/// Prints what was written, and then ends the tool with the default action of the signal.
 fn end(signal: i32) {
     let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
     // Until the end of this function, other threads cannot write.

@@ -87,7 +87,7 @@ fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.is_empty() && bytes.len() >= CAPACITY {
-            // These are not copied.
+            // Large pieces are not copied.
             let lines = bytes.rfind_byte(b'\n').map_or(0, |at| at + 1);
             send(&bytes[..lines], None)?;
             self.buffer.extend_from_slice(&bytes[lines..]);

@@ -66,6 +66,11 @@ impl Preset {
         Self::ROLLBACK_38_15_10,
     ];
 
+    /// Returns the built-in preset whose [layout has this name](Layout::name), such as `leaf`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|preset| preset.layout.name() == Some(name))
+    }
+
     /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick
     /// is full, and sequence numbers from 0.
     pub const fn new(layout: Layout) -> Self {

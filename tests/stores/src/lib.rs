@@ -22,8 +22,8 @@ pub fn url(variable: &str, test: &str) -> Option<String> {
     url
 }
 
-/// Returns IDs in random order: 0, each bit alone, all bits, both sides of bytes that signed or padded comparisons get
-/// wrong, and random ones. `IMID_ROWS` says how many random ones. No ID is there twice.
+/// Returns distinct IDs in random order: 0, each bit alone, all bits, bytes that signed or padded comparisons sort wrongly, and
+/// `IMID_ROWS` random IDs.
 pub fn ids() -> Vec<MessageId> {
     let rows = env::var("IMID_ROWS").map_or(20_000, |rows| rows.parse().expect("IMID_ROWS is a number"));
     let mut ids: Vec<u128> = (0..80).map(|bit| 1 << bit).collect();

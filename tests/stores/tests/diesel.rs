@@ -229,7 +229,7 @@ mod mysql {
         reply_to: Option<MessageId>,
     }
 
-    /// Compiles for any connection to MySQL. There is none here, so nothing calls it.
+    /// Is compiled for any connection to MySQL, but not called, because there is no client here.
     #[expect(dead_code, reason = "it is compiled, and not called")]
     fn load<C: LoadConnection<Backend = Mysql>>(connection: &mut C) -> QueryResult<Vec<Stored>> {
         ids::table.filter(ids::bytes.eq_any([EXAMPLE, MessageId::MAX])).select(Stored::as_select()).load(connection)

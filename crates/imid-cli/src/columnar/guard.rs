@@ -1,7 +1,7 @@
-//! Makes errors of the panics of the Apache Arrow crates. Their readers panic at some kinds of damaged data.
+//! Turns panics of the Apache Arrow crates into errors. Their readers panic on some kinds of damaged data.
 //!
-//! A damaged length of a compressed Arrow buffer can still end the process, with "memory allocation of N bytes failed":
-//! the reader reserves this much memory, and a failed allocation does not unwind.
+//! If the length of a compressed Arrow buffer is damaged, the process can still end with "memory allocation of N bytes
+//! failed": the reader reserves this much memory, and a failed allocation does not unwind.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use clap::builder::{EnumValueParser, TypedValueParser};
 use imid::dialect::Dialect;
 use serde::{Serialize, Serializer};
 
 use crate::Out;
-use crate::candidates::now_ms;
-use crate::input::{Input, trim_line_end, utf8};
+use crate::candidates::{now_ms, read_or_hint};
+use crate::commands::id_texts::IdTexts;
 use crate::json;
-use crate::output::Format;
+use crate::output::{Format, field_formats};
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
@@ -29,13 +28,23 @@ Examples:
   imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
   imid new -n 3 | imid compare
   imid compare --format csv < ids.txt
-  imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000")]
+  imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000
+
+JSON members:
+  ids: objects in the order of the IDs
+  ids[].number: the place in the input, from 1
+  ids[].id, ids[].timestamp_ms, ids[].time: as in imid inspect
+  ids[].since_previous_ms: the time since the ID before it; null for the first
+  ids[].type, ids[].hash: the session; null for a Snowflake
+  increasing: whether the IDs of the input strictly increase
+  same_session: whether all IDs have one session; null for Snowflakes
+  span_ms: the time from the first to the last ID
+  now_ms: the present time")]
 pub(crate) struct Args {
-    /// IDs; without IDs, standard input is read, one ID per line
-    #[arg(value_name = "ID", allow_negative_numbers = true)]
-    ids: Vec<String>,
-    /// Form of the output
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = format())]
+    #[command(flatten)]
+    ids: IdTexts,
+    /// Format of the output: csv and tsv have the members of ids as their columns
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = field_formats())]
     format: Option<Format>,
     /// Print one JSON object; the same as --format json
     #[arg(long)]
@@ -83,7 +92,7 @@ impl Serialize for ComparedIds<'_> {
 struct Compared {
     number: u64,
     id: String,
-    unix_ms: u64,
+    timestamp_ms: u64,
     time: String,
     since_previous_ms: Option<u64>,
     r#type: Option<u8>,
@@ -110,39 +119,19 @@ impl Args {
     }
 
     fn items(&self, out: &mut Out) -> Result<Vec<Item>, Stop> {
-        let scheme = self.scheme.scheme;
-        let read = |number, text: &str| {
-            let read = scheme.read(text, None)?;
-            Ok::<Item, String>(Item { number, id: read.id, session: None })
-        };
         let mut items = Vec::new();
-        for (number, text) in (1..).zip(&self.ids) {
-            items.push(read(number, text).map_err(|problem| Stop::Error(format!("argument {number}: {problem}")))?);
-        }
-        if self.ids.is_empty() {
-            Input::stdin()?.each_line(out, |_, number, line| {
-                if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
-                    return Ok(());
-                }
-                let item = line.and_then(|line| read(number, utf8(trim_line_end(line))?));
-                if items.len() == MAX_IDS {
-                    return Err(Stop::Error(format!("line {number}: expected at most {MAX_IDS} IDs, found more")));
-                }
-                items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
-                items.push(item.map_err(|problem| Stop::Error(format!("line {number}: {problem}")))?);
-                Ok(())
-            })?;
-        }
+        self.ids.each(out, |_, place, text| {
+            if items.len() == MAX_IDS {
+                return Err(Stop::Error(format!("{place}: expected at most {MAX_IDS} IDs, found more")));
+            }
+            items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
+            let read = text.and_then(|text| read_or_hint(self.scheme.scheme, text, None));
+            let read = read.map_err(|problem| Stop::Error(format!("{place}: {problem}")))?;
+            items.push(Item { number: place.number, id: read.id, session: None });
+            Ok(())
+        })?;
         Ok(items)
     }
-}
-
-/// Reads a format that has columns.
-fn format() -> impl TypedValueParser<Value = Format> {
-    EnumValueParser::<Format>::new().try_map(|format| match format.form() {
-        Some(_) => Err("compare prints json, csv or tsv, or a table for people"),
-        None => Ok(format),
-    })
 }
 
 /// A session type and hash, and the dialect that names the type.
@@ -156,7 +145,7 @@ fn number_sessions(items: &mut [Item]) -> Result<Vec<SessionFields>, Stop> {
         if let Id::Message { dialect, id } = item.id {
             numbers.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             sessions.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
-            let key = (id.type_code(), id.hash());
+            let key = (id.type_code(), id.session_hash());
             item.session = Some(*numbers.entry(key).or_insert_with(|| {
                 sessions.push((key.0, key.1, dialect));
                 sessions.len() - 1
@@ -187,7 +176,7 @@ fn compared<'a>(items: &'a [Item], sessions: &'a [SessionFields]) -> impl Iterat
         Compared {
             number: item.number,
             id: item.id.to_string(),
-            unix_ms: item.id.timestamp_ms(),
+            timestamp_ms: item.id.timestamp_ms(),
             time: rfc3339(item.id.timestamp_ms()),
             since_previous_ms: since_previous(items, index),
             r#type: session.map(|session| session.0),
@@ -198,14 +187,14 @@ fn compared<'a>(items: &'a [Item], sessions: &'a [SessionFields]) -> impl Iterat
 
 /// Writes CSV or TSV. No value has a separator or a quote.
 fn write_rows(out: &mut Out, items: &[Item], sessions: &[SessionFields], separator: &str) -> Result<(), Stop> {
-    let names = ["number", "id", "unix_ms", "time", "since_previous_ms", "type", "hash"];
+    let names = ["number", "id", "timestamp_ms", "time", "since_previous_ms", "type", "hash"];
     writeln!(out, "{}", names.join(separator))?;
     for row in compared(items, sessions) {
         let or_empty = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
         let values = [
             row.number.to_string(),
             row.id,
-            row.unix_ms.to_string(),
+            row.timestamp_ms.to_string(),
             row.time,
             or_empty(row.since_previous_ms),
             or_empty(row.r#type.map(u64::from)),

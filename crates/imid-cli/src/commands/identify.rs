@@ -4,10 +4,10 @@ use std::io::Write;
 
 use crate::Out;
 use crate::candidates::{Reading, now_ms, readings};
+use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
-use crate::input::{Input, trim_line_end, utf8};
-use crate::output::{FormatArgs, Writer};
+use crate::output::{FormatArgs, Writer, field_formats};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, named_type};
@@ -20,18 +20,18 @@ use crate::time::rfc3339;
 /// reads standard input, one ID per line.
 ///
 /// Plausible candidates come first: their time is between 2005 and two years from now. Among these, a standard ID is the
-/// first. If there are several, compare their times with that of a message that you know. Then use imid inspect
+/// first. If there are several, compare their times with the time of a message that you know. Then use imid inspect
 /// --dialect NAME.
 #[derive(clap::Args)]
+#[command(mut_arg("format", |format| format.value_parser(field_formats())))]
 #[command(after_help = "\
 Examples:
   imid identify BUFE-A62U-32C4-01I2
   imid identify emaq2948wcrvt3dd 204697221847986177
   imid identify --json 204697221847986177")]
 pub(crate) struct Args {
-    /// IDs of any kind; without IDs, standard input is read, one ID per line
-    #[arg(value_name = "ID", allow_negative_numbers = true)]
-    ids: Vec<String>,
+    #[command(flatten)]
+    ids: IdTexts,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -41,41 +41,22 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        if self.format.format().is_some_and(|format| format.form().is_some()) {
-            return Err(Stop::Usage("identify prints --format json, csv or tsv, or lines for people".into()));
-        }
         let mut list = List {
             writer: self.format.writer(crate::scheme::STANDARD, Column::CANDIDATE)?,
             // One ID needs no heading.
-            has_headings: self.ids.len() != 1,
+            has_headings: self.ids.count() != Some(1),
             is_first: true,
             terminal: Terminal::stdout(),
         };
         if let Some(writer) = &mut list.writer {
             writer.write_header(out)?;
         }
-        for (index, text) in self.ids.iter().enumerate() {
-            if let Err(problem) = list.write(out, text.trim())? {
-                // One argument needs no number.
-                match self.ids.len() {
-                    1 => return Err(Stop::Error(problem)),
-                    _ => report.bad_input(format_args!("argument {}", index + 1), problem)?,
-                }
-            }
-        }
-        if !self.ids.is_empty() {
-            return Ok(());
-        }
-        Input::stdin()?.each_line(out, |out, number, line| {
-            if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
-                return Ok(());
-            }
-            let text = line.and_then(|line| utf8(trim_line_end(line)));
-            let problem = match text.map(|text| list.write(out, text.trim())) {
-                Ok(written) => written?,
+        self.ids.each(out, |out, place, text| {
+            let listed = match text {
+                Ok(text) => list.write(out, text.trim())?,
                 Err(problem) => Err(problem),
             };
-            problem.or_else(|problem| report.bad_input(format_args!("line {number}"), problem))
+            listed.or_else(|problem| report.bad_input(place, problem))
         })
     }
 }
@@ -145,7 +126,7 @@ impl Candidate {
         let fields = match id {
             Id::Message { dialect, id } => {
                 let spin = id.spin().map(|spin| ("spin", spin.to_string()));
-                let others = [("type", named_type(dialect, id.type_code())), ("hash", id.hash().to_string())];
+                let others = [("type", named_type(dialect, id.type_code())), ("hash", id.session_hash().to_string())];
                 spin.into_iter().chain(others).collect()
             }
             Id::Snowflake(id) => vec![("node", id.node().to_string()), ("sequence", id.sequence().to_string())],

@@ -7,23 +7,25 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Subcommand;
-use imid_lease::admin::{self, FreeIf, LaneView, View};
+use imid_lease::admin::{self, FreeIf, LaneView};
 use imid_lease::record::LaneState;
 use imid_lease::register::{Register, open_url};
+use serde::Serialize;
 
-use crate::Out;
-use crate::commands::whole_number;
+use super::whole_number;
 use crate::report::{Report, Stop};
-use crate::time::rfc3339;
+use crate::time::{LAST_MS, parse_duration, rfc3339};
+use crate::{Out, json};
 
-/// Show and free the lanes that processes lease from a register
+/// Show the lanes of a register, and free a lane whose holder is gone
 ///
-/// A register stores which process mints in which lane, and up to which time it may mint there (its ceiling).
-/// docs/LEASES.md describes lanes.
+/// A process leases a lane from a register, which is a database, a server or a file. The register stores which process
+/// holds each lane, and up to which time it may mint there: its ceiling. docs/LEASES.md describes lanes.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid lane list --register file:/var/lib/chat/ids
+  imid lane list --register file:/var/lib/chat/ids --json
   imid lane watch --register postgres://chat:secret@db/chat
   imid lane release --register redis://cache 3")]
 pub(crate) struct Args {
@@ -34,78 +36,118 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Action {
     /// Print all lanes
-    List(Place),
+    List(List),
     /// Free a lane whose holder is gone, so that another process can take it at once
     ///
     /// Watches the lane first. If its holder renews it in this time, the lane is in use and is not freed.
     Release(Release),
-    /// Print each change of a lane, until the tool is ended
+    /// Print all lanes, and then each change of a lane, until the tool is ended
+    ///
+    /// A renewal is not a change.
     Watch(Watch),
 }
 
-/// Where the lanes are.
 #[derive(clap::Args)]
-struct Place {
-    /// The store: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
+#[command(after_help = "\
+JSON members:
+  register: the UUID of the register
+  promise: strong, or weak and the reason: whether writes can be lost
+  space: name of the space
+  layout: layout of the IDs
+  lanes: objects, one for each lane
+  lanes[].lane: number of the lane
+  lanes[].state: held, free, closed, unused or unreadable
+  lanes[].holder: the process that holds or held the lane, or null
+  lanes[].ceiling_ms, lanes[].ceiling_time: the ceiling, or null
+  lanes[].error: why the record cannot be read; only if it is unreadable")]
+struct List {
+    #[command(flatten)]
+    space: SpaceArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The space of lanes.
+#[derive(clap::Args)]
+struct SpaceArgs {
+    /// The register: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
-    /// For all stores except files, the tool must be built with the feature of the store, such as --features postgres.
+    /// To use a database or a server, the tool must be built with its feature, such as --features postgres.
     #[arg(long, value_name = "URL")]
     register: String,
     /// Name of the space of lanes, as in the options of the generator
-    #[arg(long, value_name = "NAME", default_value = "lanes")]
-    space: String,
+    #[arg(long = "space", value_name = "NAME", default_value = "lanes")]
+    name: String,
 }
 
 #[derive(clap::Args)]
 struct Release {
     #[command(flatten)]
-    place: Place,
+    space: SpaceArgs,
     /// Number of the lane
-    #[arg(value_name = "LANE", value_parser = whole_number::<u16>)]
+    #[arg(value_name = "LANE", value_parser = whole_number(0..=u16::MAX), allow_negative_numbers = true)]
     lane: u16,
-    /// How long to watch the lane, in seconds; at least the horizon of its holder
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = whole_number::<u32>)]
-    time_out: u32,
-    /// Free the lane even if its holder is alive. No ID is repeated: the holder mints up to its ceiling, and then needs
-    /// another lane. If no lane is free, it cannot mint
+    /// How long to watch the lane, such as 10s; it is watched longer if its holder has a longer horizon
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, allow_negative_numbers = true)]
+    time_out: Duration,
+    /// Free the lane at once, even if its holder is alive
+    ///
+    /// No ID is repeated: the holder mints up to its ceiling, and then needs another lane. If no lane is free, it cannot
+    /// mint.
     #[arg(long)]
     force: bool,
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+JSON members:
+  timestamp_ms, time: when the tool saw the change
+  lane, state, holder, ceiling_ms, ceiling_time, error: as in imid lane list")]
 struct Watch {
     #[command(flatten)]
-    place: Place,
-    /// How often to look, in milliseconds
-    #[arg(long, value_name = "MS", default_value = "1000", value_parser = whole_number::<u32>)]
-    interval: u32,
+    space: SpaceArgs,
+    /// Time between two reads of the register, such as 500ms
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_duration, allow_negative_numbers = true)]
+    interval: Duration,
+    /// Print JSON objects, one per line
+    #[arg(long)]
+    json: bool,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         match &self.action {
-            Action::List(place) => place.list(out),
+            Action::List(args) => args.list(out),
             Action::Release(args) => args.release(out, report),
             Action::Watch(args) => args.watch(out, report),
         }
     }
 }
 
-impl Place {
+impl SpaceArgs {
     fn open(&self) -> Result<Box<dyn Register>, Stop> {
-        open_url(&self.register).map_err(|error| Stop::Error(error.to_string()))
+        open_url(&self.register).map_err(|error| Stop::Error(format!("--register: {}", chain(&error))))
     }
+}
 
-    fn view(&self, register: &mut dyn Register) -> Result<View, Stop> {
-        admin::view(register, &self.space).map_err(|error| stop(&error))
-    }
-
+impl List {
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut register = self.open()?;
-        let view = self.view(&mut *register)?;
-        let meta = &view.meta;
-        writeln!(out, "register {}: {}", meta.register, register.promise())?;
-        writeln!(out, "space {}: {} lanes of {}", self.space, view.lanes.len(), meta.layout)?;
+        let mut register = self.space.open()?;
+        let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
+        let (meta, promise) = (&view.meta, register.promise());
+        if self.json {
+            let space = SpaceObject {
+                register: meta.register.to_string(),
+                promise: promise.to_string(),
+                space: &self.space.name,
+                layout: &meta.layout,
+                lanes: view.lanes.iter().map(LaneObject::new).collect(),
+            };
+            return json::write_line(out, &space);
+        }
+        writeln!(out, "register {}: {promise}", meta.register)?;
+        writeln!(out, "space {}: {} lanes of {}", self.space.name, view.lanes.len(), meta.layout)?;
         for lane in &view.lanes {
             writeln!(out, "{:>5}  {}", lane.lane, describe(lane))?;
         }
@@ -115,42 +157,36 @@ impl Place {
 
 impl Release {
     fn release(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.place.open()?;
-        let when = if self.force {
-            report.note(
-                "--force: a holder that is alive goes on up to its ceiling, and cannot mint after that if no lane is free",
-            );
-            FreeIf::Forced
-        } else {
-            FreeIf::UnchangedFor(Duration::from_secs(self.time_out.into()))
-        };
-        admin::free(&mut *register, &self.place.space, self.lane, when).map_err(|error| {
-            let hint = if error.is_in_use() { "; --force frees it all the same" } else { "" };
+        let mut register = self.space.open()?;
+        let when = if self.force { FreeIf::Forced } else { FreeIf::UnchangedFor(self.time_out) };
+        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| {
+            let hint = if error.is_in_use() { "; --force frees it nevertheless" } else { "" };
             Stop::Error(chain(&error) + hint)
         })?;
+        if self.force {
+            report.note("if its holder is alive, it mints up to its ceiling, and then needs another lane");
+        }
         Ok(writeln!(out, "lane {} is free", self.lane)?)
     }
 }
 
 impl Watch {
     fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.place.open()?;
+        let mut register = self.space.open()?;
         let mut seen = Vec::new();
         let mut is_silent = false;
         loop {
-            match admin::view(&mut *register, &self.place.space) {
+            match admin::view(&mut *register, &self.space.name) {
                 Ok(view) => {
                     is_silent = false;
-                    let lanes: Vec<_> =
-                        view.lanes.iter().map(|lane| (lane.lane, change_of(lane), describe(lane))).collect();
-                    for (lane, key, text) in &lanes {
+                    for lane in &view.lanes {
                         // Renewals are not changes: they come several times a second.
-                        if !seen.iter().any(|(seen_lane, seen_key)| seen_lane == lane && seen_key == key) {
-                            writeln!(out, "{}  {lane:>5}  {text}", rfc3339(now_ms()))?;
+                        if !seen.contains(&(lane.lane, change_of(lane))) {
+                            self.write(out, lane)?;
                         }
                     }
                     out.flush()?;
-                    seen = lanes.into_iter().map(|(lane, key, _)| (lane, key)).collect();
+                    seen = view.lanes.iter().map(|lane| (lane.lane, change_of(lane))).collect();
                 }
                 // The store may come back. Each outage is reported once.
                 Err(error) if error.is_register() && !seen.is_empty() => {
@@ -161,8 +197,76 @@ impl Watch {
                 }
                 Err(error) => return Err(stop(&error)),
             }
-            thread::sleep(Duration::from_millis(self.interval.into()));
+            thread::sleep(self.interval);
         }
+    }
+
+    /// Writes a lane that has changed.
+    fn write(&self, out: &mut Out, lane: &LaneView) -> Result<(), Stop> {
+        let now_ms = now_ms();
+        if self.json {
+            let lane = LaneObject::new(lane);
+            return json::write_line(out, &ChangeObject { timestamp_ms: now_ms, time: rfc3339(now_ms), lane });
+        }
+        Ok(writeln!(out, "{}  {:>5}  {}", rfc3339(now_ms), lane.lane, describe(lane))?)
+    }
+}
+
+/// A space as a JSON object.
+#[derive(Serialize)]
+struct SpaceObject<'a> {
+    register: String,
+    promise: String,
+    space: &'a str,
+    layout: &'a str,
+    lanes: Vec<LaneObject>,
+}
+
+/// A change of a lane as a JSON object.
+#[derive(Serialize)]
+struct ChangeObject {
+    timestamp_ms: u64,
+    time: String,
+    #[serde(flatten)]
+    lane: LaneObject,
+}
+
+/// A lane as a JSON object.
+#[derive(Serialize)]
+struct LaneObject {
+    lane: u16,
+    /// "held", "free", "closed", "unused", or "unreadable" with an error.
+    state: &'static str,
+    holder: Option<String>,
+    ceiling_ms: Option<u64>,
+    ceiling_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl LaneObject {
+    fn new(lane: &LaneView) -> Self {
+        let (state, record, error) = match &lane.record {
+            Ok(Some(record)) => (state_name(record.state), Some(record), None),
+            Ok(None) => ("unused", None, None),
+            Err(error) => ("unreadable", None, Some(error.to_string())),
+        };
+        Self {
+            lane: lane.lane,
+            state,
+            holder: record.map(|record| record.holder.to_string()),
+            ceiling_ms: record.map(|record| record.ceiling_ms),
+            ceiling_time: record.and_then(|record| time(record.ceiling_ms)),
+            error,
+        }
+    }
+}
+
+fn state_name(state: LaneState) -> &'static str {
+    match state {
+        LaneState::Held => "held",
+        LaneState::Free => "free",
+        _ => "closed",
     }
 }
 
@@ -173,7 +277,7 @@ fn describe(lane: &LaneView) -> String {
         Ok(None) => return "never used".into(),
         Err(error) => return format!("cannot be read: {error}"),
     };
-    let ceiling = rfc3339(record.ceiling_ms);
+    let ceiling = time(record.ceiling_ms).unwrap_or_else(|| format!("{} ms", record.ceiling_ms));
     let mut text = match record.state {
         LaneState::Held => format!("held by {} up to {ceiling}", record.holder),
         LaneState::Free => format!("free from {ceiling}, last held by {}", record.holder),
@@ -181,7 +285,7 @@ fn describe(lane: &LaneView) -> String {
     };
     if record.state == LaneState::Held && record.ceiling_ms <= now_ms() {
         // A String can always be written.
-        let _ = write!(text, " (over, the holder has not renewed it)");
+        let _ = write!(text, ", which is past: the holder has not renewed it");
     }
     text
 }
@@ -192,6 +296,11 @@ fn change_of(lane: &LaneView) -> String {
         Ok(Some(record)) => format!("{} {:?}", record.holder, record.state),
         _ => describe(lane),
     }
+}
+
+/// Returns the text of a time. A record can have any number as its ceiling; later times have no text.
+fn time(unix_ms: u64) -> Option<String> {
+    (unix_ms <= LAST_MS).then(|| rfc3339(unix_ms))
 }
 
 /// The present time, or 1970 if the clock is before it.

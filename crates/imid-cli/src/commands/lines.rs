@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::input::trim_line_end;
-use crate::json_line::{self, JsonLine};
+use crate::json_line::{self, JsonLine, not_unicode};
 use crate::report::{Report, quote, quote_json};
 use crate::scheme::{Id, Scheme};
 
@@ -33,7 +33,7 @@ pub(super) fn id_text<'a>(object: &JsonLine<'a>, field: &str) -> Result<Cow<'a, 
 }
 
 fn text<'a>(value: &'a str, field: &str) -> Result<Cow<'a, str>, String> {
-    json_line::text(value).ok_or_else(|| not_a_string(value, field))
+    json_line::text(value).ok_or_else(|| format!("field {}: {}", quote(field), not_unicode(value)))
 }
 
 fn not_a_string(value: &str, field: &str) -> String {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
-use crate::report::{Stop, quote};
+use crate::report::{Stop, expected_one_of, quote};
 use crate::{Cli, Out};
 
 /// Print the manual page of the tool or of a command, or write all of them to a folder
@@ -35,7 +35,7 @@ impl Args {
                 None => &tool,
                 Some(name) => tool.find_subcommand(name).ok_or_else(|| {
                     let names: Vec<_> = tool.get_subcommands().map(Command::get_name).collect();
-                    Stop::Usage(format!("expected one of {}, found {}", names.join(", "), quote(name)))
+                    Stop::Usage(format!("[COMMAND]: {}", expected_one_of(&names, Some(name))))
                 })?,
             };
             return Ok(out.write_all(&page(command)?)?);

@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod completions;
+mod id_texts;
 mod identify;
 mod inspect;
 mod lane;
@@ -16,7 +17,8 @@ mod stats;
 mod stored;
 mod tag;
 
-use std::num::{IntErrorKind, ParseIntError};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -64,15 +66,16 @@ impl Command {
     }
 }
 
-/// Reads an argument that is a whole number.
-fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: ParseIntError| {
-        let is_negative = text.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let expected = match error.kind() {
-            IntErrorKind::PosOverflow => "a smaller number",
-            _ if is_negative => "a number of at least 0",
-            _ => "a whole number in digits",
-        };
-        format!("expected {expected}, found {}", quote(text))
-    })
+/// Returns a function that reads an argument: a whole number in this range, in digits without a sign.
+fn whole_number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + Clone,
+{
+    move |text| {
+        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| is_digits && range.contains(number));
+        number.ok_or_else(|| {
+            format!("expected a whole number from {} to {}, found {}", range.start(), range.end(), quote(text))
+        })
+    }
 }

@@ -44,10 +44,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     session: SessionArgs,
     /// Node of a Snowflake; two generators that run at the same time need different nodes [default: 0]
-    #[arg(long, value_name = "NODE", value_parser = whole_number::<u32>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NODE", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
     node: Option<u32>,
     /// Number of IDs
-    #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     count: u64,
     /// Make all IDs greater than this one, the last ID of a previous run
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
@@ -111,7 +111,7 @@ impl Args {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
-        let generator = generator.map_err(|error| Stop::Usage(error.to_string()))?;
+        let generator = generator.map_err(|error| Stop::Usage(format!("--node: {error}")))?;
         if let Some(after) = self.after()?
             && lead::wait_until_past(after).is_err()
             && let Some(error) = lead::ahead_of_clock(after)

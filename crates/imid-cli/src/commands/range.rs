@@ -21,7 +21,8 @@ use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 /// the step after the clock was set back, and by up to 5 s after an observed ID. If you must find all messages, move
 /// --to by that much.
 #[derive(clap::Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}"))]
+#[command(mut_arg("json", |json| json.help("Print one JSON object; the same as --format json")))]
+#[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{JSON_MEMBERS}"))]
 pub(crate) struct Args {
     /// Start of the range
     #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
@@ -38,6 +39,13 @@ Examples:
   imid range --from 2024-11-19 --to 2024-11-20
   imid range --from -1h --to now --format uuid
   imid range --from 1731974400000 --to 1732060800000 --json";
+
+const JSON_MEMBERS: &str = "\
+JSON members:
+  first, last: the IDs as text
+  from_ms, to_ms: the times as unix milliseconds; to_ms is not in the range
+  first_hex, last_hex: the IDs as hex digits
+  first_uuid, last_uuid: the UUID views of the IDs";
 
 /// The bounds as a JSON object.
 #[derive(Serialize)]
@@ -56,7 +64,7 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         for time in [self.from, self.to].into_iter().filter(|time| time.looks_like_seconds) {
             report.note(format_args!(
-                "note: {ms} is read as milliseconds, {}; for unix seconds, write {ms}s",
+                "{ms} is read as milliseconds, {}; for unix seconds, write {ms}s",
                 rfc3339(time.unix_ms),
                 ms = time.unix_ms
             ));

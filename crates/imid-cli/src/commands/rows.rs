@@ -42,10 +42,10 @@ impl Fields<'_> {
     }
 }
 
-/// The place of a row, for messages.
+/// The place of an ID, for messages.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// "line" or "row".
+    /// "line", "row" or "argument".
     pub(super) noun: &'static str,
     /// Counts from 1.
     pub(super) number: u64,

@@ -139,7 +139,9 @@ impl<V: Visitor> Reader<'_, '_, V> {
         }
         let read = read_line(line, &self.args.id_field, self.args.scheme()).and_then(|line| {
             let Some(name) = self.time_field else { return Ok((line.id, None)) };
-            let object = line.object.ok_or_else(|| format!("expected a JSON object with the field {}", quote(name)))?;
+            let object = line.object.ok_or_else(|| {
+                format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))
+            })?;
             let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
             Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
         });

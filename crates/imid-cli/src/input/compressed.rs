@@ -18,20 +18,10 @@ enum Start {
 }
 
 /// Returns the source, decompressed if its first bytes are those of gzip or zstd.
-///
-/// Reads no more than it needs to decide, because the source can be a slow writer.
-pub(super) fn decompressed(mut source: Source) -> io::Result<Source> {
-    let mut head = [0; 4];
-    let mut len = 0;
-    while start(&head[..len]) == Start::TooShort {
-        match read_some(&mut source, &mut head[len..])? {
-            0 => break,
-            n => len += n,
-        }
-    }
-    let whole = Cursor::new(head).take(len as u64).chain(source);
-    Ok(match start(&head[..len]) {
-        Start::Plain | Start::TooShort => Box::new(whole),
+pub(super) fn decompressed(source: Source) -> io::Result<Source> {
+    let (head, whole) = read_head::<4>(source, |head| start(head) == Start::TooShort)?;
+    Ok(match start(&head) {
+        Start::Plain | Start::TooShort => whole,
         Start::Gzip => Box::new(Named("gzip", MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))),
         Start::Zstd => Box::new(Named("zstd", zstd::Decoder::new(whole)?)),
     })
@@ -52,8 +42,27 @@ fn start(head: &[u8]) -> Start {
     }
 }
 
+/// Reads the first bytes of a source while they are too short to decide something, and at most `N`. Returns them and the
+/// whole source.
+///
+/// Reads no more than it needs, because the source can be a slow writer.
+pub(super) fn read_head<const N: usize>(
+    mut source: Source,
+    is_too_short: impl Fn(&[u8]) -> bool,
+) -> io::Result<(Vec<u8>, Source)> {
+    let (mut head, mut len) = ([0; N], 0);
+    while is_too_short(&head[..len]) {
+        match read_some(&mut source, &mut head[len..])? {
+            0 => break,
+            n => len += n,
+        }
+    }
+    let head = head[..len].to_vec();
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(source))))
+}
+
 /// Reads once. An interrupted call is repeated.
-pub(super) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

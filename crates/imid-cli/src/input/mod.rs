@@ -6,7 +6,7 @@ mod open;
 mod records;
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
@@ -14,6 +14,7 @@ use std::path::Path;
 use bstr::ByteSlice;
 use indicatif::ProgressBar;
 
+pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
 pub(crate) use self::kind::Kind;
 pub(crate) use self::open::{InputArgs, Opened};
@@ -176,16 +177,9 @@ impl Input {
         if let Some(source) = self.unread.take() {
             self.source = decompressed(source).map_err(cannot_read)?;
         }
-        loop {
-            match self.source.read(&mut self.buffer[self.end..]) {
-                Ok(n) => {
-                    self.end += n;
-                    return Ok(n);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(cannot_read(error)),
-            }
-        }
+        let read = read_some(&mut self.source, &mut self.buffer[self.end..]).map_err(cannot_read)?;
+        self.end += read;
+        Ok(read)
     }
 }
 
@@ -230,6 +224,7 @@ pub(crate) fn too_long() -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use std::io::Read;
 
     use super::*;
 

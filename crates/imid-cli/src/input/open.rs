@@ -1,9 +1,9 @@
 //! Opens input whose format its name or its first bytes show.
 
-use std::io::{self, Cursor, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::compressed::{Source, read_some};
+use super::compressed::{Source, read_head};
 use super::{Input, Kind, source};
 use crate::report::Stop;
 
@@ -104,17 +104,9 @@ fn open_table(start: Start, _: Source, _: Option<&Path>, name: &str) -> Result<O
 }
 
 /// Returns what the first bytes show, and the whole source.
-///
-/// Reads no more than it needs to decide, because the source can be a slow writer.
-fn peek(mut source: Source) -> io::Result<(Start, Source)> {
-    let (mut head, mut len) = ([0; HEAD], 0);
-    while start(&head[..len]) == Start::TooShort {
-        match read_some(&mut source, &mut head[len..])? {
-            0 => break,
-            n => len += n,
-        }
-    }
-    Ok((start(&head[..len]), Box::new(Cursor::new(head).take(len as u64).chain(source))))
+fn peek(source: Source) -> io::Result<(Start, Source)> {
+    let (head, whole) = read_head::<HEAD>(source, |head| start(head) == Start::TooShort)?;
+    Ok((start(&head), whole))
 }
 
 fn start(head: &[u8]) -> Start {
@@ -132,6 +124,8 @@ fn start(head: &[u8]) -> Start {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]

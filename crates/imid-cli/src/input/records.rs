@@ -158,13 +158,15 @@ impl Input {
 
 impl Header {
     fn new(fields: &Fields, line: u64) -> Result<Self, Stop> {
-        let names = (0..fields.count).map(|index| Ok(utf8(fields.at(index))?.to_owned()));
-        let names = names.collect::<Result<_, String>>();
-        let names = names.map_err(|problem| Stop::Error(format!("line {line}: {problem}")))?;
+        let name = |index| match utf8(fields.at(index)) {
+            Ok(name) => Ok(name.to_owned()),
+            Err(problem) => Err(Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1))),
+        };
+        let names = (0..fields.count).map(name).collect::<Result<_, Stop>>()?;
         Ok(Self { names, line })
     }
 
-    /// Checks that these fields are there, and that each is there only once.
+    /// Checks that the header has each of these fields once.
     pub(crate) fn require<'a>(&self, fields: impl IntoIterator<Item = &'a String>) -> Result<(), Stop> {
         for field in fields {
             let problem = match self.names.iter().filter(|name| *name == field).count() {

@@ -3,11 +3,12 @@
 use std::iter;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use imid::MessageId;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use super::rfc3339;
 use crate::report::quote;
@@ -49,20 +50,28 @@ pub(crate) fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
     }
 }
 
+/// Reads an argument that is a duration with its units, such as `10s`, `500ms` or `1m30s`. A number without a unit is an
+/// error, because some tools read it as seconds and some as milliseconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let span = text.parse::<Span>().ok();
+    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    let duration = duration.and_then(|duration: SignedDuration| duration.try_into().ok());
+    duration.ok_or_else(|| format!("expected a duration such as 10s, 500ms or 1m30s, found {}", quote(text)))
+}
+
 /// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
 pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
 
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let too_large = || format!("expected a smaller number, found {}", quote(text));
     let exact = |unix_ms| TimeArg { unix_ms, looks_like_seconds: false };
     if is_digits(text) {
-        let unix_ms = text.parse().map_err(|_| too_large())?;
+        let unix_ms = text.parse().map_err(|_| past_the_end(text))?;
         return Ok(TimeArg { unix_ms, looks_like_seconds: SECONDS_OF_OUR_TIME.contains(&unix_ms) });
     }
     if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
-        return unix_ms.map(exact).ok_or_else(too_large);
+        return unix_ms.map(exact).ok_or_else(|| past_the_end(text));
     }
     if text == "now" {
         return unix_ms(now, text).map(exact);
@@ -259,11 +268,25 @@ mod tests {
             ("yesterday", "expected a time such as 2024-11-19T17:37:45.755Z, "),
             ("", "expected a time such as 2024-11-19T17:37:45.755Z, "),
             ("s", "expected a time such as 2024-11-19T17:37:45.755Z, "),
-            ("18446744073709551616", "expected a smaller number, found \"18446744073709551616\""),
-            ("18446744073709551615s", "expected a smaller number, found \"18446744073709551615s\""),
+            ("18446744073709551616", "expected a time up to 2109-05-15T07:35:11.103Z, found \"18446744073709551616\""),
+            (
+                "18446744073709551615s",
+                "expected a time up to 2109-05-15T07:35:11.103Z, found \"18446744073709551615s\"",
+            ),
         ] {
             let error = parse_time_at(text, now).unwrap_err();
             assert!(error.starts_with(start), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_duration_has_units_and_is_not_negative() {
+        for (text, ms) in [("10s", 10_000), ("500ms", 500), ("1m30s", 90_000), ("2d", 172_800_000), ("0ms", 0)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "10", "0", "-1s", "s", "10 x", "1mo", "1.5"] {
+            let expected = format!("expected a duration such as 10s, 500ms or 1m30s, found {text:?}");
+            assert_eq!(parse_duration(text), Err(expected));
         }
     }
 

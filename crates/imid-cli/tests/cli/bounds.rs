@@ -48,7 +48,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
         ("20241119T000000Z", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("-5", "a duration from now such as -1h or +90m"),
         ("2024-02-30", "a date such as 2025-11-20"),
-        ("99999999999999999999", "a smaller number"),
+        ("99999999999999999999", "a time up to 2109-05-15T07:35:11.103Z"),
         ("9999-12-31T23:59:59Z", "a time up to 2109-05-15T07:35:11.103Z"),
         ("2109-05-16", "a time up to 2109-05-15T07:35:11.103Z"),
     ] {
@@ -110,16 +110,27 @@ fn the_name_and_an_id_of_a_session_have_the_same_shard() {
 }
 
 #[test]
-fn shard_needs_a_session_and_a_number_of_shards() {
-    assert_eq!(imid("shard -n 3", "").error(2), "expected IDs or --session");
-    assert_eq!(imid("shard -n 3 --type group", "").error(2), "expected IDs or --session");
+fn shard_reads_standard_input_if_there_is_no_session_and_no_id() {
+    let (first, second) = ("EMAQ-2948-WCRV-T3DD", "EUN6-KDW2-5J2G-DUMH");
+    let shards = imid(&format!("shard --shards 1000 {first} {second}"), "").ok();
+    for args in ["shard -n 1000", "shard -n 1000 -"] {
+        assert_eq!(imid(args, format!("{first}\n\n{second}\n")).ok(), shards, "{args}");
+    }
+    let run = imid("shard -n 1000 --keep-going", format!("{first}\nx\n{second}\n"));
+    assert!(run.error_line().starts_with("error: line 2: \"x\" is not an ID: "), "{}", run.err);
+    assert_eq!((run.status, run.out), (1, shards));
+}
+
+#[test]
+fn shard_needs_a_type_for_a_session_and_a_number_of_shards() {
+    assert_eq!(imid("shard -n 3 --type group", "").error(2), "--type: expected --session with it");
     // Without a type it would be the shard of another session.
     let error = imid("shard -n 3 --session room-42", "").error(2);
-    assert_eq!(error, "expected --type with --session: sessions of two types have two shards");
+    assert_eq!(error, "--session: expected --type with it, because the shard depends on the session type too");
     for wrong in ["0", "-1", "1.5", "4294967296"] {
         let error = imid(&format!("shard -n {wrong} --type 0 --session x"), "").error(2);
         assert!(
-            error.ends_with(&format!("expected a number of shards from 1 to 4294967295, found {wrong:?}")),
+            error.ends_with(&format!("--shards: expected a whole number from 1 to 4294967295, found {wrong:?}")),
             "{error}"
         );
     }

@@ -101,7 +101,7 @@ fn only_the_first_problems_are_printed() {
     assert_eq!(summary(&run)["invalid"], 1_000);
     assert_eq!(run.err.lines().count(), 11);
     assert!(run.err.contains("line 10: \"x\" is not an ID") && !run.err.contains("line 11:"), "{}", run.err);
-    assert!(run.err.ends_with("\nonly the first 10 problems are shown; the summary counts all of them\n"));
+    assert!(run.err.ends_with("\nnote: only the first 10 problems are shown; the summary counts all of them\n"));
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn rows_with_nulls_are_problems_with_their_numbers() {
 #[test]
 fn a_table_cannot_be_resumed() {
     let (status, _, err) = run("tag --session-field room --resume x", &parquet_bytes(&batch(3), 9));
-    assert_eq!((status, err.as_str()), (2, "error: --resume does not work with Parquet and Arrow\n"));
+    assert_eq!((status, err.as_str()), (2, "error: --resume does not work with Parquet or Arrow\n"));
 }
 
 #[test]

@@ -73,11 +73,18 @@ fn assert_commands_print_the_written_output(document: &str) {
 }
 
 const README: &str = include_str!("../../../../README.md");
+const TOOL: &str = include_str!("../../../../docs/TOOL.md");
+const LEASES: &str = include_str!("../../../../docs/LEASES.md");
 const MIGRATING: &str = include_str!("../../../../docs/MIGRATING.md");
 
 #[test]
 fn the_commands_of_the_readme_print_its_output() {
     assert_commands_print_the_written_output(README);
+}
+
+#[test]
+fn the_commands_of_the_page_about_the_tool_print_its_output() {
+    assert_commands_print_the_written_output(TOOL);
 }
 
 #[test]
@@ -106,7 +113,8 @@ fn run_at_home(script: &str) -> (tempfile::TempDir, Result<String, String>) {
 
 #[test]
 fn each_shell_block_of_the_documents_is_run_by_a_test() {
-    let [first, tests, install] = blocks(README, "sh")[..] else { panic!("the README has three shell blocks") };
+    let [first, tests] = blocks(README, "sh")[..] else { panic!("the README has two shell blocks") };
+    let [install] = blocks(TOOL, "sh")[..] else { panic!("the page about the tool has one shell block") };
     let (_home, ran) = run_at_home(&first.replace("cargo run --", "imid"));
     assert!(ran.as_ref().is_ok_and(|out| out.contains("\ntype     3 GROUP\nhash     3966315\n")), "{ran:?}");
     assert!(include_str!("../../../../ci/tests.sh").contains(&format!("{{ {tests} 2>&1")), "{tests}");
@@ -144,13 +152,14 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
 
     // The tests with PostgreSQL run these.
     assert!(blocks(MIGRATING, "sh").iter().all(|block| block.contains("psql")));
-    assert_eq!((blocks(MIGRATING, "sh").len(), blocks(MIGRATING, "sql").len(), blocks(README, "sql").len()), (2, 2, 0));
+    assert_eq!((blocks(MIGRATING, "sh").len(), blocks(MIGRATING, "sql").len()), (2, 2));
+    assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (0, 0));
 }
 
 #[test]
 fn the_arguments_of_each_command_in_a_sentence_are_accepted() {
     let mut count = 0;
-    for document in [README, MIGRATING] {
+    for document in [README, TOOL, LEASES, MIGRATING] {
         let commands =
             document.split('`').skip(1).step_by(2).filter(|code| code.starts_with("imid ") && !code.contains('\n'));
         for command in commands.filter(|command| command.contains("--")) {

@@ -23,7 +23,7 @@ const FORMS: [(&str, &str); 4] = [
 fn each_form_is_read_and_written_in_each_form() {
     for (from, text) in FORMS {
         for (to, expected) in FORMS {
-            for args in ["", "--in auto", &format!("--in {from}")] {
+            for args in ["", "--id-form auto", &format!("--id-form {from}")] {
                 let out = imid(&format!("inspect --format {to} {args} {text}"), "").ok();
                 assert_eq!(out, format!("{expected}\n"), "{from} to {to} {args}");
             }
@@ -66,16 +66,31 @@ fn raw_bytes_are_read_from_a_pipe() {
     let ids: Vec<_> = (0..20_000).map(|ms| MessageId::first_at(ms).unwrap()).collect();
     let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_bytes()).collect();
     let texts = ids.iter().fold(String::new(), |texts, id| texts + &id.to_string() + "\n");
-    assert_eq!(imid("inspect --in bytes --format text", bytes.clone()).ok(), texts);
+    assert_eq!(imid("inspect --id-form bytes --format text", bytes.clone()).ok(), texts);
     let written = crate::command().args(["inspect", "--format", "bytes"]).write_stdin(texts).output().unwrap();
     assert_eq!(written.stdout, bytes);
 
-    let run = imid("inspect --in bytes --format text", &bytes[..25]);
+    let run = imid("inspect --id-form bytes --format text", &bytes[..25]);
     assert_eq!((run.status, run.out.lines().count()), (1, 2));
-    assert_eq!(run.err, "error: expected an ID of 10 bytes, found the end after 5 bytes, at byte 20\n");
-    assert_eq!(imid("inspect --in bytes --json", "").ok(), "");
-    let error = imid("inspect --in bytes 2222-2222-2222-2222", "").error(1);
-    assert!(error.ends_with("raw bytes are read only from standard input"), "{error}");
+    assert_eq!(run.err, "error: expected an ID of 10 bytes at byte 20, found 5 bytes\n");
+    assert_eq!(imid("inspect --id-form bytes --json", "").ok(), "");
+    assert_eq!(imid("inspect --id-form bytes --format text -", &bytes[..10]).ok(), "2222-2222-2222-2222\n");
+    let error = imid("inspect --id-form bytes 2222-2222-2222-2222", "").error(2);
+    assert_eq!(error, "--id-form bytes: expected no IDs as arguments: bytes are read from standard input");
+    let error = imid("inspect --dialect leaf --id-form uuid", "").error(2);
+    assert_eq!(error, "--id-form uuid: only 80-bit IDs of the standard layout have a UUID view");
+}
+
+#[test]
+fn a_dash_stands_for_standard_input() {
+    for command in ["inspect --json", "identify --json", "compare --json", "shard -n 8"] {
+        let timeless = |out: String| out.split(",\"now_ms\":").next().map(str::to_owned);
+        let read = |args: &str, input: &str| timeless(imid(&format!("{command} {args}"), input).ok());
+        assert_eq!(read("-", "2222-2222-2222-2222\n\n"), read("2222-2222-2222-2222", ""), "{command}");
+        // Among other IDs, it is not an ID.
+        let error = imid(&format!("{command} - -"), "").err;
+        assert!(error.starts_with("error: argument 1: \"-\" is not an ID"), "{error}");
+    }
 }
 
 #[test]
@@ -98,7 +113,8 @@ fn ids_of_other_schemes_have_the_same_forms() {
         for (form, expected) in forms {
             let written = imid(&format!("inspect --dialect {dialect} --format {form} {text}"), "").ok();
             assert_eq!(written, format!("{expected}\n"), "{dialect} {form}");
-            let read = imid(&format!("inspect --dialect {dialect} --in {form} --format text {}", written.trim()), "");
+            let read =
+                imid(&format!("inspect --dialect {dialect} --id-form {form} --format text {}", written.trim()), "");
             assert_eq!(read.ok(), format!("{text}\n"), "{dialect} {form}");
         }
     }
@@ -114,7 +130,7 @@ fn ids_of_other_schemes_have_the_same_forms() {
 fn negative_snowflakes_are_integers() {
     for (text, hex) in [("-1", "ffffffffffffffff"), ("-9223372036854775808", "8000000000000000")] {
         assert_eq!(imid(&format!("inspect --dialect leaf --format hex {text}"), "").ok(), format!("{hex}\n"));
-        let int = imid(&format!("inspect --dialect leaf --in hex --format int {hex}"), "").ok();
+        let int = imid(&format!("inspect --dialect leaf --id-form hex --format int {hex}"), "").ok();
         assert_eq!(int, format!("{text}\n"));
         assert_eq!(Layout::LEAF.parse(text).unwrap().to_i64(), text.parse::<i64>().unwrap());
     }
@@ -140,7 +156,7 @@ fn uuids_and_ulids_are_named() {
     ] {
         assert_eq!(imid(&format!("inspect {text}"), "").error(1), format!("argument 1: {text:?} {expected}"));
         let error = imid(&format!("identify {text}"), "").error(1);
-        assert!(error.starts_with(&format!("{text:?} is ")), "{error}");
+        assert!(error.starts_with(&format!("argument 1: {text:?} is ")), "{error}");
         assert!(error.ends_with(", not an ID of this family"), "{error}");
     }
     // The first digit of a ULID is at most 7, and U is not a digit.
@@ -192,10 +208,10 @@ fn an_option_with_another_dash_is_named() {
 
 #[test]
 fn a_number_past_the_bits_of_an_id_is_an_error() {
-    let error = |args: &str| imid(&format!("inspect --in int {args}"), "").error(1);
+    let error = |args: &str| imid(&format!("inspect --id-form int {args}"), "").error(1);
     assert!(error("1208925819614629174706176").contains("expected an ID of at most 1208925819614629174706175"));
     let huge = "9".repeat(60);
-    assert!(error(&huge).ends_with(&format!("expected a number of at most 80 bits, found {huge:?}")));
+    assert!(error(&huge).ends_with(&format!("expected a number from 0 to 1208925819614629174706175, found {huge:?}")));
     assert!(error("--dialect leaf 18446744073709551616").contains("expected a number of at most 64 bits"));
     assert!(error("12x").ends_with("expected a decimal number, found \"12x\""));
 }
@@ -204,7 +220,7 @@ fn a_number_past_the_bits_of_an_id_is_an_error() {
 fn tables_have_the_columns_that_were_asked_for() {
     let csv = imid("inspect --format csv", format!("{ID}\n").repeat(2)).ok();
     let lines: Vec<_> = csv.lines().collect();
-    assert_eq!(lines[0], "id,dialect,unix_ms,time,spin,type,type_name,hash,hex,u128,uuid");
+    assert_eq!(lines[0], "id,dialect,timestamp_ms,time,spin,type,type_name,hash,hex,int,uuid");
     assert_eq!(
         lines[1],
         "EUNC-Q8QJ-22GH-T3DD,standard,1763665800000,2025-11-20T19:10:00.000Z,7,3,GROUP,3966315,66a8ab1ad0001cfc856b,\
@@ -222,14 +238,14 @@ fn tables_have_the_columns_that_were_asked_for() {
     assert_eq!(csv.ok(), "dialect,plausible\nrongcloud,true\nrongcloud-v1,false\n");
 
     let wrong = imid(&format!("inspect --format csv --columns id,colour {ID}"), "");
-    assert!(wrong.status == 2 && wrong.err.contains("'colour'"), "{}", wrong.err);
+    assert!(wrong.status == 2 && wrong.err.contains("found \"colour\""), "{}", wrong.err);
     for args in ["--json --columns id", "--format hex --no-header", "--columns id"] {
         let error = imid(&format!("inspect {args} {ID}"), "").error(2);
-        assert_eq!(error, "--columns and --no-header work only with --format csv and --format tsv");
+        assert_eq!(error, "--columns and --no-header work only with --format csv or --format tsv");
     }
     assert_eq!(imid(&format!("inspect --json --format hex {ID}"), "").status, 2);
     let error = imid("identify --format hex 5", "").error(2);
-    assert_eq!(error, "identify prints --format json, csv or tsv, or lines for people");
+    assert_eq!(error, "--format: expected one of json, csv, tsv, found \"hex\"");
 }
 
 #[test]
@@ -279,7 +295,7 @@ proptest! {
         });
         for form in ["hex", "int", "uuid"] {
             let written = imid(&format!("inspect --format {form}"), texts.as_str()).ok();
-            let read = imid(&format!("inspect --in {form} --format text"), written).ok();
+            let read = imid(&format!("inspect --id-form {form} --format text"), written).ok();
             prop_assert_eq!(&read, &texts, "{}", form);
         }
         // A time of our years makes the form unmistakable.

@@ -1,11 +1,13 @@
 //! The help of each command.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use imid::{Session, SessionType};
 use imid_lease::LeasedGenerator;
+use serde_json::Value;
 
 use crate::{command, imid, skip};
 
@@ -56,6 +58,55 @@ fn each_command_has_help_with_examples() {
     assert_eq!(imid("help", "").ok(), help);
     assert_eq!(imid("", "").status, 2);
     assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+/// Returns the names under "JSON members:" in the help of a command. The names are before the first colon of a line.
+fn json_members(command_line: &str) -> BTreeSet<String> {
+    let help = help(command_line, "200");
+    let (_, section) = help.split_once("JSON members:\n").unwrap();
+    let lines = section.lines().take_while(|line| line.starts_with("  "));
+    let paths = lines.flat_map(|line| line.split_once(": ").unwrap().0.trim().split(", "));
+    paths.map(str::to_owned).collect()
+}
+
+/// Collects the paths of the members of a value, such as `types[].ids`.
+fn collect_paths(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                collect_paths(value, &path, paths);
+                paths.insert(path);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_paths(value, &format!("{path}[]"), paths)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_help_names_each_json_member() {
+    let folder = tempfile::tempdir().unwrap();
+    LeasedGenerator::open_file(folder.path().join("ids")).unwrap().close();
+    let list = format!("lane list --json --register file:{}", folder.path().join("ids").display());
+    let tagged = imid("tag --session-field s --time-field t", "{\"s\":1,\"t\":1763640000000}\n").out;
+    for (command, runs) in [
+        ("check", vec![("check --json", "")]),
+        ("stats", vec![("stats --json --time-field t", &*tagged), ("stats --json --dialect leaf", "5\n")]),
+        ("range", vec![("range --json --from 0 --to 1", "")]),
+        ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
+        ("lane list", vec![(&list, "")]),
+    ] {
+        let mut found = BTreeSet::new();
+        for (args, input) in runs {
+            collect_paths(&serde_json::from_str(&imid(args, input).ok()).unwrap(), "", &mut found);
+        }
+        // Only a record of another format has an error.
+        if command == "lane list" {
+            found.insert("lanes[].error".into());
+        }
+        assert_eq!(json_members(command), found, "{command}");
+    }
 }
 
 #[test]
@@ -186,6 +237,6 @@ note     implausible time
     assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 111, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
-    let hash = Session::new(SessionType::default(), "1").hash().to_u32();
+    let hash = Session::new(SessionType::default(), "1").session_hash().to_u32();
     assert!(narrow.contains(&format!("\ntype 0, hash {hash}\n           1  100.00 %\n")), "{narrow}");
 }

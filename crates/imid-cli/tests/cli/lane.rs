@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use imid_lease::register::FileRegister;
+use imid_lease::register::{FileRegister, Register};
 use imid_lease::{LeasedGenerator, Options};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::imid_args;
@@ -49,27 +50,83 @@ fn list_shows_the_register_and_each_lane() {
 }
 
 #[test]
+fn lanes_are_json_objects_for_scripts() {
+    let space = space();
+    let status = space.ids.status();
+    let list = || {
+        serde_json::from_str::<Value>(&imid_args(&["lane", "list", "--register", &space.url, "--json"], "").ok())
+            .unwrap()
+    };
+    let listed = list();
+    assert_eq!(listed["register"], status.register.unwrap().to_string());
+    assert_eq!(
+        (&listed["promise"], &listed["space"], &listed["layout"]),
+        (&json!("strong"), &json!("lanes"), &json!("imid-80"))
+    );
+    let lane = usize::from(status.lane.unwrap());
+    let (held, unused) = (&listed["lanes"][lane], &listed["lanes"][1 - lane]);
+    let ceiling_ms = held["ceiling_ms"].as_u64().unwrap();
+    assert_eq!(
+        held["ceiling_time"],
+        jiff::Timestamp::from_millisecond(ceiling_ms.cast_signed()).unwrap().strftime("%FT%T.%3fZ").to_string()
+    );
+    let expected = json!({ "lane": lane, "state": "held", "holder": "web-1", "ceiling_ms": held["ceiling_ms"], "ceiling_time": held["ceiling_time"] });
+    assert_eq!(*held, expected);
+    let expected =
+        json!({ "lane": 1 - lane, "state": "unused", "holder": null, "ceiling_ms": null, "ceiling_time": null });
+    assert_eq!(*unused, expected);
+    space.ids.close();
+    assert_eq!(list()["lanes"][lane]["state"], "free");
+}
+
+#[test]
+fn a_record_of_another_format_and_a_ceiling_without_a_date_are_shown() {
+    let space = space();
+    let lane = space.ids.status().lane.unwrap();
+    space.ids.close();
+    let mut register = FileRegister::shared(space.url.strip_prefix("file:").unwrap()).unwrap();
+    let (key, record) =
+        register.list("lanes").unwrap().into_iter().find(|(_, text)| text.contains("ceiling=")).unwrap();
+    let start = record.split_once("ceiling=").unwrap().0;
+    let changed = format!("{start}ceiling={} free", u64::MAX);
+    assert!(register.compare_and_set(&key, Some(&record), &changed).unwrap());
+    let run = |more: &[&str]| imid_args(&[&["lane", "list", "--register", &space.url], more].concat(), "").ok();
+    assert!(run(&[]).contains("free from 18446744073709551615 ms, last held by web-1"), "{}", run(&[]));
+    let object =
+        |lane: u16| serde_json::from_str::<Value>(&run(&["--json"])).unwrap()["lanes"][usize::from(lane)].take();
+    assert_eq!((&object(lane)["ceiling_ms"], &object(lane)["ceiling_time"]), (&json!(u64::MAX), &json!(null)));
+    assert!(register.compare_and_set(&key, Some(&changed), "x").unwrap());
+    assert!(run(&[]).contains("  cannot be read: "), "{}", run(&[]));
+    assert_eq!(object(lane)["state"], "unreadable");
+    assert!(object(lane)["error"].is_string());
+}
+
+#[test]
 fn a_lane_in_use_is_freed_by_force_only() {
     let space = space();
     let lane = space.ids.status().lane.unwrap().to_string();
-    let release = ["lane", "release", "--register", &space.url, "--time-out", "1", &lane];
+    let release = ["lane", "release", "--register", &space.url, "--time-out", "1s", &lane];
     let ran = imid_args(&release, "");
     assert_eq!(ran.status, 1);
-    assert_eq!(ran.err, format!("error: lane {lane} is in use by web-1; --force frees it all the same\n"));
+    assert_eq!(ran.err, format!("error: lane {lane} is in use by web-1; --force frees it nevertheless\n"));
     let ran = imid_args(&[&release[..], &["--force"]].concat(), "");
     assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")));
-    assert!(ran.err.starts_with("--force: a holder that is alive goes on up to its ceiling"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("note: if its holder is alive, it mints up to its ceiling, and then needs another lane"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
 fn a_lane_whose_holder_is_gone_is_freed() {
     let space = space();
     let lane = space.ids.status().lane.unwrap().to_string();
-    // As after a crash: the holder renews no more, and gives nothing back.
+    // A copy of the register, as after a crash: there the holder does not renew its lane and does not release it.
     let path = space.url.strip_prefix("file:").unwrap();
     let copy = format!("{path}-copy");
     std::fs::copy(path, &copy).unwrap();
-    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), "--time-out", "1", &lane], "");
+    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), "--time-out", "1s", &lane], "");
     assert_eq!((ran.status, ran.err.as_str(), ran.out), (0, "", format!("lane {lane} is free\n")));
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
     assert_eq!((ran.status, ran.err), (1, format!("error: lane {lane} is not held\n")));
@@ -79,7 +136,7 @@ fn a_lane_whose_holder_is_gone_is_freed() {
 fn watch_prints_changes_and_no_renewals() {
     let space = space();
     let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
-        .args(["lane", "watch", "--register", &space.url, "--interval", "50"])
+        .args(["lane", "watch", "--register", &space.url, "--interval", "50ms"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -93,6 +150,19 @@ fn watch_prints_changes_and_no_renewals() {
     tool.kill().unwrap();
     tool.wait().unwrap();
     assert!(next.contains("free from") && next.ends_with("last held by web-1"), "{next}");
+
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
+        .args(["lane", "watch", "--register", &space.url, "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tool.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let states = [lines.next().unwrap(), lines.next().unwrap()];
+    tool.kill().unwrap();
+    tool.wait().unwrap();
+    let states = states.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    assert!(states.iter().all(|change| change["timestamp_ms"].is_u64() && change["time"].is_string()), "{states:?}");
+    assert!(states.iter().any(|change| change["state"] == "free"), "{states:?}");
 }
 
 #[test]
@@ -104,12 +174,12 @@ fn a_url_that_cannot_be_used_is_an_error() {
     };
     assert_eq!(
         error("oracle://u:secret@h"),
-        "error: expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:\n"
+        "error: --register: expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:\n"
     );
     if !cfg!(feature = "postgres") {
         assert_eq!(
             error("postgres://u:secret@h/d"),
-            "error: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
+            "error: --register: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
         );
     }
     let folder = tempfile::tempdir().unwrap();

@@ -159,7 +159,7 @@ fn each_unit_of_time_and_each_form_of_the_id_is_the_same_id() {
     let stream: Vec<_> = StreamReader::try_new(&out[..], None).unwrap().map(Result::unwrap).collect();
     assert!(texts(&stream, "id").iter().all(|id| id.parse::<MessageId>().unwrap().timestamp_ms() == NOON as u64));
 
-    let (_, out, _) = run(&format!("{TAG} --format bytes --hex-field h --uuid-field u"), &parquet_bytes(&batch(4), 9));
+    let (_, out, _) = run(&format!("{TAG} --id-form bytes --hex-field h --uuid-field u"), &parquet_bytes(&batch(4), 9));
     let batches = read_parquet(out);
     let raw = batches[0].column_by_name("id").unwrap().as_fixed_size_binary().clone();
     for (row, id) in expected.iter().enumerate() {
@@ -168,7 +168,7 @@ fn each_unit_of_time_and_each_form_of_the_id_is_the_same_id() {
         assert_eq!(texts(&batches, "h")[row], id.to_hex().to_string());
         assert_eq!(texts(&batches, "u")[row], id.to_uuid().to_string());
     }
-    let (_, out, _) = run(&format!("{TAG} --format int"), &parquet_bytes(&batch(4), 9));
+    let (_, out, _) = run(&format!("{TAG} --id-form int"), &parquet_bytes(&batch(4), 9));
     let decimals =
         read_parquet(out)[0].column_by_name("id").unwrap().as_primitive::<arrow_array::types::Decimal128Type>().clone();
     assert_eq!(decimals.value(3), expected[3].parse::<MessageId>().unwrap().to_u128().cast_signed());
@@ -176,7 +176,7 @@ fn each_unit_of_time_and_each_form_of_the_id_is_the_same_id() {
 
 #[test]
 fn check_and_stats_read_texts_and_bytes() {
-    for (form, field) in [("", "id"), ("--format bytes", "id"), ("--id-field m", "m")] {
+    for (form, field) in [("", "id"), ("--id-form bytes", "id"), ("--id-field m", "m")] {
         let (_, table, _) = run(&format!("{TAG} {form}"), &parquet_bytes(&batch(500), 200));
         let (status, out, err) = run(&format!("check --id-field {field} --json"), &table);
         assert_eq!((status, err.as_str()), (0, ""));
@@ -186,7 +186,7 @@ fn check_and_stats_read_texts_and_bytes() {
         assert_eq!(counted["valid"], 500);
         assert_eq!(counted["ahead"]["ahead"], 0);
         assert_eq!(counted["busiest"][0]["ids"], 250);
-        let hash = Session::new(SessionType::GROUP, "hall").hash().to_u32();
+        let hash = Session::new(SessionType::GROUP, "hall").session_hash().to_u32();
         assert!(counted["busiest"].as_array().unwrap().iter().any(|session| session["hash"] == hash));
     }
 }
@@ -228,7 +228,7 @@ feather.write_feather(table, 'in.arrow', compression='lz4')
         Ok(ran) if ran.status.success() => {}
         _ => {
             return crate::skip(
-                "files_of_pyarrow",
+                "files_of_pyarrow_are_read_and_pyarrow_reads_the_output",
                 "there is no python3 with pyarrow (IMID_PYARROW names its environment)",
             );
         }

@@ -100,7 +100,7 @@ fn a_closed_descriptor_is_an_error_for_every_command() {
         "imid tag --session-field s",
         "imid check",
         "imid inspect",
-        "imid inspect --in bytes --format hex",
+        "imid inspect --id-form bytes --format hex",
         "imid identify",
         "imid compare",
         "imid stats",

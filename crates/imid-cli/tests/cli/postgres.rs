@@ -159,7 +159,7 @@ fn the_sql_of_the_migration_guide_agrees_with_the_tool() {
         for id in ids {
             let time = run(&format!("psql -Atc 'SELECT {formula} FROM (SELECT ({id})::bigint AS id) AS message'"));
             let expected =
-                format!("imid inspect --dialect {layout} --format csv --columns unix_ms --no-header -- {id}");
+                format!("imid inspect --dialect {layout} --format csv --columns timestamp_ms --no-header -- {id}");
             assert_eq!(time, run(&expected), "{layout} {id}");
         }
     }

@@ -34,7 +34,7 @@ fn lines() -> Vec<String> {
 #[test]
 fn a_run_that_is_resumed_after_any_line_is_the_whole_run() {
     let lines = lines();
-    for form in [&["--format", "text"][..], &["--format", "int", "--hex-field", "h"], &["--id-field", "m.id"]] {
+    for form in [&["--id-form", "text"][..], &["--id-form", "int", "--hex-field", "h"], &["--id-field", "m.id"]] {
         let whole = tag(form, &lines.concat()).out;
         let written: Vec<_> = whole.split_inclusive('\n').collect();
         assert_eq!(written.len(), lines.len());
@@ -85,7 +85,7 @@ fn csv_is_resumed_after_any_record() {
 
 #[test]
 fn csv_that_is_cut_at_any_byte_is_resumed_or_the_error_says_how_many_lines_to_keep() {
-    let csv = ["--in", "csv", "--format", "int"];
+    let csv = ["--in", "csv", "--id-form", "int"];
     for line_end in ["\n", "\r\n"] {
         // The header and a record have line ends in quotes.
         let records = ["\"the\nroom\",room,at", "\"tea,\r\n\nplease\",a,1763640000000\n", "\"\"\"\",b,1763640000001"];
@@ -135,7 +135,7 @@ fn an_output_that_cannot_be_continued_is_an_error_and_nothing_is_written() {
     assert!(error(b"{\"id\":\"x\"}\n").starts_with("--resume: line 1 of \"part\": \"x\" is not an ID: "));
     assert!(error(b"\0\0\0\n").starts_with("--resume: line 1 of \"part\": expected a JSON object, found "));
     let more = whole.clone() + whole.split_inclusive('\n').next().unwrap();
-    let expected = "--resume: expected the input of that output, with at least 44 lines, found 43";
+    let expected = "--resume: expected at least 44 lines of input, as in the output, found 43";
     assert_eq!(error(more.as_bytes()), expected);
 
     let csv = |part: &str, input: &str| resume(part.as_bytes(), &["--in", "csv"], input).error(1);
@@ -151,7 +151,7 @@ fn an_output_that_cannot_be_continued_is_an_error_and_nothing_is_written() {
     for part in ["room,at\n", "room,at\na,5\n"] {
         assert_eq!(csv(part, input), "--resume: line 1 of \"part\": field \"id\" is missing in the header");
     }
-    assert!(csv(&whole, "room,at\na,5\n").ends_with("with at least 3 lines, found 2"));
+    assert!(csv(&whole, "room,at\na,5\n").ends_with("expected at least 3 records of input, as in the output, found 2"));
     assert!(resume(b"", &["--keep-going"], "").err.contains("cannot be used with"));
     assert!(tag(&["--resume", "no/such/file"], "").error(1).starts_with("cannot open \"no/such/file\": "));
 }

@@ -52,7 +52,7 @@ fn each_command_has_a_man_page() {
         assert!(page.contains(&format!(".TH imid-{command} 1")), "{page}");
         assert!(page.contains("Examples:"), "{command}");
     }
-    assert!(imid("man no", "").error(2).starts_with("expected one of new, "));
+    assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();

@@ -94,12 +94,12 @@ fn a_signal_during_a_run_leaves_whole_lines_in_the_file() {
 
         // The integer is written in pieces.
         let (written, _) =
-            ended_while_writing("tag --session-field s --format int", b"{\"s\":1,\"text\":\"0123456789\"}\n");
+            ended_while_writing("tag --session-field s --id-form int", b"{\"s\":1,\"text\":\"0123456789\"}\n");
         assert!(written.ends_with("\"}\n"));
 
         // A record has several lines.
         let (written, err) = ended_while_writing(
-            "tag --session-field s --format int --in csv",
+            "tag --session-field s --id-form int --in csv",
             b"s,text\n1,\"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\"\n",
         );
         // Each line of the text is short, so a line end is seldom the end of a record.

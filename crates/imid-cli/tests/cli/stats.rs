@@ -28,7 +28,7 @@ fn sample() -> String {
 }
 
 fn hash(name: &str) -> u32 {
-    Session::new(SessionType::default(), name).hash().to_u32()
+    Session::new(SessionType::default(), name).session_hash().to_u32()
 }
 
 #[test]
@@ -102,8 +102,9 @@ fn texts_and_snowflakes_have_stats_too() {
     let texts = format!("{}\n{}\r\n", id(0, SessionType::GROUP, "a"), id(1, SessionType::GROUP, "b"));
     let found: Value = serde_json::from_str(&imid("stats --json", texts.as_str()).ok()).unwrap();
     assert_eq!((&found["valid"], found["busiest"].as_array().unwrap().len()), (&json!(2), 2));
-    let error = imid("stats --json --time-field at", texts).err;
-    assert!(error.starts_with("error: line 1: expected a JSON object with the field \"at\"\n"), "{error}");
+    let error = imid("stats --json --time-field at", texts.as_str()).err;
+    let expected = format!("error: line 1: expected a JSON object with the field \"at\", found {:?}\n", &texts[..19]);
+    assert!(error.starts_with(&expected), "{error}");
 
     // An error shows a value as it is in the line.
     for value in ["null", "\"null\"", "1.5"] {

@@ -81,7 +81,7 @@ fn an_input_tagged_in_pieces_gets_the_ids_of_one_run() {
     let lines: Vec<_> =
         (0..10).map(|n| format!("{{\"room\":{n},\"at\":{}}}\n", 1_763_640_000_000_u64 + n / 4)).collect();
     let tag = |more: &str, lines: &[String]| {
-        let args = format!("tag --session-field room --time-field at --seed 1 --max-shift 0 {more}");
+        let args = format!("tag --session-field room --time-field at --seed 1 --max-shift 0ms {more}");
         let run = imid(&args, lines.concat());
         assert_eq!(run.status, 0, "{}", run.err);
         run.out
@@ -119,7 +119,7 @@ fn two_runs_one_after_the_other_share_no_id() {
 #[test]
 fn a_shift_past_the_limit_is_a_bad_line_and_does_not_move_other_ids() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
-    let strict = tag("--max-shift 3124 --keep-going");
+    let strict = tag("--max-shift 3124ms --keep-going");
     let expected = "error: line 6: the ID would move forward by 3125 ms, to the time of line 5 (limit 3124 ms)\n\
                     tagged 10 lines; no ID moved forward\n";
     assert_eq!((strict.status, strict.err.as_str()), (1, expected));
@@ -127,7 +127,7 @@ fn a_shift_past_the_limit_is_a_bad_line_and_does_not_move_other_ids() {
     let without_line_6: String = SAMPLE.split_inclusive('\n').filter(|line| !line.contains("\"seq\":6")).collect();
     let clean = imid("tag --session-field room --time-field at --seed 1", without_line_6);
     assert_eq!(strict.out, clean.out);
-    assert_eq!(tag("--max-shift 3125").status, 0);
+    assert_eq!(tag("--max-shift 3125ms").status, 0);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
     let tagged = imid("tag --session-field to --peer-field from", lines.lines().next().unwrap()).ok();
     assert!(tagged_ids(&tagged)[0].is_in(pair));
     let error = imid("tag --session-field to --peer-field from --type group", "").error(2);
-    assert_eq!(error, "expected type PRIVATE for a session with a peer, found GROUP");
+    assert_eq!(error, "--type: expected PRIVATE for a session with a peer, found GROUP");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn keep_going_leaves_bad_lines_out() {
 fn wrong_arguments_are_usage_errors() {
     for args in [
         "",
-        "--session-field s --max-shift 5",
+        "--session-field s --max-shift 5ms",
         "--session-field s --type 3 --type-field t",
         "--session-field s --after XX",
         "--session-field s --seed -1",
@@ -195,6 +195,7 @@ fn wrong_arguments_are_usage_errors() {
     ] {
         assert_eq!(imid(&format!("tag {args}"), "{\"s\":1}").status, 2, "{args}");
     }
+    assert_eq!(imid("tag", "").error(2), "expected --session-field or --session-template, found neither");
 }
 
 /// Returns a file with this content in a new folder.
@@ -260,7 +261,7 @@ fn the_number_of_threads_does_not_change_the_output() {
         })
         .collect();
     let tag = |more: &str| imid(&format!("{TAG_SAMPLE} {more}"), lines.as_str());
-    for more in ["--keep-going", "--keep-going --max-shift 1", "", "--max-shift 1"] {
+    for more in ["--keep-going", "--keep-going --max-shift 1ms", "", "--max-shift 1ms"] {
         let (one, four) = (tag(&format!("--threads 1 {more}")), tag(&format!("--threads 4 {more}")));
         assert!(one.out == four.out && one.err == four.err && one.status == four.status, "{more}");
         assert!(one.status == 1 && !one.out.is_empty());
@@ -270,7 +271,7 @@ fn the_number_of_threads_does_not_change_the_output() {
 #[test]
 fn blank_lines_beside_lines_that_are_left_out_are_kept() {
     let lines = "{\"s\":1,\"t\":9}\n\nx\n\n\r\n{\"s\":1,\"t\":5}\n \n\n{\"s\":1,\"t\":9}\n\n";
-    let run = imid("tag --session-field s --time-field t --max-shift 3 --keep-going", lines);
+    let run = imid("tag --session-field s --time-field t --max-shift 3ms --keep-going", lines);
     assert_eq!(untagged(&run.out), "{\"s\":1,\"t\":9}\n\n\n\r\n \n\n{\"s\":1,\"t\":9}\n\n");
     assert_eq!(run.err.lines().filter(|line| line.starts_with("error: line ")).count(), 2);
 }
@@ -279,7 +280,10 @@ fn blank_lines_beside_lines_that_are_left_out_are_kept() {
 fn a_number_of_threads_that_no_machine_has_is_an_error() {
     for wrong in ["0", "-1", "257", "1000000", "18446744073709551615", "x"] {
         let error = imid(&format!("tag --session-field s --threads {wrong}"), "").error(2);
-        assert!(error.ends_with(&format!("expected a number of threads from 1 to 256, found {wrong:?}")), "{error}");
+        assert!(
+            error.ends_with(&format!("--threads: expected a whole number from 1 to 256, found {wrong:?}")),
+            "{error}"
+        );
     }
     assert_eq!(imid("tag --session-field s --threads 256", "{\"s\":1}\n").status, 0);
 }
@@ -304,7 +308,7 @@ fn the_id_is_written_in_each_form() {
     ] {
         let expected: String =
             text.iter().map(|text| line.replace("}\n", &format!(",\"id\":\"{text}\"}}\n"))).collect();
-        assert_eq!(run(&format!("--format {form}")), expected);
+        assert_eq!(run(&format!("--id-form {form}")), expected);
     }
     let both = run("--hex-field h --uuid-field u --id-field i");
     let first = format!(",\"i\":\"{}\",\"h\":\"{}\",\"u\":\"{}\"}}\n", ids[0], ids[0].to_hex(), uuid(&ids[0]));
@@ -315,16 +319,18 @@ fn the_id_is_written_in_each_form() {
     let again = imid(&format!("{TAG_SAMPLE} --uuid-field u"), both).error(1);
     assert_eq!(again, "line 1: field \"u\" already exists (--overwrite replaces it)");
 
-    let error = imid(&format!("{TAG_SAMPLE} --format bytes"), "").error(2);
-    assert!(error.ends_with("raw bytes are not text; use hex"), "{error}");
+    let error = imid(&format!("{TAG_SAMPLE} --id-form bytes"), "").error(2);
+    assert_eq!(error, "--id-form bytes works only with Parquet and Arrow; in text, use --id-form hex");
     let error = imid(&format!("{TAG_SAMPLE} --hex-field id"), "").error(2);
-    assert_eq!(error, "expected different fields for the forms of the ID, found \"id\" twice");
+    assert_eq!(error, "--id-field, --hex-field, --uuid-field: expected different fields, found \"id\" twice");
 }
 
 /// Returns the UUID view of an ID, made from its fields.
 fn uuid(id: &MessageId) -> String {
-    let (ms, rest) =
-        (id.timestamp_ms(), u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().hash().to_u32()) << 36);
+    let (ms, rest) = (
+        id.timestamp_ms(),
+        u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().session_hash().to_u32()) << 36,
+    );
     let high = ms << 16 | 7 << 12 | u64::from(id.spin());
     let digits = format!("{high:016x}{:016x}", rest | 1 << 63);
     let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];

@@ -167,7 +167,7 @@ impl Table {
             return ms;
         }
         match self.layout.first_at(ms) {
-            Ok(first) => first.since_epoch().as_nanos().div_ceil(1_000_000) as u64,
+            Ok(first) => first.since_unix_epoch().as_nanos().div_ceil(1_000_000) as u64,
             Err(_) => u64::MAX,
         }
     }

@@ -10,14 +10,14 @@ use imid::store::Buckets;
 use imid_store_tests::{ids, sorted};
 
 fn main() -> io::Result<()> {
-    let weeks = Buckets::days(NonZeroU16::new(7).expect("seven is not zero"));
+    let weeks = Buckets::from_days(NonZeroU16::new(7).expect("seven is not zero"));
     let mut places: Vec<_> = sorted(&ids()).into_iter().enumerate().collect();
     // The rows are not in the order of the IDs.
     places.sort_unstable_by_key(|(place, _)| place.wrapping_mul(7_919) % 104_729);
     let mut out = BufWriter::new(io::stdout().lock());
     for (place, id) in places {
         let (hex, text, uuid, session) = (id.to_hex(), id.to_text(), id.to_uuid(), id.session());
-        let (kind, hash) = (session.session_type().to_u8(), session.hash());
+        let (kind, hash) = (session.session_type().to_u8(), session.session_hash());
         let (ms, spin, bucket, session) = (id.timestamp_ms(), id.spin(), weeks.bucket(id), session.to_u32());
         writeln!(out, "{place},{hex},{text},{uuid},{ms},{spin},{kind},{hash},{session},{bucket}")?;
     }

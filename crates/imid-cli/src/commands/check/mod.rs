@@ -27,9 +27,9 @@ use crate::time::rfc3339;
 /// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
 ///
-/// If the input is not sorted, equal IDs need not be neighbours, so the number of duplicates is unknown. --unsorted
-/// finds them and names their lines: it sorts in memory, and with temporary files (in $TMPDIR) if the IDs do not fit into
-/// --memory. With --unsorted, an ID that is lower than the ID before it is not a problem.
+/// If the input is not sorted, equal IDs can be far apart, so the number of duplicates is unknown. --unsorted finds them
+/// and names their lines: it sorts in memory, and with temporary files (in $TMPDIR) if the IDs do not fit into --memory.
+/// With --unsorted, an ID that is lower than the ID before it is not a problem.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,17 @@ Examples:
 
 Exit status:
   0  no problem was found
-  1  a line is invalid, a duplicate, or equal to or lower than the line before it")]
+  1  a line is invalid or a duplicate, or not after the line before it; or the
+     input cannot be read
+  2  the arguments are wrong
+
+JSON members:
+  lines: number of lines: the sum of the next three
+  valid, invalid, blank: numbers of such lines
+  equal, lower: numbers of IDs that are equal to or lower than the ID before them
+  sorted: whether lower is 0
+  duplicates: number of IDs that repeat another one; null if it is unknown
+  first_time, last_time: of the least and the greatest ID; null without an ID")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,

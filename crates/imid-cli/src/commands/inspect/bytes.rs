@@ -1,9 +1,10 @@
 //! Reads IDs as raw bytes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use crate::Out;
 use crate::descriptors;
+use crate::input::read_some;
 use crate::report::Stop;
 use crate::scheme::{Id, Scheme};
 
@@ -25,11 +26,9 @@ pub(super) fn each_id(
     let (mut filled, mut read_before) = (0, 0_u64);
     let mut stdin = io::stdin().lock();
     loop {
-        match stdin.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(cannot_read(error)),
+        match read_some(&mut stdin, &mut buffer[filled..]).map_err(cannot_read)? {
+            0 => break,
+            n => filled += n,
         }
         let whole = filled - filled % size;
         for bytes in buffer[..whole].chunks_exact(size) {
@@ -42,8 +41,6 @@ pub(super) fn each_id(
     }
     match filled {
         0 => Ok(()),
-        rest => Err(Stop::Error(format!(
-            "expected an ID of {size} bytes, found the end after {rest} bytes, at byte {read_before}"
-        ))),
+        rest => Err(Stop::Error(format!("expected an ID of {size} bytes at byte {read_before}, found {rest} bytes"))),
     }
 }

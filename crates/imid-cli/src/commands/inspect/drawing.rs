@@ -44,7 +44,7 @@ fn fields(id: &Id) -> Vec<Field> {
                     AnsiColor::Yellow,
                 ),
                 field("type", None, id.type_code().into(), layout.type_bits(), AnsiColor::Magenta),
-                field("session hash", None, id.hash().into(), layout.hash_bits(), AnsiColor::Green),
+                field("session hash", None, id.session_hash().into(), layout.hash_bits(), AnsiColor::Green),
             ]
         }
         Id::Snowflake(id) => {

@@ -57,7 +57,7 @@ impl Page {
                 let space = if name.is_some() { " " } else { "" };
                 let code = &mut Digits::new();
                 self.line("type", PLAIN, &[code.format(id.type_code()), space, name.unwrap_or_default()]);
-                self.line("hash", PLAIN, &[Digits::new().format(id.hash())]);
+                self.line("hash", PLAIN, &[Digits::new().format(id.session_hash())]);
             }
             Id::Snowflake(id) => self.show_snowflake(*id),
         }

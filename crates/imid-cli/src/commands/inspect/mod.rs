@@ -13,25 +13,28 @@ use jiff::tz::TimeZone;
 
 use self::human::Page;
 use crate::Out;
-use crate::candidates::hint;
-use crate::form::{Form, Read, ReadForm};
-use crate::input::{Input, trim_line_end, utf8};
+use crate::candidates::read_or_hint;
+use crate::commands::id_texts::IdTexts;
+use crate::form::{Form, NO_UUID, Read, ReadForm};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionName};
 use crate::terminal::Terminal;
-use crate::time::rfc3339;
 
 /// Show the fields of IDs, or convert IDs to another form
 ///
 /// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
 /// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
-/// input, one ID per line. --in says that all IDs have one form. It reads raw bytes, and integers of any length.
+/// input, one ID per line. --id-form says that all IDs have one form. It reads raw bytes, and integers of any length.
 ///
 /// With --format, prints one ID per line in another form, or a table. With --session, shows whether the hash of the ID is
-/// the hash of that name. If not, the exit status is 1.
+/// the hash of that name. If it is not, the exit status is 1.
+///
+/// A JSON object has only the members that its ID has: a Snowflake has a node and a sequence, and other IDs have a spin, a
+/// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
+/// large numbers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,13 +47,12 @@ Examples:
   imid inspect --dialect twitter --json 204697221847986177
   imid inspect --dialect rongcloud --format hex < ids.txt
   imid inspect --format csv --columns id,time,hex < ids.txt
-  imid inspect --in bytes --format uuid < ids.bin")]
+  imid inspect --id-form bytes --format uuid < ids.bin")]
 pub(crate) struct Args {
-    /// IDs; without IDs, standard input is read, one ID per line
-    #[arg(value_name = "ID", allow_negative_numbers = true)]
-    ids: Vec<String>,
-    /// Form of the IDs; bytes are read only from standard input, without separators
-    #[arg(long = "in", value_name = "FORM", default_value_t)]
+    #[command(flatten)]
+    ids: IdTexts,
+    /// Form of the IDs that are read; bytes are read only from standard input, without separators
+    #[arg(long = "id-form", value_name = "FORM", default_value_t)]
     form: FormArg,
     #[command(flatten)]
     format: FormatArgs,
@@ -105,6 +107,15 @@ impl Args {
             Scheme::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
             Scheme::Snowflake(_) => None,
         };
+        match self.form.0 {
+            Some(Form::Bytes) if !self.ids.is_stdin() => {
+                return Err(Stop::Usage(
+                    "--id-form bytes: expected no IDs as arguments: bytes are read from standard input".into(),
+                ));
+            }
+            Some(Form::Uuid) if !scheme.has_uuid() => return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}"))),
+            _ => {}
+        }
         let mut columns = Column::of(scheme).to_vec();
         columns.extend(hash.map(|_| Column::SessionMatch));
         let mut show = Show {
@@ -128,38 +139,15 @@ impl Args {
     }
 
     fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
-        for (index, text) in self.ids.iter().enumerate() {
-            match self.read(text) {
-                Ok(read) => show.write(out, read)?,
-                Err(problem) => report.bad_input(format_args!("argument {}", index + 1), problem)?,
-            }
-        }
-        if !self.ids.is_empty() {
-            return Ok(());
-        }
         if let FormArg(Some(Form::Bytes)) = self.form {
             let form = ReadForm::Exact(Form::Bytes);
             return bytes::each_id(out, self.scheme.scheme, |out, id| show.write(out, Read { id, form }));
         }
-        Input::stdin()?.each_line(out, |out, number, line| {
-            if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
-                return Ok(());
-            }
-            match line.and_then(|line| self.read(utf8(trim_line_end(line))?)) {
+        self.ids.each(out, |out, place, text| {
+            match text.and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.0)) {
                 Ok(read) => show.write(out, read),
-                Err(problem) => report.bad_input(format_args!("line {number}"), problem),
+                Err(problem) => report.bad_input(place, problem),
             }
-        })
-    }
-
-    /// Reads one ID. The error says if another scheme has such IDs.
-    fn read(&self, text: &str) -> Result<Read, String> {
-        self.scheme.scheme.read(text, self.form.0).map_err(|problem| match hint(text.trim()) {
-            Some(reading) if self.form.0.is_none() => {
-                let id = reading.read.id;
-                format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
-            }
-            _ => problem,
         })
     }
 }
@@ -179,7 +167,7 @@ enum To {
 impl Show {
     fn write(&mut self, out: &mut Out, Read { id, form }: Read) -> Result<(), Stop> {
         let session_match = match id {
-            Id::Message { id, .. } => self.hash.map(|hash| id.hash() == hash),
+            Id::Message { id, .. } => self.hash.map(|hash| id.session_hash() == hash),
             Id::Snowflake(_) => None,
         };
         self.has_mismatch |= session_match == Some(false);

@@ -6,14 +6,14 @@ const ROWS: usize = 5;
 /// Draws values as bars. The greatest value has the full height.
 #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a height is at most a few dozen steps")]
 pub(super) fn bars(values: &[f64], is_ascii: bool) -> Vec<String> {
-    // The parts of a row: none, and then one eighth to eight eighths, or one half and two halves.
+    // The characters for a part of a row: 0 to 8 eighths of its height, or 0 to 2 halves.
     let parts: &[char] =
         if is_ascii { &[' ', '.', '#'] } else { &[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] };
     let steps = parts.len() - 1;
     let greatest = values.iter().copied().fold(0.0, f64::max);
     let height = |value: f64| {
         let height = (value / greatest * (ROWS * steps) as f64).round() as usize;
-        // A small value is not nothing.
+        // The bar of a value above 0 can be seen.
         if value > 0.0 { height.max(1) } else { 0 }
     };
     let heights: Vec<_> = values.iter().map(|value| height(*value)).collect();

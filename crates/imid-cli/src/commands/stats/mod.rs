@@ -21,7 +21,7 @@ use crate::Out;
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme};
 
-/// Show how many IDs a file has by session type, session and time
+/// Count the IDs of a file by session type, by session and by time
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
 /// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
@@ -43,7 +43,26 @@ Examples:
 
 Exit status:
   0  all lines are valid
-  1  a line is invalid")]
+  1  a line is invalid, or the input cannot be read
+  2  the arguments are wrong
+
+JSON members:
+  lines: number of lines: the sum of the next three
+  valid, invalid, blank: numbers of such lines
+  first_time, last_time: of the least and the greatest ID; null without an ID
+  ahead: only with --time-field
+  ahead.ids, ahead.ahead, ahead.share: all IDs, those that are ahead, and the ratio
+  ahead.largest_ms: how far an ID is ahead of its message at most
+  types: objects, one for each session type
+  types[].type, types[].type_name, types[].ids: the type and its number of IDs
+  busiest: objects, the busiest sessions; the busiest nodes for Snowflakes
+  busiest[].type, busiest[].type_name, busiest[].hash: the session
+  busiest[].node: the node of a Snowflake
+  busiest[].ids: number of its IDs
+  busiest_max_error: how much these numbers can be too high; 0 if they are exact
+  rate_seconds: length of an interval of rates, in seconds
+  rates: objects, one for each interval
+  rates[].time, rates[].ids_per_second: the start of the interval and its rate")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
@@ -51,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD")]
     time_field: Option<String>,
     /// Number of busiest sessions to show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number::<usize>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=usize::MAX), allow_negative_numbers = true)]
     top: usize,
     /// Draw the IDs per second to this SVG file
     #[arg(long, value_name = "FILE.svg")]

@@ -43,13 +43,13 @@ impl Rates {
             self.present.1 += 1;
             return;
         }
-        self.settle();
+        self.add_present();
         // The intervals can be longer now.
         self.present = (unix_ms / 1_000 / self.seconds, 1);
     }
 
     /// Adds the present interval to the map.
-    fn settle(&mut self) {
+    fn add_present(&mut self) {
         let (interval, count) = self.present;
         if count > 0 {
             *self.intervals.entry(interval).or_default() += count;
@@ -65,7 +65,7 @@ impl Rates {
 
     /// Returns at most this many columns from the first to the last ID.
     pub(super) fn columns(&mut self, max: u64) -> Columns {
-        self.settle();
+        self.add_present();
         // So that another ID cannot be added to an interval of another length.
         self.present = (0, 0);
         let (Some((first, _)), Some((last, _))) = (self.intervals.first_key_value(), self.intervals.last_key_value())
@@ -88,7 +88,7 @@ impl Rates {
 
     /// Returns the interval with the most IDs, and the length of an interval.
     pub(super) fn peak(&mut self) -> Option<(Column, u64)> {
-        self.settle();
+        self.add_present();
         let peak = self.intervals.iter().max_by_key(|(interval, count)| (**count, u64::MAX - **interval))?;
         let ids_per_second = ratio(*peak.1, self.seconds);
         Some((Column { start_ms: peak.0 * self.seconds * 1_000, ids_per_second }, self.seconds))

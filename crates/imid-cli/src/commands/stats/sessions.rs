@@ -36,7 +36,7 @@ pub(super) struct Busiest {
 impl Owner {
     fn of(id: Id) -> Self {
         match id {
-            Id::Message { id, .. } => Self::Session { type_code: id.type_code(), hash: id.hash() },
+            Id::Message { id, .. } => Self::Session { type_code: id.type_code(), hash: id.session_hash() },
             Id::Snowflake(id) => Self::Node(id.node()),
         }
     }

@@ -10,7 +10,7 @@ use crate::report::Stop;
 
 /// A block of messages.
 ///
-/// The text is the output, except for the IDs: each message has an [`Addition`] with room for them.
+/// The text is the output, except for the IDs: each message has an [`Addition`] with slots for them.
 #[derive(Default)]
 pub(super) struct Batch {
     /// Number of lines.

@@ -11,23 +11,23 @@ pub(super) struct Column {
     pub(super) form: Form,
 }
 
-/// What is added to each message: text with room for the ID in each of its forms.
+/// What is added to each message: text with a slot for each form of the ID.
 #[derive(Default)]
 pub(super) struct Addition {
     /// The text, with zeros where the ID is written.
     pub(super) text: Vec<u8>,
-    /// The rooms, in order.
-    pub(super) rooms: Vec<Room>,
+    /// The slots, in the order of the text.
+    pub(super) slots: Vec<Slot>,
 }
 
-/// Room for the ID in one form.
+/// The place of one form of the ID in the text of an addition.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct Slot {
     pub(super) start: usize,
     pub(super) form: Form,
 }
 
-impl Room {
+impl Slot {
     /// The number of bytes that the form has, or has at most.
     pub(super) const fn len(self) -> usize {
         match self.form {
@@ -66,7 +66,7 @@ impl Addition {
             }
             addition.text.extend_from_slice(serde_json::Value::from(&*column.name).to_string().as_bytes());
             addition.text.extend_from_slice(b":\"");
-            addition.add_room(column.form);
+            addition.add_slot(column.form);
             addition.text.push(b'"');
         }
         addition
@@ -77,14 +77,14 @@ impl Addition {
         let mut addition = Self::default();
         for column in columns {
             addition.text.push(delimiter);
-            addition.add_room(column.form);
+            addition.add_slot(column.form);
         }
         addition
     }
 
-    fn add_room(&mut self, form: Form) {
-        let room = Room { start: self.text.len(), form };
-        self.text.resize(room.start + room.len(), b'0');
-        self.rooms.push(room);
+    fn add_slot(&mut self, form: Form) {
+        let slot = Slot { start: self.text.len(), form };
+        self.text.resize(slot.start + slot.len(), b'0');
+        self.slots.push(slot);
     }
 }

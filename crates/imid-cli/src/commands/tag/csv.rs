@@ -1,4 +1,4 @@
-//! Records of CSV or TSV. Each gets the ID as its last fields, and its other bytes do not change.
+//! Records of CSV or TSV. The ID is added as the last fields of each record. The other bytes do not change.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::{Message, Plan, Value};
-use super::resume::Written;
+use super::resume::PreviousOutput;
 use crate::input::{Input, Record, Records};
 use crate::report::{Stop, quote};
 
@@ -22,13 +22,19 @@ pub(super) struct Table {
     addition: Addition,
     plan: Arc<Plan>,
     /// What the run that this one continues wrote.
-    written: Written,
+    written: PreviousOutput,
     /// Number of records so far, with the header.
     count: u64,
 }
 
 impl Table {
-    pub(super) fn new(input: Input, delimiter: u8, columns: Vec<Column>, plan: Arc<Plan>, written: Written) -> Self {
+    pub(super) fn new(
+        input: Input,
+        delimiter: u8,
+        columns: Vec<Column>,
+        plan: Arc<Plan>,
+        written: PreviousOutput,
+    ) -> Self {
         Self {
             input,
             has_ended: false,
@@ -100,7 +106,7 @@ impl Source for Table {
             Ok(())
         })?;
         if self.has_ended && *count < written.items {
-            return Err(written.too_few(*count));
+            return Err(written.too_few(*count, "records"));
         }
         batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;
@@ -120,7 +126,7 @@ impl Message for Record<'_> {
 }
 
 /// Returns the blank lines that were not written yet.
-fn after_written<'a>(blank: &'a [u8], written: &mut Written) -> &'a [u8] {
+fn after_written<'a>(blank: &'a [u8], written: &mut PreviousOutput) -> &'a [u8] {
     let (_, rest) = blank.split_at(blank.len().min(written.blank));
     written.blank -= blank.len() - rest.len();
     rest

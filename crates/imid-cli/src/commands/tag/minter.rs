@@ -1,5 +1,7 @@
 //! Mints the IDs of a run, with the present time or with the times of the messages.
 
+use std::time::Duration;
+
 use imid::dialect::Dialect;
 use imid::{Generator, MessageId};
 
@@ -32,7 +34,8 @@ impl Minter {
             builder = builder.seed(seed);
         }
         let times = if args.time_field.is_some() {
-            let mut replay = Replay::new(builder, args.max_shift).map_err(|error| Stop::Error(error.to_string()))?;
+            let mut replay =
+                Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
             if let Some(after) = after {
                 replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
             }
@@ -47,7 +50,7 @@ impl Minter {
         Ok(Self { times, last: None })
     }
 
-    /// Says "row" in place of "line" in errors.
+    /// Uses the word "row" and not "line" in errors.
     #[cfg(feature = "parquet")]
     pub(super) fn call_lines_rows(&mut self) {
         if let Times::Messages(replay) = &mut self.times {
@@ -77,15 +80,19 @@ impl Minter {
         }
     }
 
-    /// Says how many IDs moved forward in time.
+    /// Prints how many IDs moved forward in time.
     pub(super) fn summary(&self, tagged: u64, noun: &str, report: &Report) {
         let Times::Messages(replay) = &self.times else { return };
         let (tagged, shifts) = (counted(tagged, noun), replay.shifts());
-        report.note(match shifts.count {
+        report.print(match shifts.count {
             0 => format!("tagged {tagged}; no ID moved forward"),
             n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),
         });
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn standard(id: MessageId) -> Id {

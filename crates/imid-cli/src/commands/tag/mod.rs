@@ -1,4 +1,4 @@
-//! `imid tag`: gives each JSON line an ID.
+//! `imid tag`: gives each message an ID.
 
 mod batch;
 mod columns;
@@ -17,16 +17,17 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
 
 use self::batch::{Batch, Entry};
-use self::columns::{Addition, Column, Room};
+use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
 use self::plan::{Plan, SessionSource};
-use self::resume::Written;
+use self::resume::PreviousOutput;
 use self::template::Template;
 use super::whole_number;
 use crate::Out;
@@ -36,12 +37,13 @@ use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::stdout::Tagged;
-use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
+use crate::time::{SECONDS_OF_OUR_TIME, parse_duration, rfc3339};
 
-/// Add an ID to each JSON line of a file or of standard input, as its last member
+/// Add an ID to each message of a file or of standard input: JSON lines, CSV, TSV, Parquet or Arrow
 ///
-/// Writes the lines in the order of the input, and does not change their other bytes. The IDs strictly increase in this
-/// order. Blank lines are copied. Input that is compressed with gzip or zstd is decompressed.
+/// The ID is the last member of a JSON object, or the last field of a record. Writes the lines in the order of the input,
+/// and does not change their other bytes. The IDs strictly increase in this order. Blank lines are copied. Input that is
+/// compressed with gzip or zstd is decompressed.
 ///
 /// A field is a member of the outermost object. A name with dots that is not there is a path: message.room is the member
 /// "room" of the object "message". A field that occurs twice is an error, because some JSON readers take the first value
@@ -51,13 +53,13 @@ use crate::time::{SECONDS_OF_OUR_TIME, rfc3339};
 /// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
 /// shows how many IDs moved, and the longest move.
 ///
-/// A table of Parquet or Arrow (with the feature "parquet" of the tool) gets the ID as its last column, and stays in its
-/// format. A signal leaves it without its end, so it cannot be read.
+/// If the tool was built with the feature parquet, tables of Parquet and Arrow get the ID as their last column, and stay
+/// in their format. If a signal ends the run, the output has no end and cannot be read.
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
 ///
-/// --resume continues a run that ended early. With the same --seed, both runs together write what one run would have
-/// written. If OUTPUT ends with an incomplete line, as after a power cut, the tool says how many lines to keep.
+/// --resume continues a run that ended early. With the same --seed, the two runs write what one run would have written. If
+/// OUTPUT ends with an incomplete line, as after a power cut, the error says how many lines to keep.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -70,7 +72,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
-    #[arg(long, value_name = "FIELD", required_unless_present = "session_template")]
+    #[arg(long, value_name = "FIELD")]
     session_field: Option<String>,
     /// Session name that is made from several fields, such as {app}:{room}; {{ and }} stand for one brace
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "session_field")]
@@ -92,7 +94,7 @@ pub(crate) struct Args {
     id_field: String,
     /// Form of the ID in --id-field; int is a string of digits, because many JSON readers lose bits of large numbers
     #[arg(long, value_name = "FORM", default_value = "text")]
-    format: Form,
+    id_form: Form,
     /// Field for the ID as 20 hex digits, in addition to --id-field
     #[arg(long, value_name = "FIELD")]
     hex_field: Option<String>,
@@ -102,9 +104,9 @@ pub(crate) struct Args {
     /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]
     overwrite: bool,
-    /// Report an error if an ID would move forward by more than this many milliseconds
-    #[arg(long, value_name = "MS", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
-    max_shift: Option<u64>,
+    /// Report an error if an ID would move forward by more than this, such as 500ms or 10s
+    #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_negative_numbers = true)]
+    max_shift: Option<Duration>,
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
@@ -113,10 +115,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["after", "keep_going"])]
     resume: Option<PathBuf>,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
-    #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number::<u64>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Number of threads that read lines, up to 256 [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number(NonZeroUsize::MIN..=MAX_THREADS), allow_negative_numbers = true)]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -124,12 +126,7 @@ pub(crate) struct Args {
 }
 
 /// The most threads. Each one has buffers of a megabyte, and one thread writes what all of them read.
-const MAX_THREADS: usize = 256;
-
-fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    let threads = text.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= MAX_THREADS);
-    threads.ok_or_else(|| format!("expected a number of threads from 1 to {MAX_THREADS}, found {}", quote(text)))
-}
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(256).expect("the number is not 0");
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
@@ -141,36 +138,36 @@ impl Args {
         let mut minter = Minter::new(self, written.last.or(self.after))?;
         let bar = progress::bar(self.input.file());
         report.set_bar(bar.clone());
-        let (pipeline, rooms) = match opened {
+        let (pipeline, slots) = match opened {
             #[cfg(feature = "parquet")]
             Opened::Table(table) => return table::run(table, &plan, &columns, &mut minter, out, report),
-            _ if self.format == Form::Bytes => {
+            _ if self.id_form == Form::Bytes => {
                 return Err(Stop::Usage(
-                    "--format bytes works only with Parquet and Arrow: raw bytes are not text; use hex".into(),
+                    "--id-form bytes works only with Parquet and Arrow; in text, use --id-form hex".into(),
                 ));
             }
             Opened::Records(..) if self.overwrite => {
-                return Err(Stop::Usage("--overwrite does not work with CSV and TSV".into()));
+                return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
             }
             Opened::Records(input, delimiter) => {
                 let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan, written);
-                let rooms = records.addition().rooms.clone();
+                let slots = records.addition().slots.clone();
                 // A record can have line feeds, so it cannot be found without reading those before it.
-                (Pipeline::start(1, records, |_| Ok(()))?, rooms)
+                (Pipeline::start(1, records, |_| Ok(()))?, slots)
             }
             Opened::Lines(input) => {
                 let addition = Addition::json(&columns);
-                let rooms = addition.rooms.clone();
+                let slots = addition.slots.clone();
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
                 let lines = Lines { input: input.with_bar(&bar), count: 0, written };
-                (Pipeline::start(self.threads(), lines, work)?, rooms)
+                (Pipeline::start(self.threads(), lines, work)?, slots)
             }
         };
         let mut tagger = Tagger {
             minter: &mut minter,
-            rooms: &rooms,
+            slots: &slots,
             out,
             report,
             lines: 0,
@@ -190,23 +187,26 @@ impl Args {
     }
 
     /// Returns what the run that this one continues wrote.
-    fn written(&self, opened: &Opened) -> Result<Written, Stop> {
-        let Some(path) = &self.resume else { return Ok(Written::default()) };
+    fn written(&self, opened: &Opened) -> Result<PreviousOutput, Stop> {
+        let Some(path) = &self.resume else { return Ok(PreviousOutput::default()) };
         let delimiter = match opened {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
             #[cfg(feature = "parquet")]
             Opened::Table(_) => {
-                return Err(Stop::Usage("--resume does not work with Parquet and Arrow".into()));
+                return Err(Stop::Usage("--resume does not work with Parquet or Arrow".into()));
             }
         };
-        Written::read(path, delimiter, &self.id_field)
+        PreviousOutput::read(path, delimiter, &self.id_field)
     }
 
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
         let session = match (&self.session_field, &self.session_template) {
             (_, Some(template)) => SessionSource::Template(template.clone()),
-            (field, None) => SessionSource::Field(field.clone().unwrap_or_default()),
+            (Some(field), None) => SessionSource::Field(field.clone()),
+            (None, None) => {
+                return Err(Stop::Usage("expected --session-field or --session-template, found neither".into()));
+            }
         };
         Ok(Arc::new(Plan {
             session,
@@ -224,11 +224,10 @@ impl Args {
         let others = [(&self.hex_field, Form::Hex), (&self.uuid_field, Form::Uuid)];
         let others = others.into_iter().filter_map(|(name, form)| Some((name.as_ref()?, form)));
         let mut columns = Vec::<Column>::new();
-        for (name, form) in [(&self.id_field, self.format)].into_iter().chain(others) {
+        for (name, form) in [(&self.id_field, self.id_form)].into_iter().chain(others) {
             if columns.iter().any(|column| column.name == *name) {
-                return Err(Stop::Usage(format!(
-                    "expected different fields for the forms of the ID, found {name:?} twice"
-                )));
+                let problem = format!("expected different fields, found {} twice", quote(name));
+                return Err(Stop::Usage(format!("--id-field, --hex-field, --uuid-field: {problem}")));
             }
             columns.push(Column { name: name.clone(), form });
         }
@@ -236,8 +235,8 @@ impl Args {
     }
 
     fn threads(&self) -> usize {
-        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.threads.map_or_else(cores, NonZeroUsize::get).min(MAX_THREADS)
+        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores).min(MAX_THREADS).get()
     }
 }
 
@@ -247,7 +246,7 @@ struct Lines {
     /// Number of lines so far, up to the first one that was not written before.
     count: u64,
     /// What the run that this one continues wrote.
-    written: Written,
+    written: PreviousOutput,
 }
 
 impl Lines {
@@ -267,7 +266,7 @@ impl Source for Lines {
     fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
         block.lines = 0..0;
         match self.input.next_in(&mut block.buffer)? {
-            None if self.count < self.written.items => return Err(self.written.too_few(self.count)),
+            None if self.count < self.written.items => return Err(self.written.too_few(self.count, "lines")),
             None => return Ok(false),
             Some(InBuffer::TooLong) => block.batch.add_too_long(),
             Some(InBuffer::Lines(lines)) => {
@@ -282,7 +281,7 @@ impl Source for Lines {
 /// Mints the IDs and writes the lines, in the order of the input.
 struct Tagger<'a> {
     minter: &'a mut Minter,
-    rooms: &'a [Room],
+    slots: &'a [Slot],
     out: &'a mut Out,
     report: &'a mut Report,
     /// Number of lines before the present block.
@@ -320,7 +319,7 @@ impl Tagger<'_> {
         if !self.has_noted_seconds && SECONDS_OF_OUR_TIME.contains(&unix_ms) {
             self.has_noted_seconds = true;
             self.report.note(format_args!(
-                "note: line {line} has the time {}; if the times are unix seconds, multiply them by 1000",
+                "line {line} has the time {}; if the times are unix seconds, multiply them by 1000",
                 rfc3339(unix_ms)
             ));
         }
@@ -341,9 +340,9 @@ impl Tagger<'_> {
             match minted {
                 Ok((id, addition)) => {
                     self.note_seconds(entry, line);
-                    for room in self.rooms {
-                        let (start, end) = (addition + room.start, addition + room.start + room.len());
-                        let len = room.fill(id, &mut text[start..end]);
+                    for slot in self.slots {
+                        let (start, end) = (addition + slot.start, addition + slot.start + slot.len());
+                        let len = slot.fill(id, &mut text[start..end]);
                         if start + len < end {
                             collect(&mut self.output, &text[taken..start + len])?;
                             taken = end;

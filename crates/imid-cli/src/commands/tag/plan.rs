@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use imid::{Session, SessionType};
 
 use super::template::{Part, Template};
-use crate::json_line;
+use crate::json_line::{self, not_unicode};
 use crate::report::{quote, quote_json};
 use crate::session::session_type;
 use crate::time::parse_timestamp_ms;
@@ -120,9 +120,7 @@ impl<'a> Value<'a> {
     fn text(self) -> Result<Cow<'a, str>, String> {
         match self {
             Self::Text(text) => Ok(text.into()),
-            Self::Json(value) => {
-                json_line::text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))
-            }
+            Self::Json(value) => json_line::text(value).ok_or_else(|| not_unicode(value)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::scheme::pasted_id;
 
 /// What a run wrote before it ended.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Written {
+pub(super) struct PreviousOutput {
     /// Number of lines. For CSV and TSV, number of records with the header.
     pub(super) items: u64,
     /// Number of bytes of the line end of the last record. It can be the `\r` of a `\r\n`.
@@ -24,7 +24,7 @@ pub(super) struct Written {
     pub(super) last: Option<MessageId>,
 }
 
-impl Written {
+impl PreviousOutput {
     /// Reads the output of a run. `delimiter` is the byte between two fields of CSV or TSV.
     pub(super) fn read(path: &Path, delimiter: Option<u8>, id_field: &str) -> Result<Self, Stop> {
         let input = Input::open(path)?;
@@ -95,11 +95,9 @@ impl Written {
     }
 
     /// Returns the error for an input that has fewer lines or records than the output.
-    pub(super) fn too_few(self, found: u64) -> Stop {
-        Stop::Error(format!(
-            "--resume: expected the input of that output, with at least {} lines, found {found}",
-            self.items
-        ))
+    pub(super) fn too_few(self, found: u64, noun: &str) -> Stop {
+        let expected = self.items;
+        Stop::Error(format!("--resume: expected at least {expected} {noun} of input, as in the output, found {found}"))
     }
 }
 

@@ -9,10 +9,14 @@
 //!                                  datacenter | worker
 //! ```
 
+mod builder;
+
 use core::time::Duration;
 
+pub use builder::LayoutBuilder;
+
 use super::error::{LayoutError, LayoutKind};
-use crate::error::{Quantity, check_all};
+use crate::error::Quantity;
 
 /// The fields of a [`Snowflake`](super::Snowflake), the length of a tick, the time of the first tick, and the form of
 /// the text.
@@ -26,8 +30,8 @@ use crate::error::{Quantity, check_all};
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
-/// A sign bit that is set is read as one more bit of the tick, because the originals' time overflows into it after the
-/// last tick. [`is_overflowed`](super::Snowflake::is_overflowed) says so.
+/// After the last tick, the time of the originals overflows into the sign bit. So a set sign bit is read as one more bit
+/// of the tick, and [`is_overflowed`](super::Snowflake::is_overflowed) returns `true`.
 ///
 /// ```
 /// use core::time::Duration;
@@ -63,7 +67,7 @@ pub struct Layout {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum TextForm {
-    /// A decimal number without leading zeros. It is signed where the layout has a sign bit.
+    /// A decimal number without leading zeros. It is signed if the layout has a sign bit.
     #[default]
     Decimal,
     /// 16 hex digits in lower case, as NSQ writes them.
@@ -72,37 +76,12 @@ pub enum TextForm {
 
 const NS_PER_MS: u128 = 1_000_000;
 const NS_PER_S: u128 = 1_000 * NS_PER_MS;
-/// The stamp transition adds ticks. With this width its sums stay far below 64 bits.
-const TICK_BITS_MAX: u64 = 48;
-const TICK_MAX: Duration = Duration::from_hours(1);
-/// 9999-12-31T23:59:59.999Z, so that calendars and `SystemTime` can represent the time of any ID.
-const LAST_MS_MAX: u64 = 253_402_300_799_999;
 
-const TICK_BITS: &Quantity = &Quantity::new("a tick", " bits");
-const NODE_BITS: &Quantity = &Quantity::new("a node", " bits");
-const WORKER_BITS: &Quantity = &Quantity::new("a worker", " bits");
-const SEQUENCE_BITS: &Quantity = &Quantity::new("a sequence", " bits");
-const TICK: &Quantity = &Quantity::new("a tick", " ns");
-const EPOCH: &Quantity = &Quantity::new("an epoch", " ns");
-const LAST_TIME: &Quantity = &Quantity::new("a last time", " ms");
 const TIME: &Quantity = &Quantity::new("a time", " ms");
 const NODE: &Quantity = &Quantity::new("a node", "");
 const SEQUENCE: &Quantity = &Quantity::new("a sequence number", "");
 
 impl Layout {
-    /// Returns a builder with Twitter's widths, an undivided node, ticks of a millisecond since 1970, and decimal text.
-    pub const fn builder() -> LayoutBuilder {
-        LayoutBuilder {
-            tick_bits: 41,
-            node_bits: 10,
-            worker_bits: None,
-            sequence_bits: 12,
-            epoch: Duration::ZERO,
-            tick: Duration::from_millis(1),
-            text_form: TextForm::Decimal,
-        }
-    }
-
     /// Returns the width of the tick in bits, without the sign bit: 1 to 48.
     pub const fn tick_bits(self) -> u32 {
         self.tick_bits as u32
@@ -299,111 +278,7 @@ const fn max_of(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// Builds a [`Layout`]. The setters have the names of its accessors, and all of them are `const fn`.
-///
-/// ```
-/// use imid::snowflake::Layout;
-///
-/// let layout = Layout::builder().tick_bits(42).worker_bits(5).build()?;
-/// assert_eq!((layout.node_bits(), layout.worker_bits(), layout.has_sign()), (10, 5, false));
-/// # Ok::<(), imid::snowflake::LayoutError>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct LayoutBuilder {
-    tick_bits: u32,
-    node_bits: u32,
-    worker_bits: Option<u32>,
-    sequence_bits: u32,
-    epoch: Duration,
-    tick: Duration,
-    text_form: TextForm,
-}
-
-impl LayoutBuilder {
-    /// Sets the width of the tick, 1 to 48 bits. Default: 41.
-    pub const fn tick_bits(self, bits: u32) -> Self {
-        Self { tick_bits: bits, ..self }
-    }
-
-    /// Sets the width of the node, 1 to 32 bits. Default: 10.
-    pub const fn node_bits(self, bits: u32) -> Self {
-        Self { node_bits: bits, ..self }
-    }
-
-    /// Sets the width of the low part of the node, 1 bit to all bits. The low part is the worker, and the rest is the
-    /// datacenter. Default: all bits.
-    pub const fn worker_bits(self, bits: u32) -> Self {
-        Self { worker_bits: Some(bits), ..self }
-    }
-
-    /// Sets the width of the sequence number, 0 to 32 bits. Default: 12.
-    pub const fn sequence_bits(self, bits: u32) -> Self {
-        Self { sequence_bits: bits, ..self }
-    }
-
-    /// Sets the time at which the first tick begins, since 1970-01-01T00:00:00Z and before the year 2554. Default:
-    /// zero.
-    pub const fn epoch(self, epoch: Duration) -> Self {
-        Self { epoch, ..self }
-    }
-
-    /// Sets the length of a tick, 1 ns to 1 h. Default: 1 ms.
-    pub const fn tick(self, tick: Duration) -> Self {
-        Self { tick, ..self }
-    }
-
-    /// Sets how the IDs are written as text. Default: [`TextForm::Decimal`].
-    pub const fn text_form(self, text_form: TextForm) -> Self {
-        Self { text_form, ..self }
-    }
-
-    /// Returns the layout. There is a sign bit if the widths sum to 63.
-    ///
-    /// # Errors
-    /// A setting is outside of its range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41,
-    /// 10 and 11; the last tick is after the year 9999 (with the sign bit set, if there is one).
-    pub const fn build(self) -> Result<Layout, LayoutError> {
-        let Self { tick_bits, node_bits, sequence_bits, text_form, .. } = self;
-        let worker_bits = match self.worker_bits {
-            Some(bits) => bits,
-            None => node_bits,
-        };
-        let (epoch_ns, tick_ns) = (saturating(self.epoch.as_nanos()), saturating(self.tick.as_nanos()));
-        let settings = check_all(&[
-            (TICK_BITS, tick_bits as u64, 1..=TICK_BITS_MAX),
-            (NODE_BITS, node_bits as u64, 1..=u32::BITS as u64),
-            (WORKER_BITS, worker_bits as u64, 1..=node_bits as u64),
-            (SEQUENCE_BITS, sequence_bits as u64, 0..=u32::BITS as u64),
-            (EPOCH, epoch_ns, 0..=u64::MAX - 1),
-            (TICK, tick_ns, 1..=TICK_MAX.as_nanos() as u64),
-        ]);
-        if let Err(error) = settings {
-            return Err(LayoutError::new(LayoutKind::Field(error)));
-        }
-        let sum = tick_bits + node_bits + sequence_bits;
-        if sum != u64::BITS && sum != u64::BITS - 1 {
-            return Err(LayoutError::new(LayoutKind::Sum { found: sum }));
-        }
-        let layout = Layout {
-            epoch_ns,
-            tick_ns,
-            tick_bits: tick_bits as u8,
-            node_bits: node_bits as u8,
-            worker_bits: worker_bits as u8,
-            sequence_bits: sequence_bits as u8,
-            text_form,
-        };
-        // This includes the sign bit, which is read as a bit of the tick.
-        let last_ms = saturating(layout.ns_of(u64::MAX >> node_bits >> sequence_bits) / NS_PER_MS);
-        match LAST_TIME.check(last_ms, 0..=LAST_MS_MAX) {
-            Ok(()) => Ok(layout),
-            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
-        }
-    }
-}
-
-/// Returns the number, or `u64::MAX` if it is greater. No range in this file contains `u64::MAX`.
+/// Returns the number, or `u64::MAX` if it is greater. No range of a setting contains `u64::MAX`.
 const fn saturating(number: u128) -> u64 {
     if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
 }

@@ -1,0 +1,46 @@
+//! IDs that are given as arguments, or as lines of standard input.
+
+use super::rows::Place;
+use crate::Out;
+use crate::input::{Input, trim_line_end, utf8};
+use crate::report::Stop;
+
+/// The arguments that are IDs.
+#[derive(clap::Args)]
+pub(super) struct IdTexts {
+    /// IDs; without IDs, or with -, standard input is read, one ID per line
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+}
+
+impl IdTexts {
+    /// Returns whether IDs are read from standard input.
+    pub(super) fn is_stdin(&self) -> bool {
+        self.ids.is_empty() || self.ids == ["-"]
+    }
+
+    /// Returns the number of arguments, or `None` if IDs are read from standard input.
+    pub(super) fn count(&self) -> Option<usize> {
+        (!self.is_stdin()).then_some(self.ids.len())
+    }
+
+    /// Passes each text to `each`, or the error for a line that has no text. Blank lines are skipped.
+    ///
+    /// Flushes the output before it waits for more input.
+    pub(super) fn each(
+        &self,
+        out: &mut Out,
+        mut each: impl FnMut(&mut Out, Place, Result<&str, String>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if !self.is_stdin() {
+            let mut texts = (1..).zip(&self.ids);
+            return texts.try_for_each(|(number, text)| each(out, Place { noun: "argument", number }, Ok(text)));
+        }
+        Input::stdin()?.each_line(out, |out, number, line| {
+            if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
+                return Ok(());
+            }
+            each(out, Place { noun: "line", number }, line.and_then(|line| utf8(trim_line_end(line))))
+        })
+    }
+}
