@@ -78,38 +78,38 @@ fn one_by_one<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>
 }
 
 #[test]
-fn one_stripe_by_the_system_clock() {
+fn threads_of_one_stripe_mint_distinct_ids_by_the_system_clock() {
     one_by_one(&unlimited().build().unwrap(), 2);
     one_by_one(&unlimited().build().unwrap(), 8);
 }
 
 #[test]
-fn one_stripe_by_a_tick_clock() {
+fn threads_of_one_stripe_mint_distinct_ids_by_a_tick_clock() {
     let clock = TickClock::start().unwrap();
     one_by_one(&unlimited().clock(clock.clone()).build().unwrap(), 2);
     one_by_one(&unlimited().clock(clock).build().unwrap(), 5);
 }
 
 #[test]
-fn sixty_four_stripes_by_the_system_clock() {
+fn threads_of_64_stripes_mint_distinct_ids_by_the_system_clock() {
     one_by_one(&unlimited().stripes::<64>().build().unwrap(), 2);
     one_by_one(&unlimited().stripes::<64>().build().unwrap(), 8);
 }
 
 #[test]
-fn sixty_four_stripes_by_a_tick_clock() {
+fn threads_of_64_stripes_mint_distinct_ids_by_a_tick_clock() {
     let clock = TickClock::start().unwrap();
     one_by_one(&unlimited().stripes::<64>().clock(clock).build().unwrap(), 4);
 }
 
 #[test]
-fn rolling_and_zero_starts() {
+fn rolling_and_zero_starts_give_distinct_ids() {
     one_by_one(&unlimited().start(Start::Rolling).build().unwrap(), 4);
     one_by_one(&unlimited().start(Start::Zero).build().unwrap(), 3);
 }
 
 #[test]
-fn batches_beside_slices_and_single_ids() {
+fn batches_slices_and_single_ids_share_no_id() {
     let ids = unlimited().build().unwrap();
     let keys = mint(&ids, 4, |at, keys| match at % 3 {
         0 => keys.push(key(ids.generate(session(at)).unwrap(), at)),
@@ -124,7 +124,7 @@ fn batches_beside_slices_and_single_ids() {
 }
 
 #[test]
-fn generators_with_lanes_share_their_sessions() {
+fn generators_with_different_lanes_mint_distinct_ids_of_one_session() {
     let lanes = [1, 2].map(|lane| unlimited().lane(Lane { index: lane, bits: 2 }).build().unwrap());
     let keys: Vec<_> = thread::scope(|scope| {
         let hosts = lanes.each_ref().map(|ids| {
@@ -175,12 +175,12 @@ fn by_a_restless_clock<const STRIPES: usize>(threads: usize) {
 }
 
 #[test]
-fn one_stripe_by_a_restless_clock() {
+fn threads_of_one_stripe_mint_distinct_ids_by_a_clock_that_jumps() {
     by_a_restless_clock::<1>(3);
 }
 
 #[test]
-fn three_stripes_by_a_restless_clock() {
+fn threads_of_three_stripes_mint_distinct_ids_by_a_clock_that_jumps() {
     by_a_restless_clock::<3>(3);
 }
 

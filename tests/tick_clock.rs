@@ -31,7 +31,7 @@ fn moves_on(clock: &TickClock) -> bool {
 }
 
 #[test]
-fn it_shows_the_wall_clock_from_its_first_reading_on() {
+fn a_tick_clock_shows_the_wall_clock_from_its_first_reading_on() {
     let before = wall();
     let clock = TickClock::start().unwrap();
     let first = clock.now_ms().unwrap();
@@ -44,7 +44,7 @@ fn it_shows_the_wall_clock_from_its_first_reading_on() {
 
 /// In most readings it is exact: a thread that is woken late now and then is no more than that.
 #[test]
-fn it_is_seldom_behind() {
+fn a_tick_clock_is_seldom_behind_the_wall_clock() {
     let clock = TickClock::start().unwrap();
     let late = (0..200)
         .filter(|_| {
