@@ -25,7 +25,7 @@ pub(crate) enum Format {
     Uuid,
     /// The raw bytes of each ID, without line feeds
     Bytes,
-    /// One JSON object per ID, with its fields
+    /// JSON objects with the fields of IDs, one object per line
     Json,
     /// Comma-separated values with a header
     Csv,

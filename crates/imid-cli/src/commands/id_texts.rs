@@ -26,13 +26,18 @@ impl IdTexts {
 
     /// Passes each text to `each`, or the error for a line that has no text. Blank lines are skipped.
     ///
-    /// Flushes the output before it waits for more input.
+    /// Flushes the output before it waits for more input. A `-` among other arguments is an error, because it can only stand
+    /// for all IDs.
     pub(super) fn each(
         &self,
         out: &mut Out,
         mut each: impl FnMut(&mut Out, Place, Result<&str, String>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         if !self.is_stdin() {
+            if self.ids.iter().any(|text| text == "-") {
+                let problem = "expected no other IDs with it, because it stands for standard input";
+                return Err(Stop::Usage(format!("-: {problem}")));
+            }
             let mut texts = (1..).zip(&self.ids);
             return texts.try_for_each(|(number, text)| each(out, Place { noun: "argument", number }, Ok(text)));
         }

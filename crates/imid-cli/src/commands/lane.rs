@@ -89,7 +89,7 @@ struct Release {
     #[arg(value_name = "LANE", value_parser = whole_number(0..=u16::MAX), allow_negative_numbers = true)]
     lane: u16,
     /// How long to watch the lane, such as 10s; it is watched longer if its holder has a longer horizon
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, allow_hyphen_values = true)]
     time_out: Duration,
     /// Free the lane at once, even if its holder is alive
     ///
@@ -108,7 +108,7 @@ struct Watch {
     #[command(flatten)]
     space: SpaceArgs,
     /// Time between two reads of the register, such as 500ms
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_duration, allow_hyphen_values = true)]
     interval: Duration,
     /// Print JSON objects, one per line
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -16,11 +16,12 @@ use crate::{Cli, Out};
 Examples:
   imid man | man -l -
   imid man tag | man -l -
+  imid man lane list | man -l -
   imid man --folder ~/.local/share/man/man1")]
 pub(crate) struct Args {
-    /// Command
+    /// Command, such as tag or lane list
     #[arg(value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
     /// Folder for the pages of the tool and of all commands: imid.1, imid-tag.1 and so on; it must exist
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     folder: Option<PathBuf>,
@@ -31,22 +32,33 @@ impl Args {
         let mut tool = Cli::command().disable_help_subcommand(true);
         tool.build();
         let Some(folder) = &self.folder else {
-            let command = match &self.command {
-                None => &tool,
-                Some(name) => tool.find_subcommand(name).ok_or_else(|| {
-                    let names: Vec<_> = tool.get_subcommands().map(Command::get_name).collect();
-                    Stop::Usage(format!("[COMMAND]: {}", expected_one_of(&names, Some(name))))
-                })?,
-            };
+            let mut command = &tool;
+            for name in &self.command {
+                command = command.find_subcommand(name).ok_or_else(|| no_command(command, name))?;
+            }
             return Ok(out.write_all(&page(command)?)?);
         };
-        for command in [&tool].into_iter().chain(tool.get_subcommands()) {
-            let path = folder.join(format!("{}.1", page_name(command)));
-            fs::write(&path, page(command)?)
-                .map_err(|error| Stop::Error(format!("cannot write {}: {error}", quote(&path.to_string_lossy()))))?;
-        }
-        Ok(())
+        write_pages(&tool, folder)
     }
+}
+
+/// The error for a name that is not a command inside of `parent`.
+fn no_command(parent: &Command, name: &str) -> Stop {
+    let names: Vec<_> = parent.get_subcommands().map(Command::get_name).collect();
+    let problem = if names.is_empty() {
+        format!("expected no command after {}, found {}", parent.get_name(), quote(name))
+    } else {
+        expected_one_of(&names, Some(name))
+    };
+    Stop::Usage(format!("[COMMAND]: {problem}"))
+}
+
+/// Writes the pages of a command and of the commands inside of it.
+fn write_pages(command: &Command, folder: &Path) -> Result<(), Stop> {
+    let path = folder.join(format!("{}.1", page_name(command)));
+    fs::write(&path, page(command)?)
+        .map_err(|error| Stop::Error(format!("cannot write {}: {error}", quote(&path.to_string_lossy()))))?;
+    command.get_subcommands().try_for_each(|command| write_pages(command, folder))
 }
 
 /// Returns the name of a page: `imid-tag` for `imid tag`.

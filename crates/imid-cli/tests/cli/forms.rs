@@ -87,9 +87,11 @@ fn a_dash_stands_for_standard_input() {
         let timeless = |out: String| out.split(",\"now_ms\":").next().map(str::to_owned);
         let read = |args: &str, input: &str| timeless(imid(&format!("{command} {args}"), input).ok());
         assert_eq!(read("-", "2222-2222-2222-2222\n\n"), read("2222-2222-2222-2222", ""), "{command}");
-        // Among other IDs, it is not an ID.
-        let error = imid(&format!("{command} - -"), "").err;
-        assert!(error.starts_with("error: argument 1: \"-\" is not an ID"), "{error}");
+        for args in ["- -", "- 2222-2222-2222-2222", "2222-2222-2222-2222 -"] {
+            let run = imid(&format!("{command} {args}"), "2222-2222-2222-2222\n");
+            assert_eq!(run.out, "", "{command} {args}");
+            assert_eq!(run.error(2), "-: expected no other IDs with it, because it stands for standard input");
+        }
     }
 }
 

@@ -53,11 +53,20 @@ fn each_command_has_a_man_page() {
         assert!(page.contains("Examples:"), "{command}");
     }
     assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
+    let error = imid("man lane no", "").error(2);
+    assert_eq!(error, "[COMMAND]: expected one of list, release, watch, found \"no\"");
+    assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
-    assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len());
+    let inner = ["list", "release", "watch"];
+    assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len() + inner.len());
+    for name in inner {
+        let page = imid(&format!("man lane {name}"), "").ok();
+        assert!(page.contains(&format!(".TH imid-lane-{name} 1")) && page.contains("register"), "{page}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(format!("imid-lane-{name}.1"))).unwrap(), page);
+    }
     assert_eq!(std::fs::read_to_string(folder.path().join("imid.1")).unwrap(), tool);
     assert!(imid("man --folder no/such/folder", "").error(1).starts_with("cannot write \"no/such/folder/imid.1\": "));
 }

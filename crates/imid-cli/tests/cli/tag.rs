@@ -131,6 +131,22 @@ fn a_shift_past_the_limit_is_a_bad_line_and_does_not_move_other_ids() {
 }
 
 #[test]
+fn a_duration_without_a_unit_or_below_zero_is_an_error_that_shows_a_duration() {
+    for option in [
+        "tag --session-field s --time-field t --max-shift",
+        "lane watch --register file:x --interval",
+        "lane release 1 --register file:x --time-out",
+    ] {
+        for wrong in ["1000", "0", "-1", "-1s", "1h -5s", "-"] {
+            let (command, name) = option.rsplit_once(' ').unwrap();
+            let args: Vec<_> = command.split(' ').chain([name, wrong]).collect();
+            let expected = format!("{name}: expected a duration such as 10s, 500ms or 1m30s, found {wrong:?}");
+            assert_eq!(imid_args(&args, "").error(2), expected);
+        }
+    }
+}
+
+#[test]
 fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
     let lines = r#"{"from":"alice","to":"bob","kind":"private"}
 {"from":"bob","to":"alice","kind":1}

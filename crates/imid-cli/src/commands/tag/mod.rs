@@ -105,7 +105,7 @@ pub(crate) struct Args {
     #[arg(long)]
     overwrite: bool,
     /// Report an error if an ID would move forward by more than this, such as 500ms or 10s
-    #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_hyphen_values = true)]
     max_shift: Option<Duration>,
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
