@@ -284,7 +284,8 @@ impl Sequence {
     }
 
     /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was
-    /// not read yet, if no process holds the section, or if the sequence does not have it.
+    /// not read yet, if no process holds the section, or if the sequence does not have it. In a
+    /// forked child it is always `None`.
     pub fn holder(&self, section: u32) -> Option<String> {
         if self.is_forked() {
             return None;
