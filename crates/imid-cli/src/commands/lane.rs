@@ -147,7 +147,8 @@ impl List {
             return json::write_line(out, &space);
         }
         writeln!(out, "register {}: {promise}", meta.register)?;
-        writeln!(out, "space {}: {} lanes of {}", self.space.name, view.lanes.len(), meta.layout)?;
+        let plural = if view.lanes.len() == 1 { "" } else { "s" };
+        writeln!(out, "space {}: {} lane{plural} of {}", self.space.name, view.lanes.len(), meta.layout)?;
         for lane in &view.lanes {
             writeln!(out, "{:>5}  {}", lane.lane, describe(lane))?;
         }
