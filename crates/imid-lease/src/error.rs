@@ -61,7 +61,8 @@ impl LeaseError {
         }
     }
 
-    /// Returns whether other processes hold all lanes.
+    /// Returns whether no lane or worker ID can be used now: other processes hold all lanes, or the generators of this
+    /// process have all of its worker IDs.
     pub const fn is_no_lane(self) -> bool {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
@@ -179,7 +180,7 @@ impl OpenError {
         matches!(self.0, OpenKind::Reverted(_))
     }
 
-    /// Returns whether other processes hold all lanes.
+    /// Returns whether other processes hold all lanes, or the list of worker IDs is empty.
     pub const fn is_no_lane(&self) -> bool {
         match self.0 {
             #[cfg(feature = "redis")]

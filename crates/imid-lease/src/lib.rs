@@ -56,7 +56,7 @@
 //! | the register does not answer | minting goes on up to the ceiling, for three quarters of the horizon at least; then an error with [`retry_after`](LeaseError::retry_after) |
 //! | a reply is lost | the record is read, and the write is tried again |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane |
-//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same [`name`](Options::holder). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
+//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute |
 //! | a process starts with a wrong clock | the store's time is used, if it has one. Else the IDs have the wrong time, and are unique |
 //! | a process forks | the child mints nothing, and does not use its parent's connection |

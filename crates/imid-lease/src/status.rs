@@ -46,6 +46,6 @@ pub enum Phase {
     Holding,
     /// Its lane was taken by another process. It uses what is left below the ceiling, and looks for another lane.
     Lost,
-    /// It has stopped: it was closed, or the register cannot be used.
+    /// It has stopped: it was closed, the register cannot be used, or this process is a forked child.
     Stopped,
 }

@@ -137,14 +137,14 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
 fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
     let within = |limit| RedisQueueOptions::new(ARTICLE).open_within(Duration::from_millis(limit));
     let cause = |error: OpenError| std::error::Error::source(&error).unwrap().to_string();
-    let error = cause(RedisQueue::open("redis://127.0.0.1:1", "x", within(100)).unwrap_err());
+    let error = cause(RedisQueue::open("redis://127.0.0.1:1", "x", within(1_000)).unwrap_err());
     assert!(error.starts_with("no worker ID from list x: cannot connect to Redis at 127.0.0.1:1: "), "{error}");
-    let error = cause(RedisQueue::open("http://x", "x", within(100)).unwrap_err());
+    let error = cause(RedisQueue::open("http://x", "x", within(1_000)).unwrap_err());
     assert!(error.starts_with("cannot read the Redis URL: "), "{error}");
     let Some(url) = url("a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors") else { return };
     let mut connection = list(&url, "imid-test:text", 0..1);
     cmd("SET").arg("imid-test:text").arg("x").exec(&mut connection).unwrap();
-    let error = cause(RedisQueue::open(&url, "imid-test:text", within(100)).unwrap_err());
+    let error = cause(RedisQueue::open(&url, "imid-test:text", within(1_000)).unwrap_err());
     let address = url.rsplit_once('@').map_or(url.as_str(), |(_, address)| address);
     let expected = format!("call to Redis at {address} failed, for list imid-test:text: ");
     assert!(error.contains(&expected) && error.contains("WRONGTYPE"), "{error}");

@@ -14,12 +14,12 @@ use strong::Strong;
 
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
-fn a_forked_child_has_no_numbers() {
+fn a_forked_child_has_no_numbers_until_it_opens_its_own() {
     let register = Strong::default();
     let sequence = Sequence::open(register.clone(), SequenceOptions::new("chat")).unwrap();
     let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 100).unwrap()).unwrap();
     let conversation = sequence.conversation(Session::MIN, 1);
-    // SAFETY: the child uses only atomics and drops two values without touching their threads, and ends with `_exit`.
+    // SAFETY: the child takes no lock that a thread of the parent may have held, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = sequence.next(conversation).is_err_and(SequenceError::is_forked)
@@ -28,11 +28,19 @@ fn a_forked_child_has_no_numbers() {
                 && sequence.holder(0).is_none()
                 && (sequence.status().held, segment.status().left) == (0, 0)
                 && segment.next().is_err_and(SegmentError::is_forked);
+            // What an error advises: the child opens its own, and drops those of the parent. A handle of the parent's
+            // thread that is dropped here would detach a thread of the child, which can have got the same place.
+            let mine = Strong::default();
+            let my_segment = Segment::open(RegisterBlocks::try_new(mine.clone(), "orders", 100).unwrap()).unwrap();
+            let my_sequence = Sequence::open(mine, SequenceOptions::new("chat")).unwrap();
             // A child that waited for the parent's keeper would never end.
             drop(sequence);
             drop(segment);
+            let is_mine = my_segment.next().is_ok_and(|number| number == 1) && my_sequence.status().held == 64;
+            drop(my_segment);
+            drop(my_sequence);
             // SAFETY: any exit code is valid, and this process has nothing left to do.
-            unsafe { nix::libc::_exit(i32::from(is_refused)) }
+            unsafe { nix::libc::_exit(i32::from(is_refused && is_mine)) }
         }
         ForkResult::Parent { child } => {
             assert_eq!((sequence.status().held, segment.status().left), (64, 100));

@@ -177,10 +177,11 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // A forked child has no keeper.
-        if !self.is_forked()
-            && let Some(keeper) = self.keeper.take()
-        {
+        let keeper = self.keeper.take();
+        if self.is_forked() {
+            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
+            std::mem::forget(keeper);
+        } else if let Some(keeper) = keeper {
             self.shared.closing.store(true, Ordering::Release);
             self.shared.wake();
             let _ = keeper.join();

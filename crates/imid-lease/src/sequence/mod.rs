@@ -284,7 +284,8 @@ impl Sequence {
     }
 
     /// Returns the name of the process that holds a section, as it was last read from the register. `None` if it was
-    /// not read yet, if no process holds the section, or if the sequence does not have it.
+    /// not read yet, if no process holds the section, or if the sequence does not have it. In a
+    /// forked child it is always `None`.
     pub fn holder(&self, section: u32) -> Option<String> {
         if self.is_forked() {
             return None;
@@ -302,10 +303,11 @@ impl Sequence {
 /// Gives all sections back, so that their next owners need not wait for the time-out and the numbers jump less.
 impl Drop for Sequence {
     fn drop(&mut self) {
-        // A forked child has no keeper, and must not use its parent's connection.
-        if !self.is_forked()
-            && let Some(keeper) = self.keeper.take()
-        {
+        let keeper = self.keeper.take();
+        if self.is_forked() {
+            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
+            std::mem::forget(keeper);
+        } else if let Some(keeper) = keeper {
             self.shared.close();
             let _ = keeper.join();
         }
