@@ -286,6 +286,11 @@ impl AdminError {
         matches!(self.0, AdminKind::InUse { .. })
     }
 
+    /// Returns whether the name of the space or the number of bits cannot be used.
+    pub const fn is_options(&self) -> bool {
+        matches!(self.0, AdminKind::Space(_))
+    }
+
     /// Returns whether there is no such space.
     pub const fn is_no_space(&self) -> bool {
         matches!(self.0, AdminKind::NoSpace { .. })

@@ -122,7 +122,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let values = snapshot.into_iter().filter_map(|(key, _, _, value)| {
         let labels: Vec<_> = key.key().labels().map(|label| (label.key(), label.value())).collect();
         let names: Vec<_> = labels.iter().map(|(name, _)| *name).collect();
-        assert!(names == ["space", "holder"] || names == ["sequence", "owner"], "{labels:?}");
+        assert!(names == ["space", "holder"] || names == ["sequence", "holder"], "{labels:?}");
         owners.insert(labels[1].1.to_owned());
         let value = match value {
             DebugValue::Counter(value) => value as f64,
@@ -153,7 +153,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
 
     found.is(
         "open",
-        &[("imid_sequence_held", 64.0), ("imid_sequence_went_back", 0.0), ("imid_sequence_lost_total", 0.0)],
+        &[("imid_sequence_held", 64.0), ("imid_sequence_reverted", 0.0), ("imid_sequence_lost_total", 0.0)],
     );
     found.is("open", &[("imid_sequence_sessions", 100.0), ("imid_sequence_bytes", status.bytes as f64)]);
     found.is("open", &[("imid_sequence_writes_total", status.writes as f64), ("imid_sequence_register_up", 1.0)]);

@@ -27,11 +27,11 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
         ("redis://:secret@db/0?protocol=resp3&tls=true", "Redis", "tls"),
         ("etcds://u:secret@db", "etcd", "etcds://"),
     ] {
-        let error = open_url(url).err().unwrap().to_string();
+        let error = open_url(url).err().unwrap();
         let expected = format!(
             "cannot read the {store} URL: `{part}` asks for TLS, which is not supported; use a tunnel or a local proxy"
         );
-        assert_eq!(error, expected);
+        assert_eq!((error.to_string(), error.is_url()), (expected, true));
     }
 }
 
@@ -52,7 +52,9 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("zookeeper://u:secret@db/chat?ssl=true", "cannot read the ZooKeeper URL: expected no `?` and no `#`"),
         ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
     ] {
-        let error = open_url(url).err().unwrap().to_string();
+        let error = open_url(url).err().unwrap();
+        assert!(error.is_url(), "{url}: {error}");
+        let error = error.to_string();
         assert!(error.starts_with(expected) && !error.contains("secret"), "{url}: {error}");
     }
 }
@@ -64,6 +66,7 @@ fn a_server_that_does_not_answer_is_named() {
     let url = format!("postgres://u:secret@{address}/chat");
     let error = open_url_with_time_limit(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err();
     assert_eq!(error.to_string(), format!("cannot connect to PostgreSQL at {address}: no answer within 50ms"));
+    assert!(!error.is_url());
     let error = open_url("etcd://127.0.0.1:1").unwrap().read("a").unwrap_err().to_string();
     assert!(error.starts_with("cannot read \"a\" in etcd at 127.0.0.1:1: "), "{error}");
 }

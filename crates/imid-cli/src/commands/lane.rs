@@ -127,7 +127,10 @@ impl Args {
 
 impl SpaceArgs {
     fn open(&self) -> Result<Box<dyn Register>, Stop> {
-        open_url(&self.register).map_err(|error| Stop::Error(format!("--register: {}", chain(&error))))
+        open_url(&self.register).map_err(|error| {
+            let message = format!("--register: {}", chain(&error));
+            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
+        })
     }
 }
 
@@ -310,7 +313,8 @@ fn now_ms() -> u64 {
 }
 
 fn stop(error: &admin::AdminError) -> Stop {
-    Stop::Error(chain(error))
+    // The tool gives the library no other option than the name of the space.
+    if error.is_options() { Stop::Usage(format!("--space: {}", chain(error))) } else { Stop::Error(chain(error)) }
 }
 
 /// Returns an error with its causes.

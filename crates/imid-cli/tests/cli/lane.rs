@@ -167,22 +167,24 @@ fn watch_prints_changes_and_no_renewals() {
 
 #[test]
 fn a_url_that_cannot_be_used_is_an_error() {
-    let error = |url: &str| {
-        let ran = imid_args(&["lane", "list", "--register", url], "");
-        assert_eq!(ran.status, 1);
+    let error = |status: i32, url: &str, space: &str| {
+        let ran = imid_args(&["lane", "list", "--register", url, "--space", space], "");
+        assert_eq!(ran.status, status, "{url}: {}", ran.err);
         ran.err
     };
     assert_eq!(
-        error("oracle://u:secret@h"),
+        error(2, "oracle://u:secret@h", "lanes"),
         "error: --register: expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:\n"
     );
     if !cfg!(feature = "postgres") {
         assert_eq!(
-            error("postgres://u:secret@h/d"),
+            error(2, "postgres://u:secret@h/d", "lanes"),
             "error: --register: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
         );
     }
     let folder = tempfile::tempdir().unwrap();
     let empty = format!("file:{}", folder.path().join("ids").display());
-    assert_eq!(error(&empty), "error: the register has no space \"lanes\"\n");
+    assert_eq!(error(1, &empty, "lanes"), "error: the register has no space \"lanes\"\n");
+    let wrong = error(2, &empty, "My lanes");
+    assert!(wrong.starts_with("error: --space: ") && wrong.contains("\"My lanes\""), "{wrong}");
 }

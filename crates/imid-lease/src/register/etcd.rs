@@ -44,9 +44,9 @@ impl EtcdRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379)?;
+        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379).map_err(RegisterError::of_url)?;
         if !path.is_empty() {
-            return Err(RegisterError::new("cannot read the etcd URL: expected no path"));
+            return Err(RegisterError::new("cannot read the etcd URL: expected no path").of_url());
         }
         Ok(Self {
             members: addresses,

@@ -196,12 +196,13 @@ pub struct RegisterError {
     context: String,
     source: Option<Box<dyn Error + Send + Sync>>,
     is_another_machine: bool,
+    is_url: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
-        Self { context: context.into(), source: None, is_another_machine: false }
+        Self { context: context.into(), source: None, is_another_machine: false, is_url: false }
     }
 
     /// Adds the cause, such as the error of a client library. The message then ends with it.
@@ -214,6 +215,17 @@ impl RegisterError {
     fn of_another_machine(mut self) -> Self {
         self.is_another_machine = true;
         self
+    }
+
+    fn of_url(mut self) -> Self {
+        self.is_url = true;
+        self
+    }
+
+    /// Returns whether the URL cannot be used: it cannot be understood, asks for TLS, or needs a feature that was not
+    /// compiled in.
+    pub const fn is_url(&self) -> bool {
+        self.is_url
     }
 
     /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.

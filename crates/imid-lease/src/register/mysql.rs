@@ -32,7 +32,7 @@ impl MysqlRegister {
     /// # Errors
     /// The URL cannot be understood, or it names no database.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (options, place) = parse(url)?;
+        let (options, place) = parse(url).map_err(RegisterError::of_url)?;
         Ok(Self(Remote::new(Mysql { options }, place)))
     }
 }

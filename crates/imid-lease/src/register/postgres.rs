@@ -36,7 +36,7 @@ impl PostgresRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (config, place) = parse(url)?;
+        let (config, place) = parse(url).map_err(RegisterError::of_url)?;
         Ok(Self(Remote::new(Postgres { config }, place)))
     }
 }

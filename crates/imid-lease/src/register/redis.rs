@@ -25,7 +25,7 @@ impl RedisRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let client = parse(url)?;
+        let client = parse(url).map_err(RegisterError::of_url)?;
         let place = format!("Redis at {}", client.get_connection_info().addr());
         Ok(Self(Remote::new(Redis { client }, place)))
     }

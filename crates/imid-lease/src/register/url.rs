@@ -53,18 +53,20 @@ pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<d
         "zookeeper" => Ok(Box::new(super::ZookeeperRegister::from_url(url)?.time_limit(time_limit))),
         #[cfg(not(feature = "zookeeper"))]
         "zookeeper" => Err(missing(scheme, "zookeeper")),
-        "file" if url == "file:" => Err(RegisterError::new("expected a path after file:")),
+        "file" if url == "file:" => Err(RegisterError::new("expected a path after file:").of_url()),
         "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),
         // The text is not repeated, because it may have a password in it.
         _ => Err(RegisterError::new(
             "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:",
-        )),
+        )
+        .of_url()),
     }
 }
 
 #[allow(dead_code, reason = "with all features, nothing is missing")]
 fn missing(scheme: &str, feature: &str) -> RegisterError {
-    RegisterError::new(format!("{scheme}:// needs the feature `{feature}` of imid-lease, which was not compiled in"))
+    let what = format!("{scheme}:// needs the feature `{feature}` of imid-lease, which was not compiled in");
+    RegisterError::new(what).of_url()
 }
 
 #[cfg(test)]

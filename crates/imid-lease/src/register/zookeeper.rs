@@ -30,7 +30,8 @@ impl ZookeeperRegister {
     /// # Errors
     /// The URL cannot be understood.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } = Hosts::parse(url, "ZooKeeper", "zookeeper", 2181)?;
+        let Hosts { user, addresses, path } =
+            Hosts::parse(url, "ZooKeeper", "zookeeper", 2181).map_err(RegisterError::of_url)?;
         let servers = addresses.join(",");
         let place = format!("ZooKeeper at {servers}");
         Ok(Self(Remote::new(Zookeeper { servers, user, root: path + "/imid-register" }, place)))
