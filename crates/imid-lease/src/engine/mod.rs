@@ -3,7 +3,7 @@
 //!
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
 //! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
-//! no other holder is granted. [`Rule`] names each rule and says what goes wrong without it.
+//! no other holder is granted. [`Rule`](rules::Rule) names each rule and says what goes wrong without it.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
