@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod folder;
+#[cfg(target_os = "linux")]
+mod skip;
 
 fn main() {
     #[cfg(target_os = "linux")]
@@ -31,6 +33,7 @@ mod linux {
     use nix::unistd::Pid;
 
     use super::folder::Folder;
+    use super::skip;
 
     const KEY: &str = "lanes/1/00000";
 
@@ -100,7 +103,7 @@ mod linux {
         let (mut processes, mut values) = (0, 0);
         for stops in (0..).step_by(step) {
             let Some((printed, is_killed)) = run_victim(&path, work, stops) else {
-                eprintln!("skipped: crash: a process of this machine cannot trace another");
+                skip::skip("crash", "a process of this machine cannot trace another");
                 return;
             };
             processes += 1;

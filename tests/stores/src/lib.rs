@@ -10,7 +10,9 @@ pub const EXAMPLE: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
 
 /// Reports that a test is skipped. libtest would capture `eprintln!`.
 pub fn skip(test: &str, reason: &str) {
-    writeln!(io::stderr(), "skipped: {test}: {reason}").expect("standard error can be written");
+    // One write, so that no other process splits the line.
+    let line = format!("skipped: {test}: {reason}\n");
+    io::stderr().write_all(line.as_bytes()).expect("standard error can be written");
 }
 
 /// Returns the URL of a server from the environment. Without it, says that the test is skipped.

@@ -90,7 +90,9 @@ impl Ran {
 
 /// Reports that a test cannot run on this machine. `ci/tests.sh` collects these lines. libtest would capture `eprintln!`.
 fn skip(test: &str, reason: impl Display) {
-    writeln!(io::stderr(), "skipped: {test}: {reason}").expect("standard error can be written");
+    // One write, so that no other process splits the line.
+    let line = format!("skipped: {test}: {reason}\n");
+    io::stderr().write_all(line.as_bytes()).expect("standard error can be written");
 }
 
 fn ids(text: &str) -> Vec<MessageId> {

@@ -4,6 +4,8 @@ mod faults;
 mod laws;
 mod proxy;
 mod settings;
+#[path = "../skip/mod.rs"]
+mod skip;
 mod store;
 
 use std::process::ExitCode;
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
             Ok(store) => Some(Arc::new(Mutex::new(store))),
             Err(reason) => {
                 trials.push(Trial::test(name, move || {
-                    eprintln!("skipped: registers::{name}: {reason}");
+                    skip::skip(&format!("registers::{name}"), &reason);
                     Ok(())
                 }));
                 None
