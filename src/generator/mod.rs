@@ -28,7 +28,7 @@ use crate::clock::{Clock, SystemClock};
 #[doc(hidden)]
 pub use crate::fork::{become_a_child, forget_the_process};
 use crate::id::MessageId;
-use crate::session::{SessionTag, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
