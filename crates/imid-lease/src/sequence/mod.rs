@@ -105,6 +105,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use imid::Session;
+use imid::fork::Process;
 
 pub use self::conversation::{Conversation, Number};
 pub use self::engine::LastStored;
@@ -133,7 +134,7 @@ pub struct Sequence {
     time_out: Duration,
     /// Makes the keys of the table from the conversations' names.
     hasher: RandomState,
-    process: u64,
+    process: Process,
     keeper: Option<JoinHandle<()>>,
 }
 
@@ -166,7 +167,7 @@ impl Sequence {
         for section in all.chain(options.claim.iter().copied()) {
             engine.claim(section, 0);
         }
-        let process = imid::process::watch();
+        let process = Process::current();
         let floor = options.floor;
         let register: Box<dyn Register> = Box::new(register);
         let mut keeper = Keeper {
@@ -270,7 +271,7 @@ impl Sequence {
     /// Returns whether this process is a forked child of the one that opened the sequence. A lock that another thread
     /// held at the fork is never released in it.
     fn is_forked(&self) -> bool {
-        imid::process::mark() != self.process
+        !self.process.is_current()
     }
 
     fn check(&self, section: u32) -> Result<(), SequenceError> {
