@@ -105,6 +105,8 @@ mod redis_queue;
 
 mod sync;
 
+mod wait;
+
 pub mod sequence;
 
 pub mod segment;

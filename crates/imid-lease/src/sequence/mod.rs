@@ -8,7 +8,7 @@
 //! One process owns a section at a time. Each ownership is an **epoch**, and each number comes with it.
 //!
 //! ```
-//! use imid::{SessionTag, SessionType};
+//! use imid::{Session, SessionType};
 //! use imid_lease::Sequence;
 //! use imid_lease::register::FileRegister;
 //! use imid_lease::sequence::SequenceOptions;
@@ -18,7 +18,7 @@
 //! # let path = folder.join("register");
 //! let register = FileRegister::owned(&path)?;
 //! let sequence = Sequence::open(register, SequenceOptions::new("chat").holder("chat-1"))?;
-//! let room = sequence.conversation(SessionTag::new(SessionType::GROUP, "room-42"), "room-42");
+//! let room = sequence.conversation(Session::new(SessionType::GROUP, "room-42"), "room-42");
 //! let first = sequence.next(room)?;
 //! let second = sequence.next(room)?;
 //! assert_eq!((first.value(), second.value()), (1, 2));
@@ -104,7 +104,8 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use imid::SessionTag;
+use imid::Session;
+use imid::fork::Process;
 
 pub use self::conversation::{Conversation, Number};
 pub use self::engine::LastStored;
@@ -133,7 +134,7 @@ pub struct Sequence {
     time_out: Duration,
     /// Makes the keys of the table from the conversations' names.
     hasher: RandomState,
-    process: u64,
+    process: Process,
     keeper: Option<JoinHandle<()>>,
 }
 
@@ -166,7 +167,7 @@ impl Sequence {
         for section in all.chain(options.claim.iter().copied()) {
             engine.claim(section, 0);
         }
-        let process = imid::process::watch();
+        let process = Process::current();
         let floor = options.floor;
         let register: Box<dyn Register> = Box::new(register);
         let mut keeper = Keeper {
@@ -198,7 +199,7 @@ impl Sequence {
     /// The name is what tells the conversation from others of its type: a text, or a number of the application. Two
     /// conversations with equal session and equal name share their numbers. The session alone is not enough: of 2,400
     /// sessions of one type, two share a hash with probability 1/2.
-    pub fn conversation(&self, session: SessionTag, name: impl Hash) -> Conversation {
+    pub fn conversation(&self, session: Session, name: impl Hash) -> Conversation {
         Conversation::new(session.shard(self.sections), self.hasher.hash_one((session, name)))
     }
 
@@ -270,7 +271,7 @@ impl Sequence {
     /// Returns whether this process is a forked child of the one that opened the sequence. A lock that another thread
     /// held at the fork is never released in it.
     fn is_forked(&self) -> bool {
-        imid::process::mark() != self.process
+        !self.process.is_current()
     }
 
     fn check(&self, section: u32) -> Result<(), SequenceError> {
