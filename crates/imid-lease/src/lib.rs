@@ -104,6 +104,7 @@ mod worker_ids;
 mod redis_queue;
 
 mod sync;
+
 mod wait;
 
 pub mod segment;
