@@ -12,7 +12,7 @@ use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
-use imid::dialect::{Dialect, DialectError, DialectId, DialectText, OwnedDialect};
+use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
@@ -104,7 +104,6 @@ check! {
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
         "dialect::LayoutBuilder" dialect::LayoutBuilder,
-        "dialect::OwnedDialect" OwnedDialect,
         "generator::Batch" Batch,
         "generator::Builder" generator::Builder<SystemClock, 1>,
         "generator::Generator" Generator,
