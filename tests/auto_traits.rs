@@ -103,7 +103,6 @@ check! {
         "clock::CoarseClock" CoarseClock,
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
-        "dialect::LayoutBuilder" dialect::LayoutBuilder,
         "generator::Batch" Batch,
         "generator::Builder" generator::Builder<SystemClock, 1>,
         "generator::Generator" Generator,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use imid::dialect::{Dialect, DialectId, Layout, LayoutBuilder};
+use imid::dialect::{Dialect, DialectId, Layout};
 use imid::{MessageId, SessionTag, SessionType, message_id};
 use serde_json::Value;
 
@@ -104,9 +104,8 @@ fn rongcloud_ids_until_2018_sort_before_the_current_ones() {
 
 #[test]
 fn each_bit_is_in_every_form_and_in_one_field() {
-    let ours = Layout::builder().timestamp_bits(40).spin_bits(8).type_bits(8).hash_bits(24).build().unwrap();
     for bits in (0..80).map(|bit| 1 << bit).chain([0, (1 << 80) - 1, 0x0123_4567_89AB_CDEF_0123]) {
-        for layout in [Layout::STANDARD, Layout::RONGCLOUD_V1, ours] {
+        for layout in [Layout::STANDARD, Layout::RONGCLOUD_V1] {
             let id = DialectId::from_u128(bits, layout).unwrap();
             let stamp = u128::from(id.timestamp_ms()) << layout.spin_bits() | u128::from(id.spin().unwrap_or(0));
             let session = u128::from(id.type_code()) << layout.hash_bits() | u128::from(id.session_hash());
@@ -162,9 +161,8 @@ fn the_time_converts_to_a_system_time() {
     let id = Dialect::RONGCLOUD_V1.parse("5EGN-HLDB-K4Q4-LQ1G").unwrap();
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!((since_1970, since_1970.as_millis()), (id.since_unix_epoch(), 1_499_141_156_189));
-    let longest = Layout::builder().timestamp_bits(48).spin_bits(6).build().unwrap();
-    let last = DialectId::from_bytes([0xFF; 10], longest);
-    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(), (1 << 48) - 1);
+    let last = DialectId::from_bytes([0xFF; 10], Layout::RONGCLOUD_V1);
+    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(), (1 << 43) - 1);
 }
 
 #[test]
@@ -284,28 +282,15 @@ fn digits_must_be_32_different_ascii_characters() {
 }
 
 #[test]
-fn widths_must_fill_80_bits() {
-    let ours = Layout::builder;
-    assert_eq!(ours().build(), Ok(Layout::STANDARD));
-    assert_eq!(ours().timestamp_bits(43).spin_bits(0).type_bits(5).hash_bits(32).build(), Ok(Layout::RONGCLOUD_V1));
-    let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
-    assert_eq!(error(ours().hash_bits(21)), "expected fields of 80 bits in all, found 79");
-    assert_eq!(error(ours().timestamp_bits(0)), "expected a timestamp of 1 to 48 bits, found 0");
-    assert_eq!(error(ours().timestamp_bits(49)), "expected a timestamp of 1 to 48 bits, found 49");
-    assert_eq!(error(ours().spin_bits(17)), "expected a spin of 0 to 16 bits, found 17");
-    assert_eq!(error(ours().type_bits(9)), "expected a session type of 0 to 8 bits, found 9");
-    assert_eq!(error(ours().hash_bits(33)), "expected a session hash of 0 to 32 bits, found 33");
-    assert_eq!(error(ours().spin_bits(u32::MAX)), "expected a spin of 0 to 16 bits, found 4294967295");
-}
-
-#[test]
-fn a_layout_returns_the_settings_that_it_was_built_with() {
-    let layout = Layout::builder().timestamp_bits(44).spin_bits(10).type_bits(2).hash_bits(24).build().unwrap();
-    let widths = (layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits());
-    assert_eq!((widths, layout.is_standard(), layout.name()), ((44, 10, 2, 24), false, None));
-    assert_eq!((layout.to_string(), format!("[{layout:>12}]")), ("44-10-2-24".into(), "[  44-10-2-24]".into()));
-    assert_eq!((Layout::STANDARD.is_standard(), Layout::RONGCLOUD_V1.is_standard()), (true, false));
-    assert_eq!((Layout::STANDARD.name(), Layout::RONGCLOUD_V1.name()), (Some("standard"), Some("rongcloud-v1")));
+fn a_layout_has_its_name_and_widths() {
+    for (layout, name, widths, text) in [
+        (Layout::STANDARD, "standard", (42, 12, 4, 22), "42-12-4-22"),
+        (Layout::RONGCLOUD_V1, "rongcloud-v1", (43, 0, 5, 32), "43-0-5-32"),
+    ] {
+        assert_eq!((layout.name(), layout.is_standard()), (name, name == "standard"));
+        assert_eq!((layout.timestamp_bits(), layout.spin_bits(), layout.type_bits(), layout.hash_bits()), widths);
+        assert_eq!((layout.to_string(), format!("[{layout:>12}]")), (text.to_owned(), format!("[{text:>12}]")));
+    }
 }
 
 #[test]
@@ -314,7 +299,7 @@ fn a_user_defined_dialect_works_like_the_built_in_ones() {
     let settings = "ours,DIRECT,ROOM".to_owned();
     let names: Vec<&str> = settings.split(',').collect();
     let types = [(1, names[1]), (2, names[2])];
-    let layout = Layout::builder().timestamp_bits(48).spin_bits(0).type_bits(8).hash_bits(24).build().unwrap();
+    let layout = Layout::RONGCLOUD_V1;
     let ours = Dialect::try_new(names[0], b"0123456789ABCDEFGHJKMNPQRSTVWXYZ").unwrap();
     let ours = ours.with_layout(layout).without_dashes().with_type_names(&types);
     let ours = ours.with_hash(|name| name.len() as u32 | 0xAB00_0000);
@@ -322,9 +307,9 @@ fn a_user_defined_dialect_works_like_the_built_in_ones() {
     let last = DialectId::from_bytes([0xFF; 10], layout);
     assert_eq!(
         (last.timestamp_ms(), last.spin(), last.type_code(), last.session_hash()),
-        ((1 << 48) - 1, None, 255, 0xFF_FFFF)
+        ((1 << 43) - 1, None, 31, u32::MAX)
     );
-    assert_eq!((ours.name(), ours.layout(), ours.hash_of("four")), ("ours", layout, Some(4)));
+    assert_eq!((ours.name(), ours.layout(), ours.hash_of("four")), ("ours", layout, Some(0xAB00_0004)));
     assert_eq!((ours.type_name(2), ours.type_code("direct"), ours.channel_type(2)), (Some("ROOM"), Some(1), None));
     assert_eq!(ours.to_text(last).unwrap(), "ZZZZZZZZZZZZZZZZ");
     assert_eq!(ours.parse("ZZZZZZZZZZZZZZZZ"), Ok(last));

@@ -36,7 +36,7 @@ use core::fmt;
 
 pub use error::DialectError;
 pub use id::DialectId;
-pub use layout::{Layout, LayoutBuilder};
+pub use layout::Layout;
 pub use text::DialectText;
 
 use crate::codec::alphabet::{Alphabet, RADIX};
@@ -104,7 +104,7 @@ impl<'a> Dialect<'a> {
         self
     }
 
-    /// Sets the layout, which divides the 80 bits.
+    /// Sets the layout, which divides the 80 bits. A dialect of [`RONGCLOUD_V1`](Layout::RONGCLOUD_V1) is read only.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
