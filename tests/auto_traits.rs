@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
+use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
@@ -100,7 +100,6 @@ check! {
     shared {
         "clock::ManualClock" ManualClock,
         "clock::SystemClock" SystemClock,
-        "clock::CoarseClock" CoarseClock,
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
         "generator::Batch" Batch,
