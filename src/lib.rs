@@ -172,7 +172,7 @@ pub mod identify;
 mod integrations;
 
 pub use codec::{HexText, IdText};
-pub use id::{MessageId, Parts};
+pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
 #[cfg(target_has_atomic = "64")]

@@ -19,7 +19,7 @@ use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
 use imid::{
-    Generator, HexText, IdText, MessageId, Parts, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
+    Generator, HexText, IdParts, IdText, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
 };
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
@@ -66,7 +66,7 @@ check! {
         "store::AsUuid" AsUuid,
     }
     plain {
-        "Parts" Parts,
+        "IdParts" IdParts,
         "SessionHash" SessionHash,
         "dialect::Layout" dialect::Layout,
         "generator::Lane" Lane,
