@@ -57,7 +57,6 @@ check! {
         "MessageId" MessageId,
         "IdText" IdText,
         "HexText" HexText,
-        "SessionTag" SessionTag,
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
@@ -68,6 +67,8 @@ check! {
     plain {
         "IdParts" IdParts,
         "SessionHash" SessionHash,
+        "SessionTag" SessionTag,
+        "fork::Process" imid::fork::Process,
         "dialect::Layout" dialect::Layout,
         "generator::Lane" Lane,
         "generator::Start" Start,

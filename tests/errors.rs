@@ -276,7 +276,7 @@ macro_rules! sizes {
 
 sizes! {
     "clock::ClockError" ClockError: 16,
-    "dialect::DialectError" DialectError: 40,
+    "dialect::DialectError" DialectError: 16,
     "error::LengthError" LengthError: 16,
     "error::LineError" LineError: 24,
     "error::ParseError" ParseError: 16,
