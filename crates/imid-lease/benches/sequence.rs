@@ -25,7 +25,7 @@ use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::Sequence;
 use imid_lease::sequence::{Conversation, SequenceError, SequenceOptions};
 use strong::Strong;
@@ -112,7 +112,7 @@ struct Guarded(Mutex<Vec<u64>>);
 fn main() {
     let sequence = Sequence::open(Strong::default(), SequenceOptions::new("bench")).expect("a register in memory");
     let sessions: Vec<_> = (0..SESSIONS as u64)
-        .map(|number| sequence.conversation(Session::new(SessionType::GROUP, &number.to_string()), number))
+        .map(|number| sequence.conversation(SessionTag::new(SessionType::GROUP, &number.to_string()), number))
         .collect();
     let mut random = Random(1);
     let mut shuffled = sessions.clone();

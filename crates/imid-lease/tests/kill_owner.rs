@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::register::{FileRegister, open_url};
 use imid_lease::sequence::{Conversation, Jump, Jumps, SequenceOptions};
 use imid_lease::{Register, Sequence};
@@ -57,7 +57,7 @@ fn owner_process() {
     let (Ok(url), Ok(name)) = (env::var("IMID_OWNER_URL"), env::var("IMID_OWNER_SEQUENCE")) else { return };
     let sequence = Sequence::open(open(&url), options(&name)).expect("the register answers");
     let conversations: Vec<Conversation> = (0..SESSIONS)
-        .map(|session| sequence.conversation(Session::new(SessionType::GROUP, &session.to_string()), session))
+        .map(|session| sequence.conversation(SessionTag::new(SessionType::GROUP, &session.to_string()), session))
         .collect();
     let mut out = std::io::stdout().lock();
     let start = Instant::now();

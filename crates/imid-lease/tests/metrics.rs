@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 mod strong;
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
@@ -100,7 +100,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
 
     let sequence = Sequence::open(Strong::default(), SequenceOptions::new("open").holder("chat-3")).unwrap();
     let rooms: Vec<_> =
-        (0..100_u32).map(|room| sequence.conversation(Session::new(SessionType::GROUP, "a"), room)).collect();
+        (0..100_u32).map(|room| sequence.conversation(SessionTag::new(SessionType::GROUP, "a"), room)).collect();
     assert!(rooms.iter().all(|room| sequence.next(*room).is_ok()));
     // More numbers than half a step, so that a bound is raised.
     wait_until("a bound is raised", || {

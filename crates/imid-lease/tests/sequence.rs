@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{RegisterBlocks, Segment, leaf};
 use imid_lease::sequence::{Conversation, Jumps, LastStored, Number, SequenceError, SequenceOptions};
@@ -22,7 +22,7 @@ fn options() -> SequenceOptions {
 }
 
 fn room(sequence: &Sequence, name: &str) -> Conversation {
-    sequence.conversation(Session::new(SessionType::GROUP, name), name)
+    sequence.conversation(SessionTag::new(SessionType::GROUP, name), name)
 }
 
 /// Asks again while the error says so.
@@ -56,7 +56,7 @@ fn the_numbers_of_each_conversation_grow_by_one() {
 #[test]
 fn conversations_that_share_a_session_have_their_own_numbers() {
     let sequence = Sequence::open(Strong::default(), options()).unwrap();
-    let session = Session::new(SessionType::GROUP, "room-42");
+    let session = SessionTag::new(SessionType::GROUP, "room-42");
     let [one, other] = ["room-42", "another name with this hash"].map(|name| sequence.conversation(session, name));
     assert_eq!(one.section(), other.section());
     assert_eq!(next(&sequence, one).value(), 1);
@@ -286,7 +286,7 @@ fn too_many_sessions_begin_a_new_epoch() {
     let mut numbers = HashSet::new();
     for round in 0..3 {
         for name in 0..2_000_u32 {
-            let number = next(&sequence, sequence.conversation(Session::MIN, name));
+            let number = next(&sequence, sequence.conversation(SessionTag::MIN, name));
             assert!(numbers.insert((name, number.value())), "{name} {number} {round}");
         }
     }
@@ -407,7 +407,7 @@ fn a_conversation_of_another_sequence_is_refused() {
     let big = Sequence::open(Strong::default(), options().sections(NonZeroU32::new(64).unwrap())).unwrap();
     let small = Sequence::open(Strong::default(), options().sections(NonZeroU32::MIN)).unwrap();
     let conversation =
-        (0..1_000).map(|i| big.conversation(Session::try_from(i).unwrap(), i)).find(|c| c.section() > 0).unwrap();
+        (0..1_000).map(|i| big.conversation(SessionTag::try_from(i).unwrap(), i)).find(|c| c.section() > 0).unwrap();
     let error = small.next(conversation).unwrap_err();
     let section = conversation.section();
     assert_eq!(error.to_string(), format!("expected a section below 1, found {section}"));

@@ -4,7 +4,7 @@
 
 mod strong;
 
-use imid::Session;
+use imid::SessionTag;
 use imid_lease::segment::{RegisterBlocks, Segment, SegmentError};
 use imid_lease::sequence::{SequenceError, SequenceOptions};
 use imid_lease::{Register, Sequence};
@@ -18,7 +18,7 @@ fn a_forked_child_has_no_numbers_until_it_opens_its_own() {
     let register = Strong::default();
     let sequence = Sequence::open(register.clone(), SequenceOptions::new("chat")).unwrap();
     let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 100).unwrap()).unwrap();
-    let conversation = sequence.conversation(Session::MIN, 1);
+    let conversation = sequence.conversation(SessionTag::MIN, 1);
     // SAFETY: the child takes no lock that a thread of the parent may have held, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {

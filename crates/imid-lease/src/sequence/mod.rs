@@ -8,7 +8,7 @@
 //! One process owns a section at a time. Each ownership is an **epoch**, and each number comes with it.
 //!
 //! ```
-//! use imid::{Session, SessionType};
+//! use imid::{SessionTag, SessionType};
 //! use imid_lease::Sequence;
 //! use imid_lease::register::FileRegister;
 //! use imid_lease::sequence::SequenceOptions;
@@ -18,7 +18,7 @@
 //! # let path = folder.join("register");
 //! let register = FileRegister::owned(&path)?;
 //! let sequence = Sequence::open(register, SequenceOptions::new("chat").holder("chat-1"))?;
-//! let room = sequence.conversation(Session::new(SessionType::GROUP, "room-42"), "room-42");
+//! let room = sequence.conversation(SessionTag::new(SessionType::GROUP, "room-42"), "room-42");
 //! let first = sequence.next(room)?;
 //! let second = sequence.next(room)?;
 //! assert_eq!((first.value(), second.value()), (1, 2));
@@ -104,7 +104,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use imid::Session;
+use imid::SessionTag;
 
 pub use self::conversation::{Conversation, Number};
 pub use self::engine::LastStored;
@@ -198,7 +198,7 @@ impl Sequence {
     /// The name is what tells the conversation from others of its type: a text, or a number of the application. Two
     /// conversations with equal session and equal name share their numbers. The session alone is not enough: of 2,400
     /// sessions of one type, two share a hash with probability 1/2.
-    pub fn conversation(&self, session: Session, name: impl Hash) -> Conversation {
+    pub fn conversation(&self, session: SessionTag, name: impl Hash) -> Conversation {
         Conversation::new(session.shard(self.sections), self.hasher.hash_one((session, name)))
     }
 
