@@ -10,7 +10,7 @@ use std::sync::Arc as Plain;
 use imid::clock::ManualClock;
 use imid::fork::{become_a_child, forget_the_process};
 use imid::generator::{GenerateError, Lane};
-use imid::{Generator, SessionTag, SessionHash, SessionType, Start};
+use imid::{Generator, SessionHash, SessionTag, SessionType, Start};
 use loom::sync::Arc;
 use loom::thread;
 
