@@ -149,8 +149,8 @@ mod check {
         assert_eq!(id.parts(), parts, "{text}");
         assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
         assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
-        assert_eq!((id.session(), session.to_u32()), (session, row.number("session")), "{text}");
-        assert_eq!(SessionTag::from_u32(row.number("session")), Ok(session), "{text}");
+        assert_eq!((id.session(), session.to_u32()), (session, row.number("session_tag")), "{text}");
+        assert_eq!(SessionTag::from_u32(row.number("session_tag")), Ok(session), "{text}");
         if row.get("name").is_some() {
             assert_eq!(SessionTag::new(kind, row.text("name")), session, "{text}");
         }
@@ -223,7 +223,7 @@ mod check {
             "spin" => row.fitting("value").is_none_or(|spin| parts(0, spin).is_err()),
             "type" => row.fitting("value").is_none_or(|code| SessionType::from_u8(code).is_err()),
             "hash" => row.fitting("value").is_none_or(|hash| SessionHash::from_u32(hash).is_err()),
-            "session" => row.fitting("value").is_none_or(|session| SessionTag::from_u32(session).is_err()),
+            "session_tag" => row.fitting("value").is_none_or(|session| SessionTag::from_u32(session).is_err()),
             field => panic!("a field without a test: {field}"),
         };
         assert!(refused, "{:?}", row.values);
@@ -260,18 +260,18 @@ mod check {
         assert_eq!(ends.map(u64::to_be_bytes).as_flattened(), row.bytes("bytes"), "{a} and {b}");
         let pair = SessionTag::pair(a, b);
         assert_eq!(pair.session_hash().to_u32(), row.number::<u32>("hash"), "{a} and {b}");
-        assert_eq!(pair.to_u32(), row.number::<u32>("session"), "{a} and {b}");
+        assert_eq!(pair.to_u32(), row.number::<u32>("session_tag"), "{a} and {b}");
         assert_eq!(pair, SessionTag::pair(b, a), "{a} and {b}");
     }
 
     pub(super) fn shards(row: &Row) {
-        let session = SessionTag::from_u32(row.number("session")).unwrap();
+        let session = SessionTag::from_u32(row.number("session_tag")).unwrap();
         let n = NonZeroU32::new(row.number("n")).unwrap();
         assert_eq!(session.shard(n), row.number::<u32>("shard"), "{session:?} of {n}");
     }
 
     pub(super) fn shards_refused(row: &Row) {
-        let session = row.fitting("session").and_then(|bits| SessionTag::from_u32(bits).ok());
+        let session = row.fitting("session_tag").and_then(|bits| SessionTag::from_u32(bits).ok());
         assert_eq!(session.zip(row.fitting("n").and_then(NonZeroU32::new)), None);
     }
 
