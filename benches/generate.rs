@@ -1,4 +1,4 @@
-//! Measures the time to mint an ID, for imid and for other libraries: `cargo bench --bench generate`.
+//! Measures the time to mint an ID, for imid and for other libraries: `cargo bench --bench generate` in this folder.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
 //! compiled here, with one compiler and one profile, and the same loop measures them in turn.

@@ -1,4 +1,4 @@
-//! Measures the time to mint an ID now and then, as a service does: `cargo bench --bench paced`.
+//! Measures the time to mint an ID now and then, as a service does: `cargo bench --bench paced` in this folder.
 //!
 //! A loop at full speed has its data in the first cache, and mostly reads the same time from the clock. A service mints an ID
 //! for a message, does something else, and mints the next ID in a later millisecond. A result has the name

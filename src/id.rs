@@ -216,13 +216,12 @@ impl MessageId {
     }
 }
 
-cfg_minting! {
-    impl MessageId {
-        /// Returns the ID with the next stamp. The caller makes sure that there is one.
-        #[inline]
-        pub(crate) const fn next_stamp(self) -> Self {
-            Self(self.0 + (1 << STAMP_SHIFT))
-        }
+#[cfg(target_has_atomic = "64")]
+impl MessageId {
+    /// Returns the ID with the next stamp. The caller makes sure that there is one.
+    #[inline]
+    pub(crate) const fn next_stamp(self) -> Self {
+        Self(self.0 + (1 << STAMP_SHIFT))
     }
 }
 

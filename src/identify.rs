@@ -101,30 +101,28 @@ impl ExactSizeIterator for Candidates {}
 
 impl FusedIterator for Candidates {}
 
-cfg_minting! {
-    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. Returns
-    /// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
-    ///
-    /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
-    /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
-    /// Discord, the Java port, the rollback article, NSQ, NSQ before 2015.
-    ///
-    /// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard
-    /// ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
-    ///
-    /// ```
-    /// use imid::identify::identify;
-    ///
-    /// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
-    /// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
-    /// assert_eq!(identify("hello").count(), 0);
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn identify(text: &str) -> Candidates {
-        use crate::clock::{Clock, SystemClock};
-        // Without a clock, every time since 2005 is plausible.
-        identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
-    }
+/// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. Returns
+/// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
+///
+/// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
+/// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
+/// Discord, the Java port, the rollback article, NSQ, NSQ before 2015.
+///
+/// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard
+/// ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
+///
+/// ```
+/// use imid::identify::identify;
+///
+/// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
+/// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
+/// assert_eq!(identify("hello").count(), 0);
+/// ```
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub fn identify(text: &str) -> Candidates {
+    use crate::clock::{Clock, SystemClock};
+    // Without a clock, every time since 2005 is plausible.
+    identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
 }
 
 /// Returns the candidates as [`identify`](crate::identify()) does, for a given time in unix milliseconds. It does not read

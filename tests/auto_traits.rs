@@ -69,6 +69,7 @@ check! {
         "Parts" Parts,
         "SessionHash" SessionHash,
         "dialect::Layout" dialect::Layout,
+        "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
         "generator::Start" Start,
         "generator::Stats" Stats,

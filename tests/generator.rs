@@ -225,7 +225,7 @@ fn a_reading_that_its_clock_takes_back_moves_nothing() {
             Ok(T)
         }
 
-        fn is_time(&self, reading_ms: u64) -> bool {
+        fn accepts(&self, reading_ms: u64) -> bool {
             reading_ms == T
         }
     }

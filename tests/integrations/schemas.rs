@@ -28,7 +28,6 @@ fn check(id: &Value, session_type: &Value, hash: &Value, session: &Value, refere
     assert_eq!(session["properties"]["hash"], reference("SessionHash"));
 }
 
-#[cfg(feature = "serde")]
 #[test]
 fn the_json_of_values_is_what_the_schemas_say() {
     let id = serde_json::to_value(ID).unwrap();
@@ -42,7 +41,6 @@ fn the_json_of_values_is_what_the_schemas_say() {
     assert_eq!(MessageId::TEXT_LEN, 19);
 }
 
-#[cfg(feature = "schemars-1")]
 #[test]
 fn schemars_describes_the_json_of_each_value() {
     use schemars::schema_for;
@@ -60,7 +58,6 @@ fn schemars_describes_the_json_of_each_value() {
     assert_eq!(session["$defs"]["SessionHash"]["maximum"], json!(4_194_303));
 }
 
-#[cfg(feature = "utoipa-6")]
 #[test]
 fn utoipa_describes_the_json_of_each_value() {
     use utoipa::{PartialSchema, ToSchema};

@@ -1,8 +1,6 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags messages with them.
 
 mod candidates;
-#[cfg(feature = "parquet")]
-mod columnar;
 mod commands;
 mod descriptors;
 mod foreign;

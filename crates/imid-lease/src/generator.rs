@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
-use imid::wait::retry_within;
 use imid::{MessageId, Parts, SessionTag};
 
 use crate::chain::Chain;
@@ -20,6 +19,7 @@ use crate::keeper::{Keeper, Lease, State, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::status::{Phase, Status};
+use crate::wait::retry_within;
 
 /// Mints the IDs of one process in a lane that a register grants.
 ///

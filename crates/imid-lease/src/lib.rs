@@ -1,4 +1,4 @@
-//! Lanes, worker IDs and sequences for [`imid`], granted by a shared register.
+//! Lanes and worker IDs for [`imid`], granted by a shared register.
 //!
 //! A grant says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register before it
 //! uses it, by compare-and-set. The ceiling only grows. So a process that is paused, cut off, or has a wrong clock
@@ -105,7 +105,7 @@ mod redis_queue;
 
 mod sync;
 
-pub mod sequence;
+mod wait;
 
 pub mod segment;
 
@@ -116,7 +116,6 @@ pub use options::{Options, OptionsError};
 pub use redis_queue::{RedisQueue, RedisQueueOptions, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
-pub use sequence::Sequence;
 pub use status::{Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 

@@ -284,7 +284,7 @@ mod tests {
         );
         assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
         assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
-        assert!(refused(Options::new().space("A")).starts_with("expected a name of 1 to 64"));
+        assert!(refused(Options::new().space("a/b")).starts_with("expected a name of 1 to 64"));
         assert!(Options::new().settings.check().is_ok());
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }

@@ -69,6 +69,14 @@ pub struct MetaRecord {
     pub floor_ms: u64,
 }
 
+/// A named line of numbers: every number below `next` may be in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LineRecord {
+    pub(crate) next: u64,
+    /// Random. A line that was restored can repeat a number, but not a token.
+    pub(crate) token: Token,
+}
+
 /// 64 random bits, written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Token(pub(crate) u64);
@@ -77,7 +85,7 @@ pub struct Token(pub(crate) u64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Uuid(u128);
 
-/// The name of a holder: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
+/// The name of a holder, a space or a line of numbers: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
@@ -97,10 +105,6 @@ impl Uuid {
     /// Returns the UUID of version 4 with these random bits. Six of them are overwritten.
     pub(crate) const fn from_random(bits: u128) -> Self {
         Self(bits & !(0xF << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62)
-    }
-
-    pub(crate) const fn from_u128(bits: u128) -> Self {
-        Self(bits)
     }
 
     /// Returns the 128 bits.
@@ -198,6 +202,12 @@ impl fmt::Display for MetaRecord {
     }
 }
 
+impl fmt::Display for LineRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORMAT} line next={} token={}", self.next, self.token)
+    }
+}
+
 impl LaneRecord {
     /// Reads the text of a lane's record.
     ///
@@ -251,6 +261,16 @@ impl MetaRecord {
     }
 }
 
+impl LineRecord {
+    /// Reads the text of a line of numbers.
+    pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut fields = Fields::of(text, "line")?;
+        let record = Self { next: fields.number("next")?, token: fields.token()? };
+        fields.end()?;
+        Ok(record)
+    }
+}
+
 /// The words of a record, read from left to right.
 struct Fields<'a>(std::str::Split<'a, char>);
 
@@ -264,7 +284,11 @@ impl<'a> Fields<'a> {
         }
         let found = fields.word();
         if found != kind {
-            let expected = if kind == "lane" { "a record of a lane" } else { "a record that describes a space" };
+            let expected = match kind {
+                "lane" => "a record of a lane",
+                "line" => "a record of a line of numbers",
+                _ => "a record that describes a space",
+            };
             return Err(RecordError::new(expected, found));
         }
         Ok(fields)
@@ -336,6 +360,8 @@ mod tests {
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
          register=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
 
+    const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
+
     #[test]
     fn records_read_as_they_are_written() {
         let lane = LaneRecord {
@@ -354,6 +380,8 @@ mod tests {
         }
         let meta = MetaRecord::parse(META).unwrap();
         assert_eq!(meta.to_string(), META);
+        assert_eq!(LineRecord::parse(LINE), Ok(LineRecord { next: 1_001, token: Token(0xABC) }));
+        assert_eq!(LineRecord { next: 1_001, token: Token(0xABC) }.to_string(), LINE);
         assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 0, "imid-80"));
     }
 
@@ -376,6 +404,10 @@ mod tests {
         );
         let meta = |from: &str, to: &str| MetaRecord::parse(&META.replace(from, to)).unwrap_err().to_string();
         assert_eq!(meta("1 meta", "1 lane"), "expected a record that describes a space, found \"lane\"");
+        assert_eq!(
+            LineRecord::parse(LANE).unwrap_err().to_string(),
+            "expected a record of a line of numbers, found \"lane\""
+        );
         assert!(meta("-d9cb", "d9cb").starts_with("expected a UUID, found"));
         assert_eq!(meta("bits=4", "bits=9999999999"), "expected a number of bits, found \"9999999999\"");
     }
@@ -383,9 +415,11 @@ mod tests {
     /// A record that lost its end, as a torn write leaves it, is never read as another record.
     #[test]
     fn no_beginning_of_a_record_is_a_record() {
-        for text in [LANE, META] {
+        for text in [LANE, META, LINE] {
             for end in 0..text.len() {
-                assert!(LaneRecord::parse(&text[..end]).is_err() && MetaRecord::parse(&text[..end]).is_err());
+                let text = &text[..end];
+                assert!(LaneRecord::parse(text).is_err() && MetaRecord::parse(text).is_err());
+                assert!(LineRecord::parse(text).is_err());
             }
         }
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::record::{Name, RecordError};
+
 /// The lanes of one ID space: their name in the register, the layout of the IDs, and how many bits tell lanes apart.
 ///
 /// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces
@@ -18,9 +20,6 @@ pub(crate) struct Space {
 /// The most bits of a space: 65,536 lanes.
 const MAX_BITS: u32 = 16;
 
-/// The longest name of a space or of a layout.
-const MAX_NAME: usize = 64;
-
 impl Space {
     /// Returns the space "lanes" of 2^`bits` lanes of 80-bit IDs.
     ///
@@ -33,16 +32,13 @@ impl Space {
         Self::new("lanes", "imid-80", bits)
     }
 
-    /// Returns a space. Names of spaces and layouts are 1 to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    /// Returns a space. Both names are [`Name`]s.
     ///
     /// # Errors
-    /// A name with other characters, such as `My lanes`; more than 16 bits.
+    /// A name with other characters, such as `my lanes`; more than 16 bits.
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
         for text in [name, layout] {
-            let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
-            if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
-                return Err(SpaceError(SpaceKind::Name { found: text.into() }));
-            }
+            Name::parse(text).map_err(|error| SpaceError(SpaceKind::Name(error)))?;
         }
         if bits > MAX_BITS {
             return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
@@ -117,8 +113,8 @@ pub(crate) struct SpaceError(SpaceKind);
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 enum SpaceKind {
-    #[error("expected a name of 1 to {MAX_NAME} of the characters a-z, 0-9, '-', '_' and '.', found {found:?}")]
-    Name { found: String },
+    #[error(transparent)]
+    Name(RecordError),
     #[error("expected at most {max} bits of lane, found {found}")]
     Bits { max: u32, found: u32 },
 }
@@ -140,8 +136,8 @@ mod tests {
     #[test]
     fn a_space_has_a_plain_name_and_few_bits() {
         let refused = |space: Result<Space, SpaceError>| space.unwrap_err().to_string();
-        let name = "expected a name of 1 to 64 of the characters a-z, 0-9, '-', '_' and '.', found ";
-        assert_eq!(refused(Space::new("My lanes", "x", 1)), format!("{name}\"My lanes\""));
+        let name = "expected a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':', found ";
+        assert_eq!(refused(Space::new("my lanes", "x", 1)), format!("{name}\"my lanes\""));
         assert_eq!(refused(Space::new("a", "", 1)), format!("{name}\"\""));
         assert_eq!(refused(Space::new("a", "b", 17)), "expected at most 16 bits of lane, found 17");
         assert_eq!(refused(Space::lanes(13)), "expected at most 12 bits of lane, found 13");

@@ -17,12 +17,9 @@ use imid_lease::register::{
     ZookeeperRegister,
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
-use imid_lease::sequence::{
-    self, Conversation, Jump, Jumps, LastStored, Number, SequenceError, SequenceOptions, SequenceStatus,
-};
 use imid_lease::{
     LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Phase, Promise, RedisQueue, RedisQueueOptions,
-    RedisQueueStatus, RegisterError, Segment, Sequence, Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -75,16 +72,12 @@ check! {
         "record::Name" Name,
         "record::Token" Token,
         "record::Uuid" Uuid,
-        "sequence::Conversation" Conversation,
-        "sequence::Number" Number,
     }
     plain {
         "Phase" Phase,
         "record::LaneState" LaneState,
         "segment::Block" Block,
         "segment::leaf::Row" leaf::Row,
-        "sequence::Jump" Jump,
-        "sequence::LastStored" LastStored,
     }
     report {
         "register::Promise" Promise,
@@ -93,8 +86,6 @@ check! {
         "record::LaneRecord" LaneRecord,
         "record::MetaRecord" MetaRecord,
         "segment::SegmentStatus" SegmentStatus,
-        "sequence::Jumps" Jumps,
-        "sequence::SequenceStatus" SequenceStatus,
     }
     shared {
         "Options" Options,
@@ -116,7 +107,6 @@ check! {
         "RedisQueue" RedisQueue,
     }
     shared_until_a_panic {
-        "sequence::Sequence" Sequence,
         "segment::Segment" Segment,
     }
     sent {
@@ -130,12 +120,10 @@ check! {
         "segment::leaf::Allocation" leaf::Allocation<leaf::PostgresTable>,
         "segment::leaf::MysqlTable" leaf::MysqlTable,
         "segment::leaf::PostgresTable" leaf::PostgresTable,
-        "sequence::SequenceOptions" SequenceOptions,
     }
     small_error {
         "LeaseError" LeaseError,
         "segment::SegmentError" SegmentError,
-        "sequence::SequenceError" SequenceError,
     }
     error {
         "OpenError" OpenError,
@@ -144,8 +132,6 @@ check! {
         "admin::AdminError" AdminError,
         "record::RecordError" record::RecordError,
         "segment::OpenError" segment::OpenError,
-        "sequence::OpenError" sequence::OpenError,
-        "sequence::RecordError" sequence::RecordError,
     }
 }
 
@@ -160,7 +146,6 @@ fn values_can_be_printed() {
     is_display::<Name>();
     is_display::<Token>();
     is_display::<Uuid>();
-    is_display::<Number>();
     is_display::<Promise>();
     is_display::<LaneRecord>();
     is_display::<MetaRecord>();
@@ -177,8 +162,6 @@ fn registers_and_blocks_can_be_trait_objects() {
 
 #[test]
 fn values_and_errors_of_hot_paths_are_small() {
-    assert_eq!(size_of::<Conversation>(), 16);
-    assert_eq!(size_of::<Result<Number, SequenceError>>(), 32);
     assert_eq!(size_of::<LeaseError>(), 24);
     assert_eq!(size_of::<SegmentError>(), 1);
 }

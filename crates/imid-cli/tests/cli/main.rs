@@ -3,8 +3,6 @@
 mod bounds;
 mod check;
 mod compare;
-#[cfg(feature = "parquet")]
-mod damaged;
 mod dialect;
 mod documents;
 mod fidelity;
@@ -14,8 +12,6 @@ mod help;
 mod inspect;
 mod lane;
 mod new;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod pipes;
 mod postgres;
 mod real;

@@ -151,3 +151,17 @@ impl Register for MemoryRegister {
         Promise::Weak("it is in the memory of this process".into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_reply_is_an_error_of_a_write_that_was_made() {
+        let mut register = MemoryRegister::new();
+        register.lose_replies(1);
+        let error = register.compare_and_set("a", None, "1").unwrap_err();
+        assert_eq!(error.to_string(), "the register in memory was told to lose this reply");
+        assert_eq!(register.read("a").unwrap().as_deref(), Some("1"));
+    }
+}

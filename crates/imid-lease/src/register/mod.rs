@@ -46,7 +46,7 @@ pub use postgres::PostgresRegister;
 ///   holders see these moments in one order. After a call without an answer the write may still take effect later.
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
-/// A key is 1 to 128 of the characters `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
+/// A key is 1 to 128 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
 /// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
 /// write equal values. Comparing the values therefore compares version and token.
 ///
@@ -151,9 +151,12 @@ fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
         let found = prefix.len();
         return Err(RegisterError::new(format!("expected a key of at most {MAX_KEY_LEN} characters, found {found}")));
     }
-    match prefix.char_indices().find(|(_, c)| !matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.' | ':' | '/')) {
+    match prefix
+        .char_indices()
+        .find(|(_, c)| !matches!(c, 'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' | '.' | ':' | '/'))
+    {
         Some((at, c)) => Err(RegisterError::new(format!(
-            "expected a-z, 0-9, '-', '_', '.', ':' or '/' in a key, found {c:?} at {at}"
+            "expected A-Z, a-z, 0-9, '-', '_', '.', ':' or '/' in a key, found {c:?} at {at}"
         ))),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 use core::error::Error;
 
 use super::error::{OpenError, OpenKind};
-use crate::sequence::{Keys, LineRecord, is_name};
+use crate::record::{LineRecord, Name, Token};
 use crate::{Promise, Register};
 
 /// Why a store has no block.
@@ -45,19 +45,17 @@ pub struct RegisterBlocks<R> {
 }
 
 impl<R: Register> RegisterBlocks<R> {
-    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is 1
-    /// to 64 of the characters `a-z`, `0-9`, `-`, `_` and `.`.
+    /// Uses the line of numbers of this name, with this least step. The first number of a new line is 1. The name is a
+    /// [`Name`].
     ///
     /// # Errors
     /// The name has other characters or another length, or the step is not 1 to 10⁹.
     pub fn try_new(register: R, name: &str, step: u64) -> Result<Self, OpenError> {
-        if !is_name(name) {
-            return Err(OpenKind::Name { found: name.into() }.into());
-        }
+        let name = Name::parse(name).map_err(OpenKind::Name)?;
         if !(1..=1_000_000_000).contains(&step) {
             return Err(OpenKind::Step { found: step }.into());
         }
-        Ok(Self { register, key: Keys::line(name), step })
+        Ok(Self { register, key: format!("seg/{name}"), step })
     }
 }
 
@@ -70,12 +68,12 @@ impl<R: Register> Blocks for RegisterBlocks<R> {
                 return Err(format!("the register can lose acknowledged writes: {reason}").into());
             }
             let first = match &seen {
-                Some(text) => text.parse::<LineRecord>()?.next,
+                Some(text) => LineRecord::parse(text)?.next,
                 None => 1,
             };
             let end = first.checked_add(length).filter(|end| i64::try_from(*end).is_ok());
             let end = end.ok_or("the line has used all numbers below 2^63")?;
-            let record = LineRecord { token: crate::random::bits()? as u64, next: end };
+            let record = LineRecord { next: end, token: Token(crate::random::bits()? as u64) };
             // Another process was faster if this fails, so the line always makes progress.
             if self.register.compare_and_set(&self.key, seen.as_deref(), &record.to_string())? {
                 return Ok(Block { end, length, min_step: self.step });

@@ -4,6 +4,7 @@ use core::error::Error;
 use core::time::Duration;
 
 use super::PAUSE;
+use crate::record::RecordError;
 
 /// A segment has no number now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -50,8 +51,8 @@ pub struct OpenError(#[from] OpenKind);
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OpenKind {
-    #[error("expected a name of a segment of 1 to 64 characters `a-z`, `0-9`, `-`, `_` and `.`, found {found:?}")]
-    Name { found: String },
+    #[error(transparent)]
+    Name(RecordError),
     #[error("expected a step of 1 to 1000000000, found {found}")]
     Step { found: u64 },
     #[error("the store has no block: {0}")]
@@ -63,7 +64,7 @@ pub(super) enum OpenKind {
 impl OpenError {
     /// Returns whether the name or the step is outside its range.
     pub const fn is_options(&self) -> bool {
-        matches!(self.0, OpenKind::Name { .. } | OpenKind::Step { .. })
+        matches!(self.0, OpenKind::Name(_) | OpenKind::Step { .. })
     }
 
     /// Returns whether the store did not grant the first block: it did not answer, it can lose acknowledged writes, or
@@ -76,6 +77,7 @@ impl OpenError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Name;
 
     #[test]
     fn an_error_says_whether_a_retry_helps() {
@@ -100,9 +102,9 @@ mod tests {
     #[test]
     fn an_error_of_open_says_what_was_expected() {
         let io = || std::io::Error::other("no room");
-        let name = "expected a name of a segment of 1 to 64 characters `a-z`, `0-9`, `-`, `_` and `.`, found \"A b\"";
+        let name = "expected a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':', found \"a b\"";
         for (kind, words, is) in [
-            (OpenKind::Name { found: "A b".into() }, name, [true, false]),
+            (OpenKind::Name(Name::parse("a b").unwrap_err()), name, [true, false]),
             (OpenKind::Step { found: 0 }, "expected a step of 1 to 1000000000, found 0", [true, false]),
             (OpenKind::Store("refused".into()), "the store has no block: refused", [false, true]),
             (OpenKind::Thread(io()), "the keeper's thread cannot be started: no room", [false, false]),

@@ -31,6 +31,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{JoinHandle, Thread};
 use std::time::Instant;
 
+use imid::fork::Process;
+
 pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
 use self::error::{Kind, OpenKind};
 pub use self::error::{OpenError, SegmentError};
@@ -54,7 +56,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Segment {
     shared: Arc<Shared>,
-    process: u64,
+    process: Process,
     keeper: Option<JoinHandle<()>>,
 }
 
@@ -121,7 +123,7 @@ impl Segment {
         let mut numbers =
             Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, reverted: false, last_error };
         numbers.start(block);
-        let process = imid::process::watch();
+        let process = Process::current();
         let shared = Shared { numbers: Mutex::new(numbers), closing: AtomicBool::new(false), thread: OnceLock::new() };
         let shared = Arc::new(shared);
         let keeper =
@@ -171,7 +173,7 @@ impl Segment {
     /// Returns whether this process is a forked child of the one that opened the segment. A lock that another thread
     /// held at the fork is never released in it.
     fn is_forked(&self) -> bool {
-        imid::process::mark() != self.process
+        !self.process.is_current()
     }
 }
 

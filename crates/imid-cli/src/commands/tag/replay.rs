@@ -18,8 +18,6 @@ pub(crate) struct Replay {
     earliest: u64,
     /// The line that set `earliest`; 0 for the previous run.
     latest_line: u64,
-    /// What an error calls a line.
-    pub(super) noun: &'static str,
     shifts: Shifts,
 }
 
@@ -43,7 +41,6 @@ impl Replay {
             clock_ms: 0,
             earliest: 0,
             latest_line: 0,
-            noun: "line",
             shifts: Shifts::default(),
         })
     }
@@ -81,7 +78,7 @@ impl Replay {
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
             let cause = match self.latest_line {
                 0 => "the end of the previous run".into(),
-                line => format!("the time of {} {line}", self.noun),
+                line => format!("the time of line {line}"),
             };
             return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
         }
