@@ -265,7 +265,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let timeline = self.words.timeline();
             let tick = timeline.spread(tick, now, seed);
             if tick > now && tick > timeline.reached {
-                raise(&self.words.jump, timeline.meet_after_jump(tick, now));
+                let meet = timeline.meet_after_jump(tick, now);
+                raise(&self.words.jump, meet);
+                // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their
+                // first IDs into one millisecond.
+                raise(&self.words.meet, meet);
             }
             tick
         });

@@ -48,6 +48,38 @@ fn fifty_hosts_that_answer_one_message_1_s_ahead_do_not_pile_up() {
     }
 }
 
+/// Fifty hosts without load see a message from a host whose clock is 1 s ahead. Each answers it once, at some moment of the
+/// next 2 s, and mints nothing before. Their time must go on from the message and not from the answer.
+///
+/// At half speed the 50 answers are spread over 1,000 ms, so of the 1,225 pairs 1.2 share a millisecond: 490 in 400
+/// messages. One pair in 4,096 is a duplicate. If the time stands still until a host mints, it is 7,847 pairs.
+#[test]
+fn fifty_idle_hosts_that_answer_one_message_later_do_not_pile_up() {
+    let (mut pairs, mut random) = (0, Random(1));
+    for run in 0..400 {
+        let clock = ManualClock::new(T);
+        let hosts = hosts(50, run, &clock);
+        let question = MessageId::first_at(T + 1_000).unwrap();
+        let mut at = Vec::new();
+        for ids in &hosts {
+            ids.generate(room()).unwrap();
+            ids.observe(question).unwrap();
+            at.push(T + random.next() % 2_000);
+        }
+        let mut times = Vec::new();
+        for (ids, at) in hosts.iter().zip(at) {
+            clock.set(at);
+            let answer = ids.generate(room()).unwrap();
+            assert!(question < answer);
+            times.push(answer.timestamp_ms());
+        }
+        times.sort_unstable();
+        pairs += times.chunk_by(|a, b| a == b).map(|same| same.len() * (same.len() - 1) / 2).sum::<usize>();
+    }
+    // Answers in the 16 ms of the spread are a little denser.
+    assert!(pairs < 1_000, "{pairs} pairs in one millisecond");
+}
+
 /// One message sends all hosts to the same time. They arrive at different milliseconds: at most a quarter of the jump apart,
 /// and at most [`SPREAD`].
 #[test]
