@@ -197,7 +197,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock. If the reading is far ahead of the last one, the lesser of two readings counts.
     fn believed(&self, known: Timeline, clock: &impl Clock) -> Result<u64, ClockError> {
         let mut now = clock.refresh()?;
-        if known.is_far_ahead(now) {
+        if known.is_far_ahead(now, &self.words.policy) {
             now = now.min(clock.refresh()?);
         }
         if now > self.words.policy.shape.last_tick() {
@@ -295,7 +295,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) || !clock.accepts(now) {
+        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now, &self.words.policy) || !clock.accepts(now)
+        {
             now = self.believed(known, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {

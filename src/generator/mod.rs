@@ -43,7 +43,7 @@ use crate::wait::retry_within;
 /// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
 /// | the clock steps back, up to `max_rollback` | goes on at full rate after its last ID | the same |
 /// | the clock steps back further | an error, with `retry_after` | the same |
-/// | one reading of the clock is more than a minute ahead | not believed, until a second reading agrees | the same |
+/// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
 /// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID has the time of the ceiling or a later one | the same |
@@ -96,7 +96,10 @@ impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
     /// static IDS: Generator<SystemClock, 64> = Generator::striped();
     /// ```
     pub const fn striped() -> Self {
-        match Generator::builder().stripes().build_static() {
+        let builder = Generator::builder().stripes();
+        // Without a clock, as on wasm32-unknown-unknown, no call mints, so any seed will do.
+        let builder = if seed::CAN_DRAW { builder } else { builder.seed(0) };
+        match builder.build_static() {
             Ok(generator) => generator,
             // PANIC: the default settings have no lane that could be wrong.
             Err(_) => unreachable!(),
