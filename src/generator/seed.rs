@@ -13,7 +13,7 @@ pub(super) fn draw(previous: u64) -> u64 {
     // WASI has no process IDs, and asking for one panics.
     let process = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    mixed(std::hash::RandomState::new(), previous, process, since_1970, Instant::now())
+    mixed(&std::hash::RandomState::new(), previous, process, since_1970, Instant::now())
 }
 
 /// Mixes what can tell two processes apart. A forked child inherits the keys of `RandomState`, so its process ID counts, too. The
@@ -21,7 +21,7 @@ pub(super) fn draw(previous: u64) -> u64 {
 /// wall clock can stand, so the time since the start of the machine counts.
 #[cfg(all(feature = "std", not(loom), not(all(target_family = "wasm", target_os = "unknown"))))]
 fn mixed(
-    keys: impl std::hash::BuildHasher,
+    keys: &impl std::hash::BuildHasher,
     previous: u64,
     process: u32,
     since_1970: core::time::Duration,
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn each_thing_that_can_tell_two_processes_apart_makes_another_seed() {
         let (keys, now, nanos) = (RandomState::new(), Instant::now(), Duration::from_nanos(1));
-        let seed = |previous, process, time, now| mixed(keys.clone(), previous, process, time, now);
+        let seed = |previous, process, time, now| mixed(&keys, previous, process, time, now);
         let one = seed(1, 2, nanos, now);
         assert_eq!(one, seed(1, 2, nanos, now));
         for other in [
@@ -57,7 +57,7 @@ mod tests {
             seed(1, 3, nanos, now),
             seed(1, 2, 2 * nanos, now),
             seed(1, 2, nanos, now + nanos),
-            mixed(RandomState::new(), 1, 2, nanos, now),
+            mixed(&RandomState::new(), 1, 2, nanos, now),
         ] {
             assert_ne!(one, other);
         }
