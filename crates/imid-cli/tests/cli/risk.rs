@@ -86,9 +86,9 @@ fn history(unit_ms: u64) -> (String, String) {
     let rows: Vec<_> = (0..100_u64).map(|n| (n % 7, (1_763_640_000 + n - n % 10 / 9) * unit_ms)).collect();
     // The tenth of each ten has the time of the ninth, and gets its session.
     let rows: Vec<_> = (0..100).map(|n| if n % 10 == 9 { (rows[n - 1].0, rows[n].1) } else { rows[n] }).collect();
-    let csv = rows.iter().map(|(room, at)| format!("{room},{at}\n")).collect::<String>();
-    let lines = rows.iter().map(|(room, at)| format!("{{\"room\":{room},\"at\":{at}}}\n")).collect();
-    (format!("room,at\n{csv}"), lines)
+    let csv: Vec<_> = rows.iter().map(|(room, at)| format!("{room},{at}\n")).collect();
+    let lines: Vec<_> = rows.iter().map(|(room, at)| format!("{{\"room\":{room},\"at\":{at}}}\n")).collect();
+    (format!("room,at\n{}", csv.concat()), lines.concat())
 }
 
 const FIELDS: &str = "--history - --session-field room --time-field at";
