@@ -79,7 +79,7 @@ impl Builder<SystemClock, 1> {
             ceiling: None,
             lane: None,
             max_lead: Duration::from_secs(1),
-            max_rollback: Duration::from_hours(1),
+            max_rollback: Duration::from_secs(3_600),
             max_skew: Duration::from_secs(5),
         };
         Self { clock: SystemClock, settings }
