@@ -1,6 +1,7 @@
 //! IDs that come from elsewhere: they move a host's time, and neither pile hosts up nor carry them away.
 
 use imid::clock::ManualClock;
+use imid::generator::ObserveError;
 use imid::{Generator, MessageId};
 
 use super::{
@@ -221,7 +222,7 @@ fn a_client_moves_a_host_by_no_more_than_the_limit() {
             for forged in [4_990, 20_000] {
                 let error = ids.observe_within(MessageId::first_at(now + forged).unwrap(), limit);
                 let is_refused = forged > kept.max(before.timestamp_ms() - now);
-                assert_eq!(error.is_err_and(|error| error.is_skew()), is_refused, "{forged} at {}", now - T);
+                assert_eq!(error.is_err_and(ObserveError::is_skew), is_refused, "{forged} at {}", now - T);
                 refused += u32::from(is_refused);
             }
             let allowed = MessageId::last_at(now + kept).unwrap();
