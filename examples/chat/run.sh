@@ -2,6 +2,7 @@
 # Starts a throw-away PostgreSQL and the chat in front of it:
 #
 #   examples/chat/run.sh                   three gateways, until Ctrl-C. Open the printed addresses in browsers
+#   examples/chat/run.sh browser [FOLDER]  two people talk in headless Chromium while a gateway is killed; screenshots go to FOLDER
 #   examples/chat/run.sh load [SECONDS]    posts and follows while gateways are killed, then `imid check` reads the stored IDs
 #
 # A PostgreSQL that DATABASE_URL names is used instead.
@@ -25,6 +26,7 @@ case ${1:-} in
     "$bin/imid-chat-load" "${2:-60}" "$ids"
     "$bin/imid" check "$ids"
     ;;
+  browser) python3 "$here/browser.py" "$bin/imid-chat" "${@:2}" ;;
   "")
     pids=()
     trap 'kill "${pids[@]}" 2>/dev/null; wait' EXIT
@@ -35,5 +37,5 @@ case ${1:-} in
     echo "open http://127.0.0.1:8081/ and http://127.0.0.1:8082/"
     wait
     ;;
-  *) echo "run.sh: expected load or nothing, found $1" >&2; exit 2 ;;
+  *) echo "run.sh: expected load, browser or nothing, found $1" >&2; exit 2 ;;
 esac
