@@ -11,6 +11,7 @@ mod json_line;
 mod lead;
 mod output;
 mod report;
+mod risk;
 mod row;
 mod scheme;
 mod session;

@@ -5,7 +5,7 @@ mod columns;
 mod csv;
 mod minter;
 mod pipeline;
-mod plan;
+pub(super) mod plan;
 mod progress;
 mod replay;
 mod resume;
