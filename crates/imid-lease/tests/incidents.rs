@@ -36,7 +36,10 @@ mod unix {
         imid: usize,
     }
 
-    const INCIDENTS: [(&str, fn() -> Faults); 12] = [
+    /// The name of its row on the page, and the run.
+    type Incident = (&'static str, fn() -> Faults);
+
+    const INCIDENTS: [Incident; 12] = [
         // The first one, while this process has one thread.
         ("fork", a_forked_child),
         ("wrap", a_time_field_that_wrapped),
@@ -55,7 +58,7 @@ mod unix {
     pub(crate) fn run() {
         let mut arguments = Arguments::from_args();
         arguments.test_threads = Some(1);
-        let trial = |(name, incident): (&'static str, fn() -> Faults)| {
+        let trial = |(name, incident): Incident| {
             Trial::test(name, move || {
                 let Faults { original, imid } = incident();
                 println!("{name}: {original} in the original, {imid} in imid");
