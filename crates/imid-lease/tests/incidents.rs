@@ -11,6 +11,7 @@ fn main() {
 #[cfg(unix)]
 mod unix {
     use std::collections::HashSet;
+    use std::error::Error;
     use std::process::exit;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,8 +171,18 @@ mod unix {
         Options::new().horizon(1_000 * MS).time_out(600 * MS).max_skew(500 * MS).max_lead(200 * MS)
     }
 
+    /// Opens a generator and mints an ID, which waits until there is a lane.
+    fn try_open(
+        register: impl Register + 'static,
+        options: Options,
+    ) -> Result<LeasedGenerator, Box<dyn Error + Send + Sync>> {
+        let ids = LeasedGenerator::open(register, options)?;
+        ids.generate_within(room(), 15_000 * MS)?;
+        Ok(ids)
+    }
+
     fn open(register: impl Register + 'static, options: Options) -> LeasedGenerator {
-        LeasedGenerator::open(register, options).expect("a lane is free, or is soon")
+        try_open(register, options).expect("a lane is free, or is soon")
     }
 
     fn mint(ids: &LeasedGenerator, count: usize) -> Vec<MessageId> {
@@ -264,7 +275,7 @@ mod unix {
             let start = &|host: u32| {
                 let register = Reached(register.clone(), Arc::clone(&lives));
                 let name = format!("host-{deployment}-{host}");
-                LeasedGenerator::open(register, options().holder(name).open_within(15_000 * MS))
+                try_open(register, options().holder(name))
             };
             // At one moment: each has to watch a lane for a second before it can take it.
             let started = thread::scope(|scope| {
@@ -319,7 +330,7 @@ mod unix {
         // One lane, so B can only take that of A. While A is cut off it mints as long as it can.
         let register = MemoryRegister::new();
         let reaches = Arc::new(AtomicBool::new(true));
-        let one_lane = || options().lane_bits(0).open_within(15_000 * MS);
+        let one_lane = || options().lane_bits(0);
         let a = open(Reached(register.clone(), Arc::clone(&reaches)), one_lane().holder("a"));
         let mut ids = mint(&a, 100);
         reaches.store(false, Ordering::Relaxed);
