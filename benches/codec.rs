@@ -1,4 +1,4 @@
-//! Measures the time to write and read a text, for imid and for other libraries: `cargo bench --bench codec`.
+//! Measures the time to write and read a text, for imid and for other libraries: `cargo bench --bench codec` in this folder.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
 //! compiled here, with one compiler and one profile, and one loop measures them in turn.

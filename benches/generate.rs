@@ -1,4 +1,4 @@
-//! Measures the time to mint an ID, for imid and for other libraries: `cargo bench --bench generate`.
+//! Measures the time to mint an ID, for imid and for other libraries: `cargo bench --bench generate` in this folder.
 //!
 //! A result has the name `topic/case/library`. Ratios are only fair between results of one run. So all libraries are
 //! compiled here, with one compiler and one profile, and the same loop measures them in turn.
@@ -31,7 +31,7 @@ use ferroid::id::{SnowflakeId, SnowflakeTwitterId};
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH, TimeSource};
 use imid::clock::{Clock, SystemClock, TickClock};
 use imid::generator::Builder;
-use imid::{Generator, MessageId, Session, snowflake};
+use imid::{Generator, MessageId, SessionTag, snowflake};
 use snowflake_me::Snowflake;
 use snowid::{SnowID, SnowIDConfig};
 
@@ -59,8 +59,8 @@ fn ticker() -> TickClock {
 }
 
 /// Returns a session for a number. Sessions of consecutive numbers use different stripes.
-fn session(number: usize) -> Session {
-    Session::from_u32(number as u32).expect("26 bits")
+fn session(number: usize) -> SessionTag {
+    SessionTag::from_u32(number as u32).expect("26 bits")
 }
 
 type Ferroid<Id> = AtomicSnowflakeGenerator<Id, MonotonicClock>;
@@ -344,7 +344,7 @@ fn batch(c: &mut Criterion) {
 }
 
 /// Mints an ID with imid at its limit: if the call is refused, it waits. The time limit is much longer than the waits.
-fn patiently<C: Clock, const N: usize>(ids: &Generator<C, N>, session: Session) -> MessageId {
+fn patiently<C: Clock, const N: usize>(ids: &Generator<C, N>, session: SessionTag) -> MessageId {
     let minted = ids.generate(session).or_else(|_| ids.generate_within(session, Duration::from_secs(10)));
     minted.expect("a clock that runs")
 }

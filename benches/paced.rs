@@ -1,4 +1,4 @@
-//! Measures the time to mint an ID now and then, as a service does: `cargo bench --bench paced`.
+//! Measures the time to mint an ID now and then, as a service does: `cargo bench --bench paced` in this folder.
 //!
 //! A loop at full speed has its data in the first cache, and mostly reads the same time from the clock. A service mints an ID
 //! for a message, does something else, and mints the next ID in a later millisecond. A result has the name
@@ -25,7 +25,7 @@ use ferroid::generator::AtomicSnowflakeGenerator;
 use ferroid::id::SnowflakeTwitterId;
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH};
 use imid::clock::{Clock, SystemClock, TickClock};
-use imid::{Generator, Session, SessionType};
+use imid::{Generator, SessionTag, SessionType};
 use snowid::SnowID;
 
 const CACHE_LINE: usize = 64;
@@ -90,7 +90,7 @@ fn each(group: &mut BenchmarkGroup<WallTime>, pause: &impl Pause, name: &str, mu
 }
 
 fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let mut group = c.benchmark_group(format!("paced/{case}"));
     group.throughput(Throughput::Elements(1));
     each(&mut group, pause, "nothing", || {});
@@ -99,7 +99,7 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
     let ids = Generator::new();
     each(&mut group, pause, "imid", || _ = black_box(ids.generate(black_box(room)).expect("no load")));
     // 64 rooms in turn. Most calls use a stripe that was not used for some milliseconds.
-    let rooms: Vec<_> = (0..64).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}"))).collect();
+    let rooms: Vec<_> = (0..64).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}"))).collect();
     let mut turn = rooms.iter().cycle();
     let striped = Generator::<SystemClock, 64>::striped();
     each(&mut group, pause, "imid-64-stripes", || {

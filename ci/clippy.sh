@@ -11,7 +11,9 @@ cargo clippy --all-targets --all-features -- -D warnings
 # With the default features, as users build them.
 cargo clippy --package imid-cli --package imid-lease -- -D warnings
 RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
+cargo clippy --manifest-path benches/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
+cargo clippy --manifest-path tests/integrations/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path tests/stores/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path examples/recipes/Cargo.toml --locked --all-targets -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.

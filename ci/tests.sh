@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the README's test command: unit, integration and documentation tests, with all features. Then it lists the tests
+# Runs the README's test command: unit, integration and documentation tests of all packages.
+# ci/integrations.sh tests the features for other crates. Then it lists the tests
 # that could not run on this machine, also if others have failed. Such a test writes `skipped: NAME: REASON` to standard error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +9,7 @@ messages=$(mktemp)
 trap 'rm -f "$messages"' EXIT
 # Only standard error goes through `tee`, so standard output cannot split its lines.
 status=0
-{ cargo test --all-features 2>&1 >&3 3>&- | tee "$messages" >&2; } 3>&1 || status=$?
+{ cargo test 2>&1 >&3 3>&- | tee "$messages" >&2; } 3>&1 || status=$?
 
 skipped=$(sed -n 's/^skipped: /  /p' "$messages" | sort -u)
 printf '\nskipped tests: %d\n' "$(grep -c . <<<"$skipped" || true)"

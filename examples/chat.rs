@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 static IDS: Generator = Generator::new();
 
 /// Stores a message. Any store that orders text can take the place of the map: its order is the order of the messages.
-fn post(store: &mut BTreeMap<String, String>, room: Session, line: &str) -> Result<MessageId, Box<dyn Error>> {
+fn post(store: &mut BTreeMap<String, String>, room: SessionTag, line: &str) -> Result<MessageId, Box<dyn Error>> {
     let id = IDS.generate(room)?;
     store.insert(id.to_string(), line.to_owned());
     Ok(id)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let mut store = BTreeMap::new();
     post(&mut store, room, "hello")?;
     post(&mut store, room, "is anybody here?")?;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use imid::clock::ManualClock;
-use imid::{Generator, Session, SessionType};
+use imid::{Generator, SessionTag, SessionType};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let archive = [
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Generator::builder().seed(42).max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build()?;
     for (time_ms, topic, line) in archive {
         clock.set(time_ms);
-        let id = ids.generate(Session::new(SessionType::GROUP, topic))?;
+        let id = ids.generate(SessionTag::new(SessionType::GROUP, topic))?;
         println!("{id}  {}  {topic}: {line}", id.timestamp_ms());
     }
     Ok(())

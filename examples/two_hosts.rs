@@ -3,10 +3,10 @@
 use std::error::Error;
 
 use imid::clock::ManualClock;
-use imid::{Generator, Session};
+use imid::{Generator, SessionTag};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let chat = Session::pair("alice", "bob");
+    let chat = SessionTag::pair("alice", "bob");
     let fast = Generator::builder().clock(ManualClock::new(1_795_204_803_000)).build()?;
     let slow = Generator::builder().clock(ManualClock::new(1_795_204_800_000)).build()?;
 

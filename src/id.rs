@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::error::{Field, RangeError, TimeRangeError};
 use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 use crate::times::first_and_last;
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
@@ -17,9 +17,9 @@ use crate::times::first_and_last;
 /// missing.
 ///
 /// ```
-/// use imid::{MessageId, Session, SessionType, Parts};
+/// use imid::{MessageId, SessionTag, SessionType, Parts};
 ///
-/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// let id = MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
 /// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
 /// assert_eq!(id.spin(), 7);
@@ -106,7 +106,7 @@ impl MessageId {
 
     /// Returns the ID with this 54-bit stamp: timestamp above spin.
     #[inline]
-    pub(crate) const fn from_stamp(stamp: u64, session: Session) -> Self {
+    pub(crate) const fn from_stamp(stamp: u64, session: SessionTag) -> Self {
         debug_assert!(stamp <= STAMP_MAX);
         Self((stamp as u128) << STAMP_SHIFT | session.to_u32() as u128)
     }
@@ -159,8 +159,8 @@ impl MessageId {
 
     /// Returns the session: type and hash.
     #[inline]
-    pub const fn session(self) -> Session {
-        Session::truncate(self.0 as u32)
+    pub const fn session(self) -> SessionTag {
+        SessionTag::truncate(self.0 as u32)
     }
 
     /// Returns whether the ID can belong to this session: type and hash are equal.
@@ -168,7 +168,7 @@ impl MessageId {
     /// If it returns `false`, the ID belongs to another session. If it returns `true`, the ID can still belong to another
     /// session, because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
-    pub const fn is_in(self, session: Session) -> bool {
+    pub const fn is_in(self, session: SessionTag) -> bool {
         self.session().to_u32() == session.to_u32()
     }
 
@@ -177,7 +177,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::MIN })
+        Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: SessionTag::MIN })
     }
 
     /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
@@ -185,7 +185,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(Parts { timestamp_ms, spin: SPIN_MAX, session: Session::MAX })
+        Self::try_from_parts(Parts { timestamp_ms, spin: SPIN_MAX, session: SessionTag::MAX })
     }
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
@@ -236,7 +236,7 @@ pub struct Parts {
     /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
     pub spin: u16,
     /// The session: type and hash.
-    pub session: Session,
+    pub session: SessionTag,
 }
 
 impl TryFrom<Parts> for MessageId {

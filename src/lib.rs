@@ -14,10 +14,10 @@
 //! limit `max_lead`. Sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
 //!
 //! ```
-//! use imid::{Generator, MessageId, Session, SessionType};
+//! use imid::{Generator, MessageId, SessionTag, SessionType};
 //!
 //! let ids = Generator::new();
-//! let room = Session::new(SessionType::GROUP, "room-42");
+//! let room = SessionTag::new(SessionType::GROUP, "room-42");
 //! let id = ids.generate(room)?; // never blocks
 //! println!("{id}"); // F3ZC-7SWG-ECQH-T3DD
 //!
@@ -56,7 +56,7 @@
 //!
 //! | deployment | guarantee |
 //! | --- | --- |
-//! | each session is minted by one process, chosen by [`Session::shard`] | **unique**, without coordination, while all routers agree on the count and a new owner starts after its predecessor's last ID ([`floor`](generator::Builder::floor)) |
+//! | each session is minted by one process, chosen by [`SessionTag::shard`] | **unique**, without coordination, while all routers agree on the count and a new owner starts after its predecessor's last ID ([`floor`](generator::Builder::floor)) |
 //! | each session is minted by one process, chosen by its *name* | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts: equal with probability 1/4096 per pair of their messages in one millisecond |
 //! | any host mints for any session | equal with probability 1/4096 per pair of messages of one session that two hosts mint in one millisecond |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
@@ -178,7 +178,7 @@ mod integrations;
 
 pub use codec::{HexText, IdText};
 pub use id::{MessageId, Parts};
-pub use session::{Session, SessionHash, SessionType};
+pub use session::{SessionHash, SessionTag, SessionType};
 
 cfg_minting! {
     pub use generator::{Generator, Start};

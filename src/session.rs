@@ -184,16 +184,16 @@ impl fmt::Debug for SessionHash {
 /// Sessions have the order of their 26 bits, so that they can be keys of a sorted map: by type first, then by hash.
 ///
 /// ```
-/// use imid::{Session, SessionType};
+/// use imid::{SessionTag, SessionType};
 ///
-/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// assert_eq!(room.session_hash().to_u32(), 3_966_315);
-/// assert_eq!(Session::pair("alice", "bob"), Session::pair("bob", "alice"));
+/// assert_eq!(SessionTag::pair("alice", "bob"), SessionTag::pair("bob", "alice"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Session(u32);
+pub struct SessionTag(u32);
 
-impl Session {
+impl SessionTag {
     /// The least session: type 0, hash 0. It is the default.
     pub const MIN: Self = Self(0);
     /// The greatest session: 26 ones.
@@ -228,7 +228,7 @@ impl Session {
     /// The value is 67,108,864 (2²⁶) or more.
     pub const fn from_u32(bits: u32) -> Result<Self, RangeError> {
         if bits > SESSION_MAX {
-            return Err(RangeError::new(Field::Session, bits as u128));
+            return Err(RangeError::new(Field::SessionTag, bits as u128));
         }
         Ok(Self(bits))
     }
@@ -265,10 +265,10 @@ impl Session {
     /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
     ///
     /// ```
-    /// use imid::{Session, SessionType};
+    /// use imid::{SessionTag, SessionType};
     /// use std::num::NonZeroU32;
     ///
-    /// let room = Session::new(SessionType::GROUP, "room-42");
+    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
     /// let shards = NonZeroU32::new(8).expect("eight is not zero");
     /// assert_eq!(room.shard(shards), 0);
     /// ```
@@ -277,9 +277,9 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for SessionTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({}, {})", self.session_type(), self.session_hash())
+        write!(f, "SessionTag({}, {})", self.session_type(), self.session_hash())
     }
 }
 
@@ -320,7 +320,7 @@ macro_rules! integer_conversions {
 integer_conversions! {
     SessionType, u8, from_u8, to_u8;
     SessionHash, u32, from_u32, to_u32;
-    Session, u32, from_u32, to_u32;
+    SessionTag, u32, from_u32, to_u32;
 }
 
 /// Returns the bucket of `key` among `buckets`, by jump consistent hash.

@@ -8,7 +8,7 @@
 //! | [`MessageId`] | 10 bytes | `bytea`, `BINARY(10)`, `BLOB`, `blob` |
 //! | [`AsText`] | the 19 characters | `text`, `CHAR(19)`, `TEXT` |
 //! | [`AsUuid`] | the [UUID view](MessageId::to_uuid_bytes) | `uuid`, `BINARY(16)`, `BLOB` |
-//! | [`Session`](crate::Session) | its 26 bits | `integer`, `INT`, `int` |
+//! | [`SessionTag`](crate::SessionTag) | its 26 bits | `integer`, `INT`, `int` |
 //! | [`SessionType`](crate::SessionType) | its code | `smallint`, `SMALLINT` |
 //!
 //! STORES.md compares the forms, lists the features for each database, and has examples. The folder `examples/recipes` of

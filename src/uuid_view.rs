@@ -12,7 +12,7 @@ use crate::id::MessageId;
 use crate::layout::{
     SESSION_BITS, SESSION_MAX, SPIN_BITS, SPIN_MAX, STAMP_SHIFT, TIMESTAMP_BITS, TIMESTAMP_MAX, TIMESTAMP_SHIFT,
 };
-use crate::session::Session;
+use crate::session::SessionTag;
 
 /// Length of a UUID.
 pub(crate) const UUID_BYTES: usize = 16;
@@ -92,7 +92,7 @@ impl MessageId {
         }
         let spin = (view >> SPIN_SHIFT) as u16 & SPIN_MAX;
         let session = (view >> SESSION_SHIFT) as u32 & SESSION_MAX;
-        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, Session::truncate(session)))
+        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, SessionTag::truncate(session)))
     }
 }
 

@@ -19,7 +19,7 @@ use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
 use imid::{
-    Generator, HexText, IdText, MessageId, Parts, Session, SessionHash, SessionType, dialect, generator, snowflake,
+    Generator, HexText, IdText, MessageId, Parts, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
 };
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
@@ -57,7 +57,7 @@ check! {
         "MessageId" MessageId,
         "IdText" IdText,
         "HexText" HexText,
-        "Session" Session,
+        "SessionTag" SessionTag,
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
@@ -143,7 +143,7 @@ have! {
 
 have! {
     values_with_bits_are_formatted_in_hex: LowerHex, UpperHex;
-    MessageId DialectId Snowflake Session SessionHash SessionType
+    MessageId DialectId Snowflake SessionTag SessionHash SessionType
 }
 
 have! {
@@ -164,25 +164,25 @@ have! {
 #[cfg(feature = "serde")]
 have! {
     values_can_be_serialized: serde::Serialize;
-    MessageId IdText HexText DialectText Snowflake Session SessionHash SessionType
+    MessageId IdText HexText DialectText Snowflake SessionTag SessionHash SessionType
 }
 
 #[cfg(feature = "serde")]
 have! {
     values_that_know_their_layout_can_be_deserialized: serde::de::DeserializeOwned;
-    MessageId Session SessionHash SessionType
+    MessageId SessionTag SessionHash SessionType
 }
 
 // A constant reference to a constant. The compiler refuses it for a type with interior mutability.
 const _: &MessageId = &MessageId::MAX;
 const _: &SessionType = &SessionType::GROUP;
 const _: &SessionHash = &SessionHash::MAX;
-const _: &Session = &Session::from_parts(SessionType::GROUP, SessionHash::MAX);
+const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, SessionHash::MAX);
 
 #[test]
 fn values_are_small() {
     assert_eq!(size_of::<MessageId>(), size_of::<u128>());
-    assert_eq!(size_of::<Session>(), size_of::<u32>());
+    assert_eq!(size_of::<SessionTag>(), size_of::<u32>());
     assert_eq!(size_of::<SessionHash>(), size_of::<u32>());
     assert_eq!(size_of::<SessionType>(), size_of::<u8>());
     assert_eq!(size_of::<Snowflake>(), 32);

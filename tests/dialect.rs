@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use imid::dialect::{Dialect, DialectId, Layout, LayoutBuilder};
-use imid::{MessageId, Session, SessionType, message_id};
+use imid::{MessageId, SessionTag, SessionType, message_id};
 use serde_json::Value;
 
 /// An ID printed in RongCloud's public SDK examples and API documents.
@@ -222,7 +222,7 @@ fn the_standard_dialect_writes_the_text_of_the_id() {
     let standard = Dialect::STANDARD;
     assert_eq!(standard.to_text(id).unwrap().as_str(), id.to_text().as_str());
     assert_eq!(standard.parse(&id.to_string()), Ok(id.into()));
-    let session = Session::new(SessionType::GROUP, "room-42");
+    let session = SessionTag::new(SessionType::GROUP, "room-42");
     assert_eq!(standard.session(SessionType::GROUP, "room-42"), Ok(session));
     for code in 0..16 {
         assert_eq!(standard.type_name(code), SessionType::from_u8(code).unwrap().name());

@@ -13,7 +13,7 @@ use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::snowflake::{self, Layout, LayoutError, Snowflake};
-use imid::{MessageId, Parts, Session, SessionHash, SessionType, codec, dialect};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType, codec, dialect};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
 
@@ -174,7 +174,7 @@ fn a_line_error_has_the_index_of_the_line() {
 
 #[test]
 fn a_range_error_shows_the_number_and_the_greatest_value() {
-    let session = Session::default();
+    let session = SessionTag::default();
     let cases = [
         (
             MessageId::from_u128(1 << 80).unwrap_err(),
@@ -202,7 +202,7 @@ fn a_range_error_shows_the_number_and_the_greatest_value() {
         ),
         (SessionType::from_u8(16).unwrap_err(), "expected a session type of at most 15, found 16"),
         (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
-        (Session::from_u32(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
+        (SessionTag::from_u32(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
     ];
     for (error, words) in cases {
         assert_eq!(error.to_string(), words);

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 use imid::clock::{Clock, SystemClock, TickClock};
-use imid::{Generator, MessageId, Session};
+use imid::{Generator, MessageId, SessionTag};
 use nix::libc;
 
 /// How readings of the wall clock are answered.
@@ -74,7 +74,7 @@ impl Drop for Fault {
 }
 
 fn mint(ids: &Generator<TickClock>) -> MessageId {
-    ids.generate(Session::default()).unwrap()
+    ids.generate(SessionTag::default()).unwrap()
 }
 
 /// Waits until `done`, for 10 s at most.
@@ -116,7 +116,7 @@ fn a_shared_ticker_outlives_a_clock_that_fails_stands_or_jumps() {
             let _fault = Fault::set(fault);
             thread::sleep(Duration::from_millis(100));
             // The clock has no time. The call returns an error or an ID, and does not panic.
-            let _ = ids.generate(Session::default()).map(|id| assert!(last < id));
+            let _ = ids.generate(SessionTag::default()).map(|id| assert!(last < id));
             assert!(clock.refresh().is_err());
         }
         assert!(soon(|| age(&clock) < 5), "the clock stands after {fault}: {} ms behind", age(&clock));

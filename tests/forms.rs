@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Bound;
 
 use imid::dialect::Dialect;
-use imid::{MessageId, Parts, Session, SessionHash, SessionType, message_id};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType, message_id};
 use proptest::prelude::*;
 
 /// The fields in the order of the format: name, lowest bit, width.
@@ -19,7 +19,7 @@ fn parts(id: MessageId) -> [u128; 4] {
 fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
     let kind = SessionType::from_u8(code.try_into().unwrap()).unwrap();
     let hash = SessionHash::from_u32(hash.try_into().unwrap()).unwrap();
-    let session = Session::from_parts(kind, hash);
+    let session = SessionTag::from_parts(kind, hash);
     MessageId::try_from_parts(Parts {
         timestamp_ms: timestamp.try_into().unwrap(),
         spin: spin.try_into().unwrap(),
@@ -49,7 +49,7 @@ fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     assert_eq!(format!("{id:X}"), format!("{value:020X}"));
     assert_eq!(parts(id), fields);
     assert_eq!(u128::from(id.session().to_u32()), value % (1 << 26));
-    assert_eq!(Session::from_u32(id.session().to_u32()), Ok(id.session()));
+    assert_eq!(SessionTag::from_u32(id.session().to_u32()), Ok(id.session()));
 }
 
 /// Returns a text with one digit in all places, except for the place of `bit`.
@@ -96,7 +96,7 @@ fn a_bit_past_the_eightieth_is_refused() {
 
 #[test]
 fn numbers_that_are_too_large_for_their_field_are_refused() {
-    let session = Session::default();
+    let session = SessionTag::default();
     assert!(MessageId::try_from_parts(Parts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
     assert!(MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
     assert!(MessageId::try_from_parts(Parts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
@@ -243,7 +243,7 @@ const FROM_PARTS: MessageId = {
     let Ok(id) = MessageId::try_from_parts(Parts {
         timestamp_ms: 1_732_037_865_755,
         spin: 2_219,
-        session: Session::from_parts(kind, hash),
+        session: SessionTag::from_parts(kind, hash),
     }) else {
         panic!("in range")
     };

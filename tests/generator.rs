@@ -7,14 +7,14 @@ use std::time::Duration;
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Parts, Session, SessionType, Start};
+use imid::{Generator, MessageId, Parts, SessionTag, SessionType, Start};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
 const HOUR: u64 = 3_600_000;
 
-fn room() -> Session {
-    Session::new(SessionType::GROUP, "room-42")
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
 }
 
 fn ms(n: u64) -> Duration {
@@ -48,7 +48,7 @@ fn spins_count_up_within_a_millisecond_and_start_again_in_the_next() {
 #[test]
 fn the_first_millisecond_of_1970_is_a_time_like_any_other() {
     let ids = zero().clock(ManualClock::new(0)).build().unwrap();
-    assert_eq!(ids.generate(Session::default()).unwrap(), MessageId::MIN);
+    assert_eq!(ids.generate(SessionTag::default()).unwrap(), MessageId::MIN);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_clock_without_a_usable_time_is_an_error_and_no_reading() {
 #[test]
 fn time_runs_out_after_the_last_stamp() {
     let ids = zero().clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
-    let all = Session::from_u32((1 << 26) - 1).unwrap();
+    let all = SessionTag::from_u32((1 << 26) - 1).unwrap();
     let last = ids.batch(all, 4096).unwrap().next_back().unwrap();
     assert_eq!(last, MessageId::MAX);
     let error = ids.generate(all).unwrap_err();
@@ -268,7 +268,7 @@ fn observed_ids_come_before_all_later_ones_of_every_stripe() {
     let seen = MessageId::try_from_parts(Parts { timestamp_ms: T + 3_000, spin: 4095, session: room() }).unwrap();
     ids.observe(seen).unwrap();
     for bits in 0..64 {
-        assert!(ids.generate(Session::from_u32(bits).unwrap()).unwrap() > seen);
+        assert!(ids.generate(SessionTag::from_u32(bits).unwrap()).unwrap() > seen);
     }
 }
 
@@ -381,7 +381,7 @@ fn no_id_has_the_time_of_the_ceiling_until_it_is_raised() {
 #[test]
 fn a_closed_generator_mints_no_more_and_names_its_exact_end() {
     let ids = zero().lane(Lane { index: 2, bits: 2 }).stripes::<4>().clock(ManualClock::new(T)).build().unwrap();
-    let last = (0..9).map(|hash| ids.generate(Session::from_u32(hash).unwrap()).unwrap()).max().unwrap();
+    let last = (0..9).map(|hash| ids.generate(SessionTag::from_u32(hash).unwrap()).unwrap()).max().unwrap();
     let end = ids.close().unwrap();
     assert_eq!(end, MessageId::from_u128(last.to_u128() | ((1 << 26) - 1)).unwrap());
     let error = ids.generate(room()).unwrap_err();
@@ -406,7 +406,7 @@ fn a_floor_at_run_time_comes_before_all_later_ids() {
     let owner = MessageId::last_at(T + 60_000).unwrap();
     ids.raise_floor(owner);
     for hash in 0..64 {
-        assert!(owner < ids.generate(Session::from_u32(hash).unwrap()).unwrap());
+        assert!(owner < ids.generate(SessionTag::from_u32(hash).unwrap()).unwrap());
     }
     assert!(within_spread(at(ids.generate(room()).unwrap()).0, 60_001));
 }
@@ -466,7 +466,7 @@ fn stats_count_what_was_issued_and_refused() {
     let ids = Generator::builder().max_lead(ms(10)).stripes::<4>().clock(&clock).build().unwrap();
     for (tick, bits) in (0..100).zip((0..7).cycle()) {
         clock.set(T + tick);
-        let session = Session::from_u32(bits).unwrap();
+        let session = SessionTag::from_u32(bits).unwrap();
         ids.generate(session).unwrap();
         ids.batch(session, 10).unwrap().for_each(drop);
     }

@@ -2,7 +2,7 @@
 #![cfg(not(feature = "std"))]
 
 use imid::clock::ManualClock;
-use imid::{Generator, Session, Start};
+use imid::{Generator, SessionTag, Start};
 
 #[test]
 fn seeded_starts_without_a_seed_are_an_error() {
@@ -24,6 +24,6 @@ fn other_starts_need_no_seed() {
 #[test]
 fn a_given_seed_makes_distinct_ordered_ids() {
     let ids = Generator::builder().seed(7).clock(ManualClock::new(1_763_665_800_000)).build().unwrap();
-    let minted: Vec<_> = (0..10_000).map(|_| ids.generate(Session::default()).unwrap()).collect();
+    let minted: Vec<_> = (0..10_000).map(|_| ids.generate(SessionTag::default()).unwrap()).collect();
     assert!(minted.is_sorted_by(|a, b| a < b));
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use imid::clock::{Clock, ManualClock};
 use imid::generator::GenerateError;
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType};
+use imid::{Generator, MessageId, Parts, SessionHash, SessionTag, SessionType};
 
 const T: u64 = 1_763_665_800_000;
 /// The default `max_skew`.
@@ -19,8 +19,8 @@ fn host(seed: u64) -> Builder<imid::clock::SystemClock, 1> {
     Generator::builder().seed(seed)
 }
 
-fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
+fn session(hash: u32) -> SessionTag {
+    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn ms(n: u64) -> Duration {

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::generator::{Builder, GenerateError, Lane};
-use imid::{Generator, MessageId, Parts, Session, SessionHash, SessionType, Start};
+use imid::{Generator, MessageId, Parts, SessionHash, SessionTag, SessionType, Start};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
@@ -49,8 +49,8 @@ fn clock(ms: u64) -> TestClock {
     TestClock { ms: ms.into(), turn: AtomicU64::new(0) }
 }
 
-fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
+fn session(hash: u32) -> SessionTag {
+    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn assert_distinct(mut ids: Vec<MessageId>) {

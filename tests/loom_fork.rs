@@ -9,7 +9,7 @@ use std::sync::Arc as Plain;
 
 use imid::clock::ManualClock;
 use imid::generator::{GenerateError, Lane, become_a_child, forget_the_process};
-use imid::{Generator, Session, SessionHash, SessionType, Start};
+use imid::{Generator, SessionHash, SessionTag, SessionType, Start};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -17,8 +17,8 @@ use self::models::model;
 
 const T: u64 = 1_763_665_800_000;
 
-fn session(hash: u32) -> Session {
-    Session::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
+fn session(hash: u32) -> SessionTag {
+    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 /// One test, so that two models do not run at once.

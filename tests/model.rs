@@ -1,7 +1,7 @@
 //! Computes the format a second time, with a big integer and with products, sums and remainders instead of shifts and
 //! masks.
 
-use imid::{MessageId, Parts, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
 use proptest::prelude::*;
 
 use self::big::Big;
@@ -42,8 +42,8 @@ fn text(value: Big) -> String {
     digits.chunks(4).map(String::from_iter).collect::<Vec<_>>().join("-")
 }
 
-fn session(code: u8, hash: u32) -> Session {
-    Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
+fn session(code: u8, hash: u32) -> SessionTag {
+    SessionTag::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
 }
 
 prop_compose! {

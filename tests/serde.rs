@@ -3,7 +3,7 @@
 
 use imid::dialect::Dialect;
 use imid::snowflake::Layout;
-use imid::{MessageId, Session, SessionHash, SessionType, message_id};
+use imid::{MessageId, SessionHash, SessionTag, SessionType, message_id};
 use serde::Serialize;
 use serde::de::value::{BytesDeserializer, Error};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
@@ -129,17 +129,17 @@ fn a_value_that_is_not_a_session_type_is_an_error() {
 
 #[test]
 fn a_session_is_a_struct_of_its_type_and_hash_in_all_formats() {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     assert_eq!(serde_json::to_string(&room).unwrap(), r#"{"type":"GROUP","hash":3966315}"#);
     for json in [r#"{"type":"GROUP","hash":3966315}"#, r#"{ "hash": 3966315, "type": 3 }"#] {
-        assert_eq!(serde_json::from_str::<Session>(json).unwrap(), room, "{json}");
+        assert_eq!(serde_json::from_str::<SessionTag>(json).unwrap(), room, "{json}");
     }
     let fields = [Token::Str("type"), Token::U8(3), Token::Str("hash"), Token::U32(3_966_315)];
-    let of_names = [&[Token::Struct { name: "Session", len: 2 }], &fields[..], &[Token::StructEnd]].concat();
+    let of_names = [&[Token::Struct { name: "SessionTag", len: 2 }], &fields[..], &[Token::StructEnd]].concat();
     assert_tokens(&room.compact(), &of_names);
     assert_de_tokens(&room.compact(), &[Token::Seq { len: Some(2) }, fields[1], fields[3], Token::SeqEnd]);
     assert_eq!(binary(room)[0], 3);
-    binary(Session::MAX);
+    binary(SessionTag::MAX);
     assert_eq!(binary(SessionHash::from_u32(5).unwrap()), [5]);
 }
 
@@ -154,11 +154,11 @@ fn a_value_that_is_not_a_session_is_an_error() {
         (r#"{"type":3,"hash":4194304}"#, "expected a session hash of at most 4194303, found 4194304"),
         ("5", "invalid type: integer `5`, expected a session with its type and its hash"),
     ] {
-        let found = json_error::<Session>(json);
+        let found = json_error::<SessionTag>(json);
         assert!(found.starts_with(error), "{json}: {found}");
     }
-    assert!(postcard::from_bytes::<Session>(&postcard::to_stdvec(&(16_u8, 0_u32)).unwrap()).is_err());
+    assert!(postcard::from_bytes::<SessionTag>(&postcard::to_stdvec(&(16_u8, 0_u32)).unwrap()).is_err());
     let one = [Token::Seq { len: Some(1) }, Token::U8(3), Token::SeqEnd];
     let error = "invalid length 1, expected a session with its type and its hash";
-    assert_de_tokens_error::<serde_test::Compact<Session>>(&one, error);
+    assert_de_tokens_error::<serde_test::Compact<SessionTag>>(&one, error);
 }

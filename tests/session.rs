@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 
-use imid::{MessageId, Parts, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
 use proptest::prelude::*;
 
 #[rustfmt::skip]
@@ -27,12 +27,12 @@ fn count(shards: u32) -> NonZeroU32 {
 }
 
 fn shard(bits: u32, shards: u32) -> u32 {
-    Session::from_u32(bits).expect("26 bits").shard(count(shards))
+    SessionTag::from_u32(bits).expect("26 bits").shard(count(shards))
 }
 
 /// Returns `many` sessions of one type with different names.
-fn rooms(many: u32) -> impl Iterator<Item = Session> {
-    (0..many).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}")))
+fn rooms(many: u32) -> impl Iterator<Item = SessionTag> {
+    (0..many).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}")))
 }
 
 #[test]
@@ -77,23 +77,23 @@ fn each_code_is_read_and_other_numbers_are_refused() {
 
 #[test]
 fn a_session_is_its_type_and_its_hash() {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     assert_eq!(room.session_type(), SessionType::GROUP);
     assert_eq!(room.session_hash(), SessionHash::of("room-42"));
-    assert_eq!(Session::from_parts(SessionType::MIN, SessionHash::MIN), Session::MIN);
-    assert_eq!(Session::from_parts(SessionType::MAX, SessionHash::MAX), Session::MAX);
+    assert_eq!(SessionTag::from_parts(SessionType::MIN, SessionHash::MIN), SessionTag::MIN);
+    assert_eq!(SessionTag::from_parts(SessionType::MAX, SessionHash::MAX), SessionTag::MAX);
     assert_eq!(room.to_u32(), (3 << 22) + 3_966_315);
-    assert_eq!(Session::from_u32(room.to_u32()), Ok(room));
-    assert_eq!(Session::from_parts(room.session_type(), room.session_hash()), room);
-    assert_ne!(Session::new(SessionType::CHATROOM, "room-42"), room);
-    assert_eq!(format!("{room:?}"), "Session(GROUP, 3966315)");
+    assert_eq!(SessionTag::from_u32(room.to_u32()), Ok(room));
+    assert_eq!(SessionTag::from_parts(room.session_type(), room.session_hash()), room);
+    assert_ne!(SessionTag::new(SessionType::CHATROOM, "room-42"), room);
+    assert_eq!(format!("{room:?}"), "SessionTag(GROUP, 3966315)");
     assert_eq!(format!("{:?}", room.session_hash()), "SessionHash(3966315)");
 }
 
 #[test]
 fn values_are_formatted_in_hex_as_their_integers() {
-    for bits in [0, 1, 0x0FC_856B, Session::MAX.to_u32()] {
-        let session = Session::from_u32(bits).unwrap_or_default();
+    for bits in [0, 1, 0x0FC_856B, SessionTag::MAX.to_u32()] {
+        let session = SessionTag::from_u32(bits).unwrap_or_default();
         let (hash, code) = (session.session_hash(), session.session_type());
         assert_eq!(
             (session.to_u32(), format!("{session:x} {session:#010X}")),
@@ -106,32 +106,32 @@ fn values_are_formatted_in_hex_as_their_integers() {
 
 #[test]
 fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let id =
         MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room }).expect("in range");
     assert!(id.is_in(room));
-    assert!(!id.is_in(Session::new(SessionType::CHATROOM, "room-42")), "another type");
-    assert!(!id.is_in(Session::new(SessionType::GROUP, "room-43")), "another name");
+    assert!(!id.is_in(SessionTag::new(SessionType::CHATROOM, "room-42")), "another type");
+    assert!(!id.is_in(SessionTag::new(SessionType::GROUP, "room-43")), "another name");
     for bit in 0..26 {
-        assert!(!id.is_in(Session::from_u32(room.to_u32() ^ 1 << bit).expect("26 bits")), "bit {bit}");
+        assert!(!id.is_in(SessionTag::from_u32(room.to_u32() ^ 1 << bit).expect("26 bits")), "bit {bit}");
     }
 }
 
 #[test]
 fn two_sessions_can_have_equal_hashes() {
     // The documented birthday bound: 2,400 names share a hash with probability 1/2. 20,000 names almost certainly do.
-    let hashes: HashSet<SessionHash> = rooms(20_000).map(Session::session_hash).collect();
+    let hashes: HashSet<SessionHash> = rooms(20_000).map(SessionTag::session_hash).collect();
     assert!((19_900..20_000).contains(&hashes.len()), "{}", hashes.len());
 }
 
 #[test]
 fn both_ends_of_a_pair_make_the_same_session() {
-    let pair = Session::pair("alice", "bob");
-    assert_eq!(pair, Session::pair("bob", "alice"));
+    let pair = SessionTag::pair("alice", "bob");
+    assert_eq!(pair, SessionTag::pair("bob", "alice"));
     assert_eq!(pair.session_type(), SessionType::PRIVATE);
-    assert_ne!(pair, Session::pair("alice", "carol"));
-    assert_ne!(pair, Session::new(SessionType::PRIVATE, "bob"), "the hash of one user");
-    assert_ne!(Session::pair("1001", "1002"), Session::pair("10011", "002"), "the hash of the joined names");
+    assert_ne!(pair, SessionTag::pair("alice", "carol"));
+    assert_ne!(pair, SessionTag::new(SessionType::PRIVATE, "bob"), "the hash of one user");
+    assert_ne!(SessionTag::pair("1001", "1002"), SessionTag::pair("10011", "002"), "the hash of the joined names");
 }
 
 /// The buckets are from independent implementations of the algorithm: the tests of the crates jump-consistent-hash
@@ -160,7 +160,7 @@ fn shards_are_the_published_ones() {
 
 #[test]
 fn a_shard_can_be_a_constant() {
-    const SHARD: u32 = match (Session::from_u32(256), NonZeroU32::new(1_024)) {
+    const SHARD: u32 = match (SessionTag::from_u32(256), NonZeroU32::new(1_024)) {
         (Ok(session), Some(shards)) => session.shard(shards),
         _ => panic!("in range"),
     };
@@ -169,7 +169,7 @@ fn a_shard_can_be_a_constant() {
 
 #[test]
 fn an_id_has_the_shard_of_its_session() {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let id =
         MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room }).expect("in range");
     for shards in 1..100 {
@@ -218,12 +218,12 @@ proptest! {
         let hash = SessionHash::of(&name);
         prop_assert!(hash.to_u32() <= SessionHash::MAX.to_u32());
         prop_assert_eq!(SessionHash::from_u32(hash.to_u32()), Ok(hash));
-        prop_assert_eq!(Session::new(SessionType::RTC, &name).session_hash(), hash);
+        prop_assert_eq!(SessionTag::new(SessionType::RTC, &name).session_hash(), hash);
     }
 
     #[test]
     fn pairs_have_no_order(a: String, b: String) {
-        prop_assert_eq!(Session::pair(&a, &b), Session::pair(&b, &a));
+        prop_assert_eq!(SessionTag::pair(&a, &b), SessionTag::pair(&b, &a));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use imid::store::{AsText, AsUuid, Buckets};
-use imid::{MessageId, Session};
+use imid::{MessageId, SessionTag};
 use proptest::prelude::*;
 
 const DAY_MS: u64 = 86_400_000;
@@ -93,5 +93,5 @@ fn the_last_bucket_of_days_ends_with_the_last_id() {
     assert_eq!(buckets(u16::MAX).range(0), Some(MessageId::MIN..=MessageId::MAX));
     assert_eq!(buckets(u16::MAX).range(1), None);
     assert_eq!(buckets(1).bucket(MessageId::MIN), 0);
-    assert_eq!(MessageId::MAX.session(), Session::MAX);
+    assert_eq!(MessageId::MAX.session(), SessionTag::MAX);
 }

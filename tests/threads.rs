@@ -8,7 +8,7 @@ use std::thread;
 
 use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
 use imid::generator::{Builder, Lane};
-use imid::{Generator, MessageId, Session, SessionHash, SessionType, Start};
+use imid::{Generator, MessageId, SessionHash, SessionTag, SessionType, Start};
 
 const T: u64 = 1_763_665_800_000;
 
@@ -18,10 +18,10 @@ const COUNT: usize = if cfg!(debug_assertions) { 400_000 } else { 16_000_000 };
 /// Sessions that all threads serve: of one stripe, of others, and two of one hash.
 const SESSIONS: u64 = 8;
 
-fn session(index: u64) -> Session {
+fn session(index: u64) -> SessionTag {
     let hash = [0, 1, 1, 2, 63, 64, 65, 4_194_303][index as usize];
     let code = 1 + index as u8;
-    Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
+    SessionTag::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
 }
 
 /// Timestamp and spin, then the session's index: equal for equal IDs only, and small enough to keep millions.

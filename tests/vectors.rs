@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use imid::codec::{self, LINE_LEN};
-use imid::{MessageId, Parts, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
 use serde_json::{Map, Value};
 
 const VECTORS: &str = include_str!("../docs/vectors.json");
@@ -130,7 +130,7 @@ mod check {
         let bytes: [u8; MessageId::BYTES] = row.bytes("hex").try_into().unwrap();
         let kind = SessionType::from_u8(row.number("type")).unwrap();
         let hash = SessionHash::from_u32(row.number("hash")).unwrap();
-        let session = Session::from_parts(kind, hash);
+        let session = SessionTag::from_parts(kind, hash);
         let parts = Parts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
 
         let id = row.id("text");
@@ -150,9 +150,9 @@ mod check {
         assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
         assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
         assert_eq!((id.session(), session.to_u32()), (session, row.number("session")), "{text}");
-        assert_eq!(Session::from_u32(row.number("session")), Ok(session), "{text}");
+        assert_eq!(SessionTag::from_u32(row.number("session")), Ok(session), "{text}");
         if row.get("name").is_some() {
-            assert_eq!(Session::new(kind, row.text("name")), session, "{text}");
+            assert_eq!(SessionTag::new(kind, row.text("name")), session, "{text}");
         }
     }
 
@@ -212,7 +212,7 @@ mod check {
 
     pub(super) fn fields_refused(row: &Row) {
         let parts = |timestamp_ms, spin| {
-            let session = Session::default();
+            let session = SessionTag::default();
             MessageId::try_from_parts(Parts { timestamp_ms, spin, session })
         };
         let refused = match row.text("field") {
@@ -223,7 +223,7 @@ mod check {
             "spin" => row.fitting("value").is_none_or(|spin| parts(0, spin).is_err()),
             "type" => row.fitting("value").is_none_or(|code| SessionType::from_u8(code).is_err()),
             "hash" => row.fitting("value").is_none_or(|hash| SessionHash::from_u32(hash).is_err()),
-            "session" => row.fitting("value").is_none_or(|session| Session::from_u32(session).is_err()),
+            "session" => row.fitting("value").is_none_or(|session| SessionTag::from_u32(session).is_err()),
             field => panic!("a field without a test: {field}"),
         };
         assert!(refused, "{:?}", row.values);
@@ -258,20 +258,20 @@ mod check {
         let mut ends = [a, b].map(|name| xxhash_rust::xxh3::xxh3_64(name.as_bytes()));
         ends.sort_unstable();
         assert_eq!(ends.map(u64::to_be_bytes).as_flattened(), row.bytes("bytes"), "{a} and {b}");
-        let pair = Session::pair(a, b);
+        let pair = SessionTag::pair(a, b);
         assert_eq!(pair.session_hash().to_u32(), row.number::<u32>("hash"), "{a} and {b}");
         assert_eq!(pair.to_u32(), row.number::<u32>("session"), "{a} and {b}");
-        assert_eq!(pair, Session::pair(b, a), "{a} and {b}");
+        assert_eq!(pair, SessionTag::pair(b, a), "{a} and {b}");
     }
 
     pub(super) fn shards(row: &Row) {
-        let session = Session::from_u32(row.number("session")).unwrap();
+        let session = SessionTag::from_u32(row.number("session")).unwrap();
         let n = NonZeroU32::new(row.number("n")).unwrap();
         assert_eq!(session.shard(n), row.number::<u32>("shard"), "{session:?} of {n}");
     }
 
     pub(super) fn shards_refused(row: &Row) {
-        let session = row.fitting("session").and_then(|bits| Session::from_u32(bits).ok());
+        let session = row.fitting("session").and_then(|bits| SessionTag::from_u32(bits).ok());
         assert_eq!(session.zip(row.fitting("n").and_then(NonZeroU32::new)), None);
     }
 

@@ -30,7 +30,7 @@ FIGURES = [
     Figure(
         name="generate",
         title="imid: the generator beside its peers",
-        command="cargo bench --bench generate",
+        command="cargo bench --manifest-path benches/Cargo.toml --bench generate",
         panels={
             ("generate", "one-thread"): "One thread",
             ("generate", "two-threads"): "Two threads",
@@ -45,7 +45,7 @@ FIGURES = [
     Figure(
         name="codec",
         title="imid: the codec beside its peers",
-        command='RUSTFLAGS="--cfg imid_levels" cargo bench --bench codec',
+        command='RUSTFLAGS="--cfg imid_levels" cargo bench --manifest-path benches/Cargo.toml --bench codec',
         panels={
             ("encode", "stack"): "Written to the stack",
             ("encode", "string"): "Written to a new String",

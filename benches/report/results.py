@@ -14,7 +14,7 @@ ONE_RUN_SECONDS = 3600
 
 def folder():
     """Returns the folder where criterion writes, from the same variables. Paths start at the root of the repository."""
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    target = os.environ.get("CARGO_TARGET_DIR", "benches/target")
     return REPOSITORY / os.environ.get("CRITERION_HOME", Path(target, "criterion"))
 
 
@@ -27,7 +27,7 @@ def read(topics=()):
         case[library] = min(nanoseconds, case.get(library, nanoseconds))
         time[library] = max(file.stat().st_mtime, time.get(library, 0))
     if not cases:
-        sys.exit(f"no results in {folder()}: run `cargo bench` first")
+        sys.exit(f"no results in {folder()}: run benches/report/run.sh first")
 
     known = sorted({topic for topic, _ in cases})
     if unknown := [topic for topic in topics if topic not in known]:

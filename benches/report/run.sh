@@ -10,7 +10,7 @@ rm -rf "$(python3 -c 'import sys; sys.path.append("benches/report"); import resu
 for run in $(seq "${1:-5}"); do
   for bench in generate codec; do
     echo "run $run: $bench" >&2
-    RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo bench --bench "$bench" -- --save-baseline "run-$run" \
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo bench --manifest-path benches/Cargo.toml --locked --bench "$bench" -- --save-baseline "run-$run" \
       --warm-up-time 0.2 --measurement-time 0.5 --sample-size 20 >/dev/null
   done
 done

@@ -57,7 +57,7 @@ class Reading(Report):
         ]:
             for script in ("table.py", "plot.py"):
                 said = self.refusal(script, **variables)
-                self.assertEqual(said, f"no results in {folder}: run `cargo bench` first")
+                self.assertEqual(said, f"no results in {folder}: run benches/report/run.sh first")
 
     def test_a_result_of_another_shape_is_named(self):
         for spoilt, said in [
@@ -138,7 +138,7 @@ class Plot(Report):
         self.measured_all(plot.FIGURES[0])
         said = self.refusal("plot.py")
         self.assertIn(f"codec.svg: no results in {self.folder}/criterion of imid in encode/stack, encode/string,", said)
-        self.assertIn('run `RUSTFLAGS="--cfg imid_levels" cargo bench --bench codec`', said)
+        self.assertIn('run `RUSTFLAGS="--cfg imid_levels" cargo bench --manifest-path benches/Cargo.toml --bench codec`', said)
 
     def test_without_matplotlib_the_script_that_installs_it_is_named(self):
         (self.folder / "matplotlib.py").write_text("raise ImportError('matplotlib is not here')")

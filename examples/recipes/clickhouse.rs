@@ -7,7 +7,7 @@ use std::error::Error;
 
 use clickhouse::test::{Mock, handlers};
 use clickhouse::{Client, Row};
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 use serde::{Deserialize, Serialize};
 
 const CREATE: &str =
@@ -59,7 +59,7 @@ async fn minute(client: &Client, of: MessageId) -> Result<Vec<ChatMessage>, Box<
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let ids = Generator::new();
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let mut messages = Vec::new();
     for body in ["hello", "is anybody here?", "yes"] {
         let id = ids.generate(room)?;

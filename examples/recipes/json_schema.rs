@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::OpenApi;
@@ -13,7 +13,7 @@ use utoipa::OpenApi;
 #[derive(Serialize, Deserialize, schemars::JsonSchema, utoipa::ToSchema)]
 struct ChatMessage {
     id: MessageId,
-    room: Session,
+    room: SessionTag,
     reply_to: Option<MessageId>,
     body: String,
 }
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     utoipa["$ref"] = "#/components/schemas/ChatMessage".into();
     println!("{}", utoipa["components"]["schemas"]["MessageId"]);
 
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let message = ChatMessage { id: imid::generate(room)?, room, reply_to: None, body: "hello".to_owned() };
     let message = serde_json::to_value(message)?;
     let mut number = message.clone();

@@ -2,7 +2,7 @@
 //!
 //! Records with the same key go to the same partition, so the messages of a room keep their order. A broker can deliver
 //! a record twice. Within a session the IDs ascend, so a consumer that remembers the last ID of each session can skip what
-//! it has handled. This needs one process that mints all IDs of a session, such as the one that `Session::shard` names.
+//! it has handled. This needs one process that mints all IDs of a session, such as the one that `SessionTag::shard` names.
 //!
 //! The records are encoded and decoded as a batch of Kafka's protocol. There is no broker in this program.
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use bytes::{Bytes, BytesMut};
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 use kafka_protocol::indexmap::IndexMap;
 use kafka_protocol::protocol::StrBytes;
 use kafka_protocol::records::{
@@ -49,7 +49,7 @@ fn id_of(record: &Record) -> Result<MessageId, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ids = Generator::new();
-    let (room, other_room) = (Session::new(SessionType::GROUP, "room-42"), Session::new(SessionType::GROUP, "room-43"));
+    let (room, other_room) = (SessionTag::new(SessionType::GROUP, "room-42"), SessionTag::new(SessionType::GROUP, "room-43"));
     let mut records = Vec::new();
     for (session, body) in [(room, "hello"), (other_room, "good morning"), (room, "is anybody here?"), (room, "yes")] {
         records.push(record(ids.generate(session)?, body, records.len().try_into()?)?);
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The consumer gets the batch twice, as after a lost acknowledgement.
     let batch = batch.freeze();
-    let mut last: HashMap<Session, MessageId> = HashMap::new();
+    let mut last: HashMap<SessionTag, MessageId> = HashMap::new();
     let mut handled = Vec::new();
     for mut delivery in [batch.clone(), batch] {
         for record in RecordBatchDecoder::decode(&mut delivery)?.records {

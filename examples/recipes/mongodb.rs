@@ -7,7 +7,7 @@ use std::error::Error;
 
 use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, doc};
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, PartialEq, Debug)]
@@ -27,7 +27,7 @@ fn binary(id: MessageId) -> Bson {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ids = Generator::new();
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let session = i32::try_from(room.to_u32())?;
     let question = ids.generate(room)?;
     let id = ids.generate(room)?;

@@ -13,7 +13,7 @@
 
 use std::error::Error;
 
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 use prost::Message;
 
 /// What `prost-build` makes of the file above.
@@ -29,7 +29,7 @@ struct ChatMessage {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ids = Generator::new();
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let (question, answer) = (ids.generate(room)?, ids.generate(room)?);
 
     let message = ChatMessage {

@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, StringLen, ValueType, ValueTypeErr};
@@ -106,7 +106,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // The rows are not inserted in the order of time.
     let ids = Generator::new();
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     let [first, second, third] = [ids.generate(room)?, ids.generate(room)?, ids.generate(room)?];
     for (id, body) in [(third, "yes"), (first, "hello"), (second, "is anybody here?")] {
         let row = message::ActiveModel {

@@ -47,7 +47,7 @@ pub use text::DialectText;
 use crate::codec::alphabet::{Alphabet, RADIX};
 use crate::codec::form::{self, Form};
 use crate::error::{Expected, ParseError};
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 use error::DialectKind;
 use names::Names;
 
@@ -226,7 +226,7 @@ impl<'a> Dialect<'a> {
     /// # Errors
     /// The layout of the dialect is not the standard one, so the dialect is read only; the hash is not known, such as
     /// JuggleIM's without the feature `juggleim`.
-    pub fn session(&self, session_type: SessionType, name: &str) -> Result<Session, DialectError> {
+    pub fn session(&self, session_type: SessionType, name: &str) -> Result<SessionTag, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly {
             expected: Layout::STANDARD.widths(),
             found: self.layout.widths(),
@@ -235,7 +235,7 @@ impl<'a> Dialect<'a> {
             return Err(read_only);
         }
         let hash = self.hash_of(name).ok_or(DialectError::new(DialectKind::NoHash))?;
-        SessionHash::from_u32(hash).map(|hash| Session::from_parts(session_type, hash)).map_err(|_| read_only)
+        SessionHash::from_u32(hash).map(|hash| SessionTag::from_parts(session_type, hash)).map_err(|_| read_only)
     }
 
     /// Returns this dialect's name of a session type, or `None` if the code has no name.

@@ -26,7 +26,7 @@ pub(crate) enum Field {
     Spin,
     SessionType,
     SessionHash,
-    Session,
+    SessionTag,
     Id,
 }
 
@@ -53,7 +53,7 @@ impl Field {
             Self::Spin => "a spin",
             Self::SessionType => "a session type",
             Self::SessionHash => "a session hash",
-            Self::Session => "a session",
+            Self::SessionTag => "a session",
             Self::Id => "an ID",
         }
     }
@@ -64,7 +64,7 @@ impl Field {
             Self::Spin => SPIN_MAX as u128,
             Self::SessionType => TYPE_MAX as u128,
             Self::SessionHash => HASH_MAX as u128,
-            Self::Session => SESSION_MAX as u128,
+            Self::SessionTag => SESSION_MAX as u128,
             Self::Id => ID_MAX,
         }
     }

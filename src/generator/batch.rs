@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use crate::id::MessageId;
-use crate::session::Session;
+use crate::session::SessionTag;
 use crate::stamp::Shape;
 
 /// A run of consecutive IDs of one session: what [`Generator::batch`](super::Generator::batch) returns.
@@ -16,13 +16,13 @@ pub struct Batch {
     next: u64,
     end: u64,
     shape: Shape,
-    session: Session,
+    session: SessionTag,
 }
 
 impl Batch {
     /// Returns the run of compact stamps from `first` on.
     #[inline]
-    pub(super) const fn new(first: u64, run: u64, shape: Shape, session: Session) -> Self {
+    pub(super) const fn new(first: u64, run: u64, shape: Shape, session: SessionTag) -> Self {
         Self { next: first, end: first + run, shape, session }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{GenerateError, Generator};
 use crate::id::MessageId;
-use crate::session::Session;
+use crate::session::SessionTag;
 
 /// Mints an ID from the generator of the whole process: one stripe, the system clock, the default settings.
 ///
@@ -10,9 +10,9 @@ use crate::session::Session;
 /// If you need more, make a `static` of your own with a striped [`Generator`].
 ///
 /// ```
-/// use imid::{Session, SessionType};
+/// use imid::{SessionTag, SessionType};
 ///
-/// let id = imid::generate(Session::new(SessionType::GROUP, "room-42"))?;
+/// let id = imid::generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
 /// println!("{id}");
 /// # Ok::<(), imid::generator::GenerateError>(())
 /// ```
@@ -20,7 +20,7 @@ use crate::session::Session;
 /// # Errors
 /// As for [`Generator::generate`].
 #[inline(always)]
-pub fn generate(session: Session) -> Result<MessageId, GenerateError> {
+pub fn generate(session: SessionTag) -> Result<MessageId, GenerateError> {
     static IDS: Generator = Generator::new();
     IDS.generate(session)
 }

@@ -14,13 +14,13 @@ use crate::layout::SPIN_BITS;
 /// ```
 /// use core::time::Duration;
 /// use imid::clock::ManualClock;
-/// use imid::{Generator, Session};
+/// use imid::{Generator, SessionTag};
 ///
 /// let clock = ManualClock::new(1_763_665_800_000);
 /// let ids = Generator::builder().clock(&clock).build()?;
-/// ids.generate(Session::default())?;
+/// ids.generate(SessionTag::default())?;
 /// clock.set(1_763_665_800_000 - 3_600_007);
-/// let error = ids.generate(Session::default()).unwrap_err();
+/// let error = ids.generate(SessionTag::default()).unwrap_err();
 /// assert!(error.is_rollback());
 /// assert_eq!(error.retry_after(), Some(Duration::from_millis(7)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())

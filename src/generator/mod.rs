@@ -28,7 +28,7 @@ use crate::clock::{Clock, SystemClock};
 #[doc(hidden)]
 pub use crate::fork::{become_a_child, forget_the_process};
 use crate::id::MessageId;
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionTag, SessionHash, SessionType};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
@@ -55,7 +55,7 @@ use crate::wait::retry_within;
 ///
 /// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
 /// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
-/// ([`Session::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
+/// ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
 /// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a
 /// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It
@@ -64,11 +64,11 @@ use crate::wait::retry_within;
 /// s. A clock that repeats a step forward and back leads by two steps at most.
 ///
 /// ```
-/// use imid::{Generator, Session, SessionType};
+/// use imid::{Generator, SessionTag, SessionType};
 ///
 /// static IDS: Generator = Generator::new();
 ///
-/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// let first = IDS.generate(room)?;
 /// let second = IDS.generate(room)?;
 /// assert!(first < second && second.is_in(room));
@@ -151,7 +151,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// The clock is read once more before a refusal. [`retry_after`](GenerateError::retry_after) says how long to wait.
     #[expect(clippy::inline_always, reason = "a call returns 32 bytes through memory, which costs 5 ns")]
     #[inline(always)]
-    pub fn generate(&self, session: Session) -> Result<MessageId, GenerateError> {
+    pub fn generate(&self, session: SessionTag) -> Result<MessageId, GenerateError> {
         let compact = self.core.take(session.session_hash().to_u32(), 1, &self.clock)?;
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
@@ -164,17 +164,17 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// # Errors
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     #[cfg(feature = "std")]
-    pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, GenerateError> {
+    pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, GenerateError> {
         retry_within(timeout, || self.generate(session), GenerateError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
     ///
     /// ```
-    /// use imid::{Generator, Session, SessionType};
+    /// use imid::{Generator, SessionTag, SessionType};
     ///
     /// let ids = Generator::new();
-    /// let room = Session::new(SessionType::GROUP, "room-42");
+    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
     /// let batch: Vec<_> = ids.batch(room, 100)?.collect();
     /// assert_eq!(batch.len(), 100);
     /// assert!(batch.is_sorted());
@@ -185,7 +185,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run longer than
     /// [`longest_run`](Self::longest_run) is an error, too.
     #[inline]
-    pub fn batch(&self, session: Session, n: usize) -> Result<Batch, GenerateError> {
+    pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, GenerateError> {
         let (run, shape) = (n as u64, self.core.policy().shape);
         if run == 0 {
             return Ok(Batch::new(0, 0, shape, session));
@@ -202,7 +202,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// # Errors
     /// As for [`batch`](Self::batch). The slice then has its old contents.
     #[inline]
-    pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), GenerateError> {
+    pub fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), GenerateError> {
         self.batch(session, ids.len())?.write(ids);
         Ok(())
     }
@@ -248,7 +248,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the
     /// last stamp, with all bits of the session set. `None` if no ID was issued.
     pub fn close(&self) -> Option<MessageId> {
-        let all_bits = Session::from_parts(SessionType::MAX, SessionHash::MAX);
+        let all_bits = SessionTag::from_parts(SessionType::MAX, SessionHash::MAX);
         self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
     }
 

@@ -4,7 +4,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 
 use crate::id::{MessageId, Parts};
 use crate::layout::{BYTES, HASH_MAX, SESSION_MAX, TYPE_MAX};
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// Any 80 bits.
 impl<'a> Arbitrary<'a> for MessageId {
@@ -47,7 +47,7 @@ macro_rules! masked {
 
 masked! {
     /// Any 26 bits.
-    Session, u32, from_u32, SESSION_MAX;
+    SessionTag, u32, from_u32, SESSION_MAX;
     /// Any of the 16 codes.
     SessionType, u8, from_u8, TYPE_MAX;
     /// Any 22 bits.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::error::LengthError;
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::{AsText, AsUuid};
 use crate::uuid_view::UUID_BYTES;
 
@@ -95,7 +95,7 @@ column! {
 
 column! {
     /// The 26 bits.
-    Session in Integer as i32, |session| session.to_i32(), |integer| Self::from_signed(integer)?
+    SessionTag in Integer as i32, |session| session.to_i32(), |integer| Self::from_signed(integer)?
 }
 
 column! {
@@ -119,4 +119,4 @@ macro_rules! queryable {
     )*};
 }
 
-queryable!(MessageId AsText AsUuid Session SessionType);
+queryable!(MessageId AsText AsUuid SessionTag SessionType);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 
 /// An integer in a store is not a session, or not the code of a session type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -13,7 +13,7 @@ pub(crate) struct IntegerError {
     found: i64,
 }
 
-impl Session {
+impl SessionTag {
     /// Returns the 26 bits as a signed integer.
     pub(crate) fn to_i32(self) -> i32 {
         self.to_u32().cast_signed()
@@ -47,11 +47,11 @@ mod tests {
 
     #[test]
     fn sessions_are_26_bits() {
-        for session in [Session::MIN, Session::MAX] {
-            assert_eq!(Session::from_signed(session.to_i32()), Ok(session));
+        for session in [SessionTag::MIN, SessionTag::MAX] {
+            assert_eq!(SessionTag::from_signed(session.to_i32()), Ok(session));
         }
         for integer in [-1, 67_108_864, i64::MIN, i64::MAX, 1 << 32] {
-            let error = Session::from_signed(integer).unwrap_err();
+            let error = SessionTag::from_signed(integer).unwrap_err();
             assert_eq!(error.to_string(), format!("expected a session of 0 to 67108863, found {integer}"));
         }
     }

@@ -7,7 +7,7 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::error::LengthError;
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::{AsText, AsUuid};
 use crate::uuid_view::UUID_BYTES;
 
@@ -73,7 +73,7 @@ impl FromSql<'_> for AsUuid {
 }
 
 /// The 26 bits, in a column of type `integer`.
-impl ToSql for Session {
+impl ToSql for SessionTag {
     accepts!(INT4);
     to_sql_checked!();
 
@@ -83,7 +83,7 @@ impl ToSql for Session {
 }
 
 /// The 26 bits, in a column of type `integer`.
-impl FromSql<'_> for Session {
+impl FromSql<'_> for SessionTag {
     accepts!(INT4);
 
     fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Failure> {

@@ -5,7 +5,7 @@ use std::error::Error;
 use redis::{FromRedisValue, NumericBehavior, ParsingError, RedisWrite, ToRedisArgs, ToSingleRedisArg, Value};
 
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::AsText;
 
 /// What a reply should be, for errors.
@@ -64,7 +64,7 @@ macro_rules! number {
 
 number! {
     /// The 26 bits, as a number.
-    Session, "a session", to_i32
+    SessionTag, "a session", to_i32
 }
 
 number! {
@@ -74,7 +74,7 @@ number! {
 
 impl ToSingleRedisArg for MessageId {}
 impl ToSingleRedisArg for AsText {}
-impl ToSingleRedisArg for Session {}
+impl ToSingleRedisArg for SessionTag {}
 impl ToSingleRedisArg for SessionType {}
 
 /// Returns the bytes of a reply. `Vec<u8>` would also read a list of numbers.

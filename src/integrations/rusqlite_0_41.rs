@@ -4,7 +4,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 
 use crate::error::LengthError;
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::{AsText, AsUuid};
 use crate::uuid_view::UUID_BYTES;
 
@@ -53,14 +53,14 @@ impl FromSql for AsUuid {
 }
 
 /// The 26 bits, as an `INTEGER`.
-impl ToSql for Session {
+impl ToSql for SessionTag {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.to_i32().into())
     }
 }
 
 /// The 26 bits, as an `INTEGER`.
-impl FromSql for Session {
+impl FromSql for SessionTag {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         Self::from_signed(value.as_i64()?).map_err(FromSqlError::other)
     }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::json::{TEXT_PATTERN, session_type_names};
 use crate::id::MessageId;
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// A string of 19 characters.
 impl JsonSchema for MessageId {
@@ -69,13 +69,13 @@ impl JsonSchema for SessionHash {
 }
 
 /// An object with the members `type` and `hash`.
-impl JsonSchema for Session {
+impl JsonSchema for SessionTag {
     fn schema_name() -> Cow<'static, str> {
-        "Session".into()
+        "SessionTag".into()
     }
 
     fn schema_id() -> Cow<'static, str> {
-        "imid::Session".into()
+        "imid::SessionTag".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -8,7 +8,7 @@ use scylla_cql_core::serialize::writers::WrittenCellProof;
 use scylla_cql_core::serialize::{CellWriter, SerializationError};
 
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::{AsText, AsUuid};
 
 /// Implements the traits for a value. It is written as `$written` and read as `$read`.
@@ -65,7 +65,7 @@ column! {
 
 column! {
     /// The 26 bits, in a column of type `int`.
-    Session as i32, i32, |session| session.to_i32(), |integer| Session::from_signed(integer)
+    SessionTag as i32, i32, |session| session.to_i32(), |integer| SessionTag::from_signed(integer)
 }
 
 column! {

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use crate::codec::{HexText, IdText};
 use crate::dialect::DialectText;
 use crate::id::MessageId;
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 use crate::snowflake::Snowflake;
 
 /// Writes the 19-character text. In binary formats, writes the 10 bytes.
@@ -176,9 +176,9 @@ const NAMES: &[&str] = &["type", "hash"];
 
 /// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
 // A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdVisitor::visit_bytes`.
-impl Serialize for Session {
+impl Serialize for SessionTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Session", NAMES.len())?;
+        let mut fields = serializer.serialize_struct("SessionTag", NAMES.len())?;
         fields.serialize_field(NAMES[0], &self.session_type())?;
         fields.serialize_field(NAMES[1], &self.session_hash())?;
         fields.end()
@@ -186,28 +186,28 @@ impl Serialize for Session {
 }
 
 /// Reads a struct with the members `type` and `hash`, or a sequence of the two. Other members are errors.
-impl<'de> Deserialize<'de> for Session {
+impl<'de> Deserialize<'de> for SessionTag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_struct("Session", NAMES, TypeAndHash)
+        deserializer.deserialize_struct("SessionTag", NAMES, TypeAndHash)
     }
 }
 
 struct TypeAndHash;
 
 impl<'de> Visitor<'de> for TypeAndHash {
-    type Value = Session;
+    type Value = SessionTag;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a session with its type and its hash")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Session, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<SessionTag, A::Error> {
         let session_type = values.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let hash = values.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-        Ok(Session::from_parts(session_type, hash))
+        Ok(SessionTag::from_parts(session_type, hash))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Session, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<SessionTag, A::Error> {
         let (mut session_type, mut hash) = (None, None);
         while let Some(name) = members.next_key::<Name>()? {
             let is_new = match name {
@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for TypeAndHash {
             }
         }
         match (session_type, hash) {
-            (Some(session_type), Some(hash)) => Ok(Session::from_parts(session_type, hash)),
+            (Some(session_type), Some(hash)) => Ok(SessionTag::from_parts(session_type, hash)),
             (None, _) => Err(A::Error::missing_field(NAMES[0])),
             (_, None) => Err(A::Error::missing_field(NAMES[1])),
         }

@@ -11,7 +11,7 @@ use sqlx_core::types::Type;
 use sqlx_core::value::ValueRef;
 
 use crate::id::MessageId;
-use crate::session::{Session, SessionType};
+use crate::session::{SessionTag, SessionType};
 use crate::store::AsText;
 
 /// Implements the traits for a value. sqlx stores it as `$form`.
@@ -72,7 +72,7 @@ column! {
 
 column! {
     /// The 26 bits, in a column of integers.
-    Session as i32, |session| session.to_i32(), |integer| Session::from_signed(integer)?
+    SessionTag as i32, |session| session.to_i32(), |integer| SessionTag::from_signed(integer)?
 }
 
 column! {
@@ -99,7 +99,7 @@ mod arrays {
     use sqlx_postgres::{PgHasArrayType, PgTypeInfo};
 
     use crate::id::MessageId;
-    use crate::session::{Session, SessionType};
+    use crate::session::{SessionTag, SessionType};
     use crate::store::AsText;
 
     macro_rules! array {
@@ -119,7 +119,7 @@ mod arrays {
     array! {
         MessageId as Vec<u8>;
         AsText as String;
-        Session as i32;
+        SessionTag as i32;
         SessionType as i16;
     }
 

@@ -6,7 +6,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::json::{TEXT_PATTERN, session_type_names};
 use crate::id::MessageId;
-use crate::session::{Session, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// A string of 19 characters.
 impl PartialSchema for MessageId {
@@ -51,7 +51,7 @@ impl PartialSchema for SessionHash {
 impl ToSchema for SessionHash {}
 
 /// An object with the members `type` and `hash`.
-impl PartialSchema for Session {
+impl PartialSchema for SessionTag {
     fn schema() -> RefOr<Schema> {
         let schema = ObjectBuilder::new()
             .schema_type(Type::Object)
@@ -65,7 +65,7 @@ impl PartialSchema for Session {
     }
 }
 
-impl ToSchema for Session {
+impl ToSchema for SessionTag {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         schemas.push((<SessionType as ToSchema>::name().into(), SessionType::schema()));
         schemas.push((<SessionHash as ToSchema>::name().into(), SessionHash::schema()));

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock, TickClock};
 use imid::generator::Lane;
-use imid::{Generator, MessageId, Session, SessionType, Start};
+use imid::{Generator, MessageId, SessionTag, SessionType, Start};
 
 use super::{T, host, ms, room};
 
 const HOUR: u64 = 3_600_000;
 
 /// All that can be minted now, one by one or by runs; what ends it must be the ceiling.
-fn drain<C: Clock, const STRIPES: usize>(ids: &Generator<C, STRIPES>, session: Session) -> Vec<MessageId> {
+fn drain<C: Clock, const STRIPES: usize>(ids: &Generator<C, STRIPES>, session: SessionTag) -> Vec<MessageId> {
     let mut minted = Vec::new();
     for run in [1_000, 64, 1] {
         loop {
@@ -129,7 +129,7 @@ fn race<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, from
         for thread in 0..3 {
             let (granted, done) = (&granted, &done);
             scope.spawn(move || {
-                let session = Session::new(SessionType::GROUP, &format!("room-{thread}"));
+                let session = SessionTag::new(SessionType::GROUP, &format!("room-{thread}"));
                 let mut last = MessageId::MIN;
                 while !done.load(Ordering::Relaxed) {
                     let run = if thread == 2 { 200 } else { 1 };
@@ -159,7 +159,7 @@ fn race<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, from
         done.store(true, Ordering::Relaxed);
     });
     for thread in 0..3 {
-        let session = Session::new(SessionType::GROUP, &format!("room-{thread}"));
+        let session = SessionTag::new(SessionType::GROUP, &format!("room-{thread}"));
         let ceiling = granted.load(Ordering::SeqCst);
         while let Ok(mut batch) = ids.batch(session, 1_000) {
             assert!(batch.next_back().unwrap().timestamp_ms() < ceiling);

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::Lane;
-use imid::{Generator, MessageId, Session, SessionType, Start};
+use imid::{Generator, MessageId, SessionTag, SessionType, Start};
 
 use super::{T, host, ms, room};
 
 /// Every call that mints is refused, now and later, whatever the clock does and whatever is raised.
 fn assert_closed<const STRIPES: usize>(ids: &Generator<&ManualClock, STRIPES>) {
     for step in 0..5 {
-        for session in [room(), Session::default()] {
+        for session in [room(), SessionTag::default()] {
             let error = ids.generate(session).unwrap_err();
             assert!(error.is_closed() && error.retry_after().is_none(), "{error}, step {step}");
             assert!(!error.is_ceiling() && !error.is_overload() && !error.is_exhausted());
@@ -56,7 +56,7 @@ fn close_returns_the_exact_end() {
     for bits in [0, 3, 12] {
         let lane = Lane { index: (1 << bits) - 1, bits };
         let ids = host(1).lane(lane).stripes::<8>().clock(&clock).build().unwrap();
-        let rooms = (0..50).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}")));
+        let rooms = (0..50).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}")));
         let last = rooms.map(|room| ids.generate(room).unwrap()).max().unwrap();
         let end = ids.close().unwrap();
         assert_eq!(end.to_u128() >> 26, last.to_u128() >> 26, "{bits} bits");
@@ -92,7 +92,7 @@ fn what_was_minted_while_it_closed_is_at_or_before_the_end() {
                 .map(|thread| {
                     let (ids, start) = (&ids, &start);
                     scope.spawn(move || {
-                        let session = Session::new(SessionType::GROUP, &format!("room-{}", thread / 2));
+                        let session = SessionTag::new(SessionType::GROUP, &format!("room-{}", thread / 2));
                         let mut minted = Vec::new();
                         start.wait();
                         loop {

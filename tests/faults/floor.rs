@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use imid::clock::ManualClock;
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 use super::{
     FEW, LEAD, MANY_HOSTS, SKEW, SPREAD, T, ahead, assert_few_are_granted, assert_spread, host, hosts, ms, room,
@@ -12,8 +12,8 @@ use super::{
 
 const HOUR: u64 = 3_600_000;
 
-fn rooms() -> Vec<Session> {
-    (0..300).map(|room| Session::new(SessionType::GROUP, &format!("room-{room}"))).collect()
+fn rooms() -> Vec<SessionTag> {
+    (0..300).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}"))).collect()
 }
 
 /// The last owner's clock was ahead by more than `observe` believes, and its last ID is the store's word.

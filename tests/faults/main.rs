@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use imid::clock::{ManualClock, SystemClock};
 use imid::generator::Builder;
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
@@ -43,12 +43,12 @@ const FEW: u64 = 16;
 /// Hosts that see one event.
 const MANY_HOSTS: u64 = 160;
 
-fn room() -> Session {
-    Session::new(SessionType::GROUP, "room-42")
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
 }
 
-fn other_room() -> Session {
-    Session::new(SessionType::GROUP, "room-43")
+fn other_room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-43")
 }
 
 const fn ms(n: u64) -> Duration {

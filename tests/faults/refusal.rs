@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use imid::clock::ManualClock;
-use imid::{Generator, Session, SessionType};
+use imid::{Generator, SessionTag, SessionType};
 use nix::libc;
 
 use super::{T, host, ms};
@@ -45,10 +45,10 @@ impl Pages<'_> {
 }
 
 /// A session whose stripe lies on a page of stripes alone, and that page.
-fn a_stripe_in_the_middle(pages: &Pages<'_>) -> (Session, usize) {
+fn a_stripe_in_the_middle(pages: &Pages<'_>) -> (SessionTag, usize) {
     let last = size_of::<Pages<'_>>() / PAGE - 1;
     for room in 0..10_000 {
-        let session = Session::new(SessionType::GROUP, &format!("room-{room}"));
+        let session = SessionTag::new(SessionType::GROUP, &format!("room-{room}"));
         pages.0.generate(session).unwrap();
         let before = pages.bytes();
         pages.0.generate(session).unwrap();

@@ -4,21 +4,21 @@ use core::time::Duration;
 use std::collections::HashSet;
 
 use imid::clock::{Clock, ManualClock};
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 pub(super) const T: u64 = 1_763_665_800_000;
 
-pub(super) fn room(name: &str) -> Session {
-    Session::new(SessionType::GROUP, name)
+pub(super) fn room(name: &str) -> SessionTag {
+    SessionTag::new(SessionType::GROUP, name)
 }
 
 /// The room that all processes write to.
-pub(super) fn hot() -> Session {
+pub(super) fn hot() -> SessionTag {
     room("hot")
 }
 
 /// This many IDs, waiting where the limits say so.
-pub(super) fn mint<C: Clock>(ids: &Generator<C>, session: Session, count: usize) -> Vec<MessageId> {
+pub(super) fn mint<C: Clock>(ids: &Generator<C>, session: SessionTag, count: usize) -> Vec<MessageId> {
     (0..count).map(|_| ids.generate_within(session, Duration::from_secs(10)).unwrap()).collect()
 }
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use imid::{MessageId, Parts, Session, SessionHash, SessionType};
+use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
 
 #[test]
 fn values_are_in_range_whatever_the_data_is() {
     let mut data = Unstructured::new(&[0xff; 64]);
     assert_eq!(MessageId::arbitrary(&mut data), Ok(MessageId::MAX));
     assert_eq!(Parts::arbitrary(&mut data), Ok(MessageId::MAX.parts()));
-    assert_eq!(Session::arbitrary(&mut data), Ok(Session::MAX));
+    assert_eq!(SessionTag::arbitrary(&mut data), Ok(SessionTag::MAX));
     assert_eq!(SessionHash::arbitrary(&mut data), Ok(SessionHash::MAX));
     assert_eq!(SessionType::arbitrary(&mut data), Ok(SessionType::MAX));
 }
@@ -33,5 +33,5 @@ fn a_value_takes_the_data_that_it_says() {
         taken
     }
     assert_eq!([taken::<MessageId>(), taken::<Parts>()], [10, 10]);
-    assert_eq!([taken::<Session>(), taken::<SessionHash>(), taken::<SessionType>()], [4, 4, 1]);
+    assert_eq!([taken::<SessionTag>(), taken::<SessionHash>(), taken::<SessionType>()], [4, 4, 1]);
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use bytes::BytesMut;
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use postgres_types::{FromSql, IsNull, ToSql, Type};
 
 use super::{BYTES, ID, UUID};
@@ -79,10 +79,10 @@ fn an_id_as_a_uuid_is_16_bytes() {
 #[test]
 fn a_session_is_an_integer() {
     assert_eq!(written(&ID.session(), &Type::INT4), 16_549_227_i32.to_be_bytes());
-    assert_eq!(written(&Session::MAX, &Type::INT4), 67_108_863_i32.to_be_bytes());
+    assert_eq!(written(&SessionTag::MAX, &Type::INT4), 67_108_863_i32.to_be_bytes());
     is_for(&ID.session(), &[Type::INT4]);
     for integer in [-1, 67_108_864] {
-        let message = refused::<Session>(&Type::INT4, &i32::to_be_bytes(integer));
+        let message = refused::<SessionTag>(&Type::INT4, &i32::to_be_bytes(integer));
         assert_eq!(message, format!("expected a session of 0 to 67108863, found {integer}"));
     }
 }

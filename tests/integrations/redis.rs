@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use imid::store::AsText;
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use redis::{FromRedisValue, NumericBehavior, ToRedisArgs, ToSingleRedisArg, Value};
 
 use super::{BYTES, ID};
@@ -29,7 +29,7 @@ fn each_value_is_one_argument() {
     assert_eq!(written(&AsText(ID)), b"EUNC-Q8QJ-22GH-T3DD");
     assert_eq!(written(&ID.session()), b"16549227");
     assert_eq!(written(&SessionType::GROUP), b"3");
-    assert!(matches!(Session::MAX.describe_numeric_behavior(), NumericBehavior::NumberIsInteger));
+    assert!(matches!(SessionTag::MAX.describe_numeric_behavior(), NumericBehavior::NumberIsInteger));
     assert!(matches!(ID.describe_numeric_behavior(), NumericBehavior::NonNumeric));
 }
 
@@ -50,7 +50,7 @@ fn an_id_in_an_attribute_or_a_simple_string_is_read() {
     let data = Box::new(bulk(&BYTES));
     assert_eq!(MessageId::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID);
     let data = Box::new(Value::Int(16_549_227));
-    assert_eq!(Session::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID.session());
+    assert_eq!(SessionTag::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID.session());
     assert_eq!(SessionType::from_redis_value(Value::SimpleString("3".to_owned())).unwrap(), SessionType::GROUP);
     let text = Value::SimpleString("EUNC-Q8QJ-22GH-T3DD".to_owned());
     assert_eq!(AsText::from_redis_value(text).unwrap(), AsText(ID));
@@ -66,13 +66,13 @@ fn other_replies_are_errors_that_say_why() {
     let map = Value::Map(vec![(bulk(&BYTES), Value::Nil)]);
     assert!(refused::<AsText>(map).ends_with("expected a message ID, found a map of length 1"));
     assert!(refused::<AsText>(bulk(b"EUNC")).ends_with("expected '-', found the end at 4"));
-    assert!(refused::<Session>(bulk(b"67108864")).ends_with("expected a session of 0 to 67108863, found 67108864"));
+    assert!(refused::<SessionTag>(bulk(b"67108864")).ends_with("expected a session of 0 to 67108863, found 67108864"));
     assert!(refused::<SessionType>(Value::Int(-1)).ends_with("expected a session type of 0 to 15, found -1"));
     assert!(refused::<SessionType>(Value::Nil).ends_with("expected a session type, found nil"));
-    assert!(refused::<Session>(Value::Double(1.5)).ends_with("expected a session, found double(1.5)"));
+    assert!(refused::<SessionTag>(Value::Double(1.5)).ends_with("expected a session, found double(1.5)"));
     for text in [&b""[..], b"7.0", b" 7", b"7 ", b"\xff", b"9223372036854775808"] {
         let length = text.len();
         let message = format!("expected a session as an integer of 64 bits, found {length} bytes that are not one");
-        assert!(refused::<Session>(bulk(text)).ends_with(&message));
+        assert!(refused::<SessionTag>(bulk(text)).ends_with(&message));
     }
 }

@@ -1,7 +1,7 @@
 //! rusqlite: values in a database in memory.
 
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ToSql};
 
@@ -58,13 +58,13 @@ fn other_values_are_errors_that_say_why() {
     assert!(message::<MessageId>("'EUNC-Q8QJ-22GH-T3DD'").starts_with(&wrong_type("Text")));
     assert!(message::<MessageId>("7").starts_with(&wrong_type("Integer")));
     assert!(message::<AsText>("x'66a8ab1ad0001cfc856b'").starts_with(&wrong_type("Blob")));
-    assert!(message::<Session>("'7'").starts_with(&wrong_type("Text")));
+    assert!(message::<SessionTag>("'7'").starts_with(&wrong_type("Text")));
 
     assert!(message::<MessageId>("x'66a8'").ends_with("expected 10 bytes, found 2"));
     assert!(message::<AsText>("'EUNC'").ends_with("expected '-', found the end at 4"));
     assert!(message::<AsUuid>("zeroblob(16)").ends_with("expected a UUID of version 7, found version 0"));
     assert!(message::<AsUuid>("zeroblob(15)").ends_with("expected 16 bytes, found 15"));
-    assert!(message::<Session>("67108864").ends_with("expected a session of 0 to 67108863, found 67108864"));
+    assert!(message::<SessionTag>("67108864").ends_with("expected a session of 0 to 67108863, found 67108864"));
     assert!(message::<SessionType>("-1").ends_with("expected a session type of 0 to 15, found -1"));
 }
 

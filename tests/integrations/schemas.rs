@@ -1,6 +1,6 @@
 //! schemars and utoipa: the schemas describe the JSON that feature `serde` writes.
 
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{MessageId, SessionHash, SessionTag, SessionType};
 use serde_json::{Value, json};
 
 use super::ID;
@@ -28,7 +28,6 @@ fn check(id: &Value, session_type: &Value, hash: &Value, session: &Value, refere
     assert_eq!(session["properties"]["hash"], reference("SessionHash"));
 }
 
-#[cfg(feature = "serde")]
 #[test]
 fn the_json_of_values_is_what_the_schemas_say() {
     let id = serde_json::to_value(ID).unwrap();
@@ -37,17 +36,16 @@ fn the_json_of_values_is_what_the_schemas_say() {
         let session_type = SessionType::from_u8(code).unwrap();
         assert_eq!(serde_json::to_value(session_type).unwrap(), type_names()[usize::from(code)]);
     }
-    let session = serde_json::to_value(Session::MAX).unwrap();
+    let session = serde_json::to_value(SessionTag::MAX).unwrap();
     assert_eq!(session, json!({"type": "15", "hash": SessionHash::MAX.to_u32()}));
     assert_eq!(MessageId::TEXT_LEN, 19);
 }
 
-#[cfg(feature = "schemars-1")]
 #[test]
 fn schemars_describes_the_json_of_each_value() {
     use schemars::schema_for;
 
-    let session = schema_for!(Session).to_value();
+    let session = schema_for!(SessionTag).to_value();
     let of = |schema: schemars::Schema| schema.to_value();
     check(
         &of(schema_for!(MessageId)),
@@ -60,7 +58,6 @@ fn schemars_describes_the_json_of_each_value() {
     assert_eq!(session["$defs"]["SessionHash"]["maximum"], json!(4_194_303));
 }
 
-#[cfg(feature = "utoipa-6")]
 #[test]
 fn utoipa_describes_the_json_of_each_value() {
     use utoipa::{PartialSchema, ToSchema};
@@ -72,11 +69,11 @@ fn utoipa_describes_the_json_of_each_value() {
         &of::<MessageId>(),
         &of::<SessionType>(),
         &of::<SessionHash>(),
-        &of::<Session>(),
+        &of::<SessionTag>(),
         |name| json!({"$ref": format!("#/components/schemas/{name}")}),
     );
     let mut parts = Vec::new();
-    <Session as ToSchema>::schemas(&mut parts);
+    <SessionTag as ToSchema>::schemas(&mut parts);
     let names: Vec<_> = parts.into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["SessionType", "SessionHash"]);
 }

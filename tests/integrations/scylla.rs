@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use bytes::Bytes;
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use scylla_cql_core::deserialize::FrameSlice;
 use scylla_cql_core::deserialize::value::DeserializeValue;
 use scylla_cql_core::frame::response::result::{CollectionType, ColumnType, NativeType};
@@ -104,7 +104,7 @@ fn other_cells_are_errors_that_say_why() {
         refused::<AsUuid>(NativeType::Uuid, Some(&[0; 16])).ends_with("expected a UUID of version 7, found version 0")
     );
     assert!(
-        refused::<Session>(NativeType::Int, Some(&[0xff; 4]))
+        refused::<SessionTag>(NativeType::Int, Some(&[0xff; 4]))
             .ends_with("expected a session of 0 to 67108863, found -1")
     );
     assert!(
@@ -112,5 +112,5 @@ fn other_cells_are_errors_that_say_why() {
             .ends_with("expected a session type of 0 to 15, found 16")
     );
     assert_eq!(read::<Option<MessageId>>(NativeType::Blob, None).unwrap(), None);
-    assert_eq!(read::<Session>(NativeType::Int, Some(&[0; 4])).unwrap(), Session::MIN);
+    assert_eq!(read::<SessionTag>(NativeType::Int, Some(&[0; 4])).unwrap(), SessionTag::MIN);
 }

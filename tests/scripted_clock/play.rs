@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::{Batch, GenerateError, Lane};
-use imid::{Generator, MessageId, Parts, Session, Start};
+use imid::{Generator, MessageId, Parts, SessionTag, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Starts, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
@@ -23,7 +23,7 @@ impl Starts for Shown {
         }
         let fresh = || {
             let settings = Settings { floor: None, ceiling: None, ..self.settings.clone() };
-            let id = build::<_, 1>(&settings, ManualClock::new(ms)).generate(Session::default()).unwrap();
+            let id = build::<_, 1>(&settings, ManualClock::new(ms)).generate(SessionTag::default()).unwrap();
             assert_eq!(id.timestamp_ms(), ms);
             u64::from(id.spin()) % self.settings.capacity()
         };
@@ -48,7 +48,7 @@ pub(super) struct Play<'a, const STRIPES: usize> {
     model: Model,
     starts: Shown,
     /// The last ID of each session, and of all.
-    last: HashMap<Session, MessageId>,
+    last: HashMap<SessionTag, MessageId>,
     last_of_all: Option<MessageId>,
     /// The greatest ID that was observed.
     observed: Option<MessageId>,
@@ -229,7 +229,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         }
     }
 
-    fn fill(&self, session: Session, length: usize) -> Result<(MessageId, MessageId), GenerateError> {
+    fn fill(&self, session: SessionTag, length: usize) -> Result<(MessageId, MessageId), GenerateError> {
         let mut ids = vec![MessageId::MIN; length];
         let filled = self.ids.fill(session, &mut ids);
         if filled.is_err() {
@@ -263,7 +263,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     /// What holds whatever the model says.
-    fn minted(&mut self, session: Session, from: MessageId, to: MessageId) {
+    fn minted(&mut self, session: SessionTag, from: MessageId, to: MessageId) {
         let now = self.reading().expect("nothing is minted without a time");
 
         assert!(from.is_in(session) && to.is_in(session));
@@ -337,7 +337,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn close(&mut self) {
         let end = self.ids.close();
         assert_eq!(end.map(|end| self.place(end)), self.model.close());
-        assert!(end.is_none_or(|end| end.session() == Session::from_u32((1 << 26) - 1).unwrap()));
+        assert!(end.is_none_or(|end| end.session() == SessionTag::from_u32((1 << 26) - 1).unwrap()));
         assert!(self.last.values().all(|last| *last <= end.unwrap()));
         assert_eq!(self.ids.close(), end, "the second time");
     }

@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use imid::clock::Clock;
 use imid::clock::ClockError;
-use imid::{Session, SessionHash, SessionType};
+use imid::{SessionHash, SessionTag, SessionType};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -73,9 +73,9 @@ pub(super) enum Step {
 }
 
 /// Sessions of different stripes, of one stripe, and of one hash.
-pub(super) fn sessions() -> [Session; 5] {
+pub(super) fn sessions() -> [SessionTag; 5] {
     [(3, 0), (3, 1), (4, 1), (1, 4_194_303), (15, 64)].map(|(code, hash)| {
-        Session::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
+        SessionTag::from_parts(SessionType::from_u8(code).unwrap(), SessionHash::from_u32(hash).unwrap())
     })
 }
 

@@ -11,7 +11,7 @@ use ferroid::id::SnowflakeTwitterId;
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH};
 use imid::clock::{Clock, TickClock};
 use imid::generator::Builder;
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 /// A generator at work.
 pub trait Generate {
@@ -97,7 +97,7 @@ fn infallible(mut mint: impl FnMut() -> u128 + 'static) -> Ids {
 /// Our generator, and the sessions of its next IDs.
 struct Ours<C, const N: usize> {
     ids: Generator<C, N>,
-    sessions: Box<dyn Iterator<Item = Session>>,
+    sessions: Box<dyn Iterator<Item = SessionTag>>,
 }
 
 /// Returns an ID whose time is this far ahead of the system clock.
@@ -125,15 +125,15 @@ impl<C: Clock, const N: usize> Generate for Ours<C, N> {
 }
 
 /// A group for each number.
-fn group(number: u32) -> Session {
-    Session::new(SessionType::GROUP, &number.to_string())
+fn group(number: u32) -> SessionTag {
+    SessionTag::new(SessionType::GROUP, &number.to_string())
 }
 
 /// Ours on one host, or on one of many.
 fn ours<C, const N: usize>(
     builder: Builder<C, N>,
     host: Host,
-    mut sessions: impl Iterator<Item = Session> + 'static,
+    mut sessions: impl Iterator<Item = SessionTag> + 'static,
 ) -> Ids
 where
     C: Clock + 'static,
@@ -144,7 +144,7 @@ where
     };
     let ids = builder.build().expect("no lane");
     let (room, own) = (group(0), group(1_000 + u32::from(host.index)));
-    let sessions: Box<dyn Iterator<Item = Session>> = match host.room_every {
+    let sessions: Box<dyn Iterator<Item = SessionTag>> = match host.room_every {
         Some(every) => {
             // Random, because with every hundredth ID the spins of two hosts would always or never be equal.
             let mut state = u64::from(host.index);
@@ -158,7 +158,7 @@ where
     Box::new(Ours { ids, sessions })
 }
 
-fn one_group() -> impl Iterator<Item = Session> {
+fn one_group() -> impl Iterator<Item = SessionTag> {
     std::iter::repeat(group(0))
 }
 

@@ -8,7 +8,7 @@ use core::fmt::Write;
 use core::panic::PanicInfo;
 
 use imid::clock::ManualClock;
-use imid::{Generator, MessageId, Session, SessionType};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 // The C library calls `main` and has `abort`. A program with std links it by itself.
 #[link(name = "c")]
@@ -28,14 +28,14 @@ extern "C" fn rust_eh_personality() {}
 
 #[unsafe(no_mangle)]
 extern "C" fn main() -> c_int {
-    let room = Session::new(SessionType::GROUP, "room-42");
+    let room = SessionTag::new(SessionType::GROUP, "room-42");
     match mint_and_read(room) {
         Some((first, second)) if first < second && first.is_in(room) => 0,
         _ => 1,
     }
 }
 
-fn mint_and_read(room: Session) -> Option<(MessageId, MessageId)> {
+fn mint_and_read(room: SessionTag) -> Option<(MessageId, MessageId)> {
     let ids = Generator::builder().clock(ManualClock::new(1_763_665_800_000)).seed(7).build().ok()?;
     let first = ids.generate(room).ok()?;
     let second = MessageId::parse(&ids.generate(room).ok()?.to_text()).ok()?;

@@ -1,7 +1,7 @@
 //! The arguments that name a session.
 
 use imid::dialect::Dialect;
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 
 use crate::report::{Stop, quote};
 
@@ -32,7 +32,7 @@ impl SessionArgs {
     }
 
     /// Returns the session, with the type names and the hash of this dialect.
-    pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<Session, Stop> {
+    pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<SessionTag, Stop> {
         let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
         let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
         let session_type = pair_type(session_type, self.name.peer.is_some())?;
@@ -70,10 +70,10 @@ impl SessionName {
     }
 
     /// Returns the private conversation, if both users were given.
-    fn pair(&self, dialect: &'static Dialect<'static>) -> Result<Option<Session>, Stop> {
+    fn pair(&self, dialect: &'static Dialect<'static>) -> Result<Option<SessionTag>, Stop> {
         match (&self.session, &self.peer) {
             (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
-                Ok(Some(Session::pair(name, peer)))
+                Ok(Some(SessionTag::pair(name, peer)))
             }
             (_, Some(_)) => Err(Stop::Usage(
                 "--peer works only with the standard dialect: for RongCloud, --session is the addressed user; \

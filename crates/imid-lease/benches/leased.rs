@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock, TickClock};
 use imid::generator::Lane;
-use imid::{Generator, Session};
+use imid::{Generator, SessionTag};
 use imid_lease::register::MemoryRegister;
 use imid_lease::{LeasedGenerator, Options};
 
@@ -45,7 +45,7 @@ where
     let options = Options::new().lane_bits(bits).clock(clock.clone()).max_lead(lead).horizon(Duration::from_secs(100));
     let options = options.stripes::<STRIPES>();
     let leased = LeasedGenerator::open(MemoryRegister::new(), options).expect("a lane");
-    let session = black_box(Session::from_u32(7).expect("26 bits"));
+    let session = black_box(SessionTag::from_u32(7).expect("26 bits"));
     let (mut plain_times, mut leased_times) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         plain_times.push(time(|| plain.generate(black_box(session)).expect("an ID")));

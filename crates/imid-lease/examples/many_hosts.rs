@@ -1,12 +1,12 @@
 //! A generator for each of many processes, which lease their lanes from PostgreSQL.
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::register::PostgresRegister;
 use imid_lease::{LeasedGenerator, Options};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
     let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?;
-    println!("{}", ids.generate(Session::new(SessionType::GROUP, "room-42"))?);
+    println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::wait::retry_within;
-use imid::{MessageId, Parts, Session};
+use imid::{MessageId, Parts, SessionTag};
 
 use crate::chain::Chain;
 use crate::clock::{BelievedClock, monotonic_ms};
@@ -37,12 +37,12 @@ use crate::status::{Phase, Status};
 /// | the register is restored from a backup | it is noticed at the next renewal. The process mints nothing any more |
 ///
 /// ```
-/// use imid::{Session, SessionType};
+/// use imid::{SessionTag, SessionType};
 /// use imid_lease::register::MemoryRegister;
 /// use imid_lease::{LeasedGenerator, Options};
 ///
 /// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
-/// let room = Session::new(SessionType::GROUP, "room-42");
+/// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// assert!(ids.generate(room)? < ids.generate(room)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -77,14 +77,14 @@ impl LeasedGenerator {
     /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
     ///
     /// ```
-    /// use imid::{Session, SessionType};
+    /// use imid::{SessionTag, SessionType};
     /// use imid_lease::LeasedGenerator;
     ///
     /// # let folder = std::env::temp_dir().join(format!("imid-lease-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("ids");
     /// let ids = LeasedGenerator::open_file(&path)?;
-    /// let id = ids.generate(Session::new(SessionType::GROUP, "room-42"))?;
+    /// let id = ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
     /// # drop(ids);
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,7 +134,7 @@ where
     /// The lease has run out and cannot be renewed now, or for good ([`LeaseError`]); or as for
     /// [`imid::Generator::generate`].
     #[inline]
-    pub fn generate(&self, session: Session) -> Result<MessageId, LeaseError> {
+    pub fn generate(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
         if let Some(granted) = self.running()
             && let Ok(id) = granted.generator.generate(session)
         {
@@ -148,7 +148,7 @@ where
     ///
     /// # Errors
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
-    pub fn generate_within(&self, session: Session, timeout: Duration) -> Result<MessageId, LeaseError> {
+    pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         retry_within(timeout, || self.generate(session), LeaseError::retry_after)
     }
 
@@ -158,7 +158,7 @@ where
     /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run that is longer than
     /// [`max_lead`](Options::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
     #[inline]
-    pub fn batch(&self, session: Session, n: usize) -> Result<Batch, LeaseError> {
+    pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, LeaseError> {
         if let Some(granted) = self.running()
             && let Ok(batch) = granted.generator.batch(session, n)
         {
@@ -172,7 +172,7 @@ where
     /// # Errors
     /// As for [`batch`](Self::batch). The slice then has its old contents.
     #[inline]
-    pub fn fill(&self, session: Session, ids: &mut [MessageId]) -> Result<(), LeaseError> {
+    pub fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), LeaseError> {
         if let Some(granted) = self.running()
             && granted.generator.fill(session, ids).is_ok()
         {
@@ -339,7 +339,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
 /// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
-    MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: Session::default() }).ok()
+    MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
 }
 
 /// The part of a generator that the keeper drives.

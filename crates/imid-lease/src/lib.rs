@@ -8,14 +8,14 @@
 //! One process on one host needs a file and no service:
 //!
 //! ```
-//! use imid::{Session, SessionType};
+//! use imid::{SessionTag, SessionType};
 //! use imid_lease::LeasedGenerator;
 //!
 //! # let folder = std::env::temp_dir().join(format!("imid-lease-page-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder)?;
 //! # let path = folder.join("ids");
 //! let ids = LeasedGenerator::open_file(path)?;
-//! let id = ids.generate(Session::new(SessionType::GROUP, "room-42"))?;
+//! let id = ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
 //! # drop(ids);
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

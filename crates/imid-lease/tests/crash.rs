@@ -22,7 +22,7 @@ mod linux {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
-    use imid::{Session, SessionType};
+    use imid::{SessionTag, SessionType};
     use imid_lease::register::FileRegister;
     use imid_lease::{LeasedGenerator, Register};
     use libtest_mimic::{Arguments, Trial};
@@ -79,7 +79,7 @@ mod linux {
 
     fn mint(path: &Path) {
         let ids = LeasedGenerator::open_file(path).expect("the file is whole");
-        let room = Session::new(SessionType::GROUP, "room-42");
+        let room = SessionTag::new(SessionType::GROUP, "room-42");
         let mint = || ids.generate_within(room, Duration::from_secs(5)).expect("there is room").to_u128();
         for _ in 0..3 {
             print_values(&[mint(), mint(), mint()]);

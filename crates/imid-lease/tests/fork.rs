@@ -18,7 +18,7 @@ mod unix {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use imid::{MessageId, Session, SessionType};
+    use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister};
     use imid_lease::{LeasedGenerator, Options, Phase};
     use libtest_mimic::{Arguments, Trial};
@@ -52,8 +52,8 @@ mod unix {
         libtest_mimic::run(&arguments, trials).exit();
     }
 
-    fn room() -> Session {
-        Session::new(SessionType::GROUP, "room-42")
+    fn room() -> SessionTag {
+        SessionTag::new(SessionType::GROUP, "room-42")
     }
 
     /// Runs `work` in a child, and asserts that it returns true.

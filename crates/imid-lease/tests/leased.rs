@@ -5,15 +5,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
-use imid::{Parts, Session, SessionType};
+use imid::{Parts, SessionTag, SessionType};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
 use imid_lease::{LeaseError, LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
 
 const MS: Duration = Duration::from_millis(1);
 
-fn room() -> Session {
-    Session::new(SessionType::GROUP, "room-42")
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
 }
 
 /// A horizon of 1 s, so that tests are short.
@@ -45,7 +45,7 @@ fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
             }
         });
         let mint = |thread: u32| {
-            let session = Session::from_u32(thread).unwrap();
+            let session = SessionTag::from_u32(thread).unwrap();
             let mut minted = Vec::new();
             while Instant::now() < deadline {
                 if let Ok(id) = ids.generate_within(session, 500 * MS) {

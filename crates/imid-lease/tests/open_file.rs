@@ -3,11 +3,11 @@
 mod folder;
 
 use folder::Folder;
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::{LeasedGenerator, Phase};
 
-fn room() -> Session {
-    Session::new(SessionType::GROUP, "room-42")
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
 }
 
 #[test]

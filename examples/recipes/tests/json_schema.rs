@@ -1,6 +1,6 @@
 //! The schemas of schemars and utoipa accept what serde writes, and refuse what serde refuses.
 
-use imid::{MessageId, Session, SessionHash, SessionType};
+use imid::{MessageId, SessionTag, SessionHash, SessionType};
 use jsonschema::Validator;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use utoipa::OpenApi;
 #[derive(Serialize, Deserialize, schemars::JsonSchema, utoipa::ToSchema)]
 struct ChatMessage {
     id: MessageId,
-    room: Session,
+    room: SessionTag,
     reply_to: Option<MessageId>,
 }
 
@@ -46,7 +46,7 @@ fn the_schemas_accept_what_serde_writes() {
             assert!(ChatMessage::deserialize(&message).is_ok_and(|read| (read.id, read.reply_to) == (id, reply_to)));
         }
         for (code, id) in (0..16).flat_map(|code| [(code, MessageId::MIN), (code, MessageId::MAX)]) {
-            let room = Session::from_parts(SessionType::from_u8(code).expect("a code"), id.session_hash());
+            let room = SessionTag::from_parts(SessionType::from_u8(code).expect("a code"), id.session_hash());
             let message = serde_json::to_value(ChatMessage { id, room, reply_to: Some(id) }).expect("JSON");
             assert!(validator.is_valid(&message), "{message}");
         }

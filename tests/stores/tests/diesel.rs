@@ -5,7 +5,7 @@ use std::error::Error;
 use diesel::prelude::*;
 use diesel::sql_query;
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_store_tests::{EXAMPLE, assert_same, ids, sorted, url};
 
 mod postgres {
@@ -28,7 +28,7 @@ mod postgres {
         bytes: MessageId,
         letters: AsText,
         view: AsUuid,
-        session: Session,
+        session: SessionTag,
         kind: SessionType,
         reply_to: Option<MessageId>,
     }
@@ -101,7 +101,7 @@ mod postgres {
         assert_eq!(read!(bytes as MessageId), "expected 10 bytes, found 2");
         assert!(read!(letters as AsText).contains("expected a digit 2-9 or A-Z without I and O, found 'e' at 0"));
         assert!(read!(view as AsUuid).contains("expected a UUID of version 7, found version 4"));
-        assert!(read!(session as Session).contains("expected a session of 0 to 67108863, found -1"));
+        assert!(read!(session as SessionTag).contains("expected a session of 0 to 67108863, found -1"));
         assert!(read!(kind as SessionType).contains("expected a session type of 0 to 15, found 16"));
     }
 }
@@ -121,7 +121,7 @@ mod sqlite {
     }
 
     #[derive(Queryable, PartialEq, Debug)]
-    struct Stored(MessageId, AsText, AsUuid, Session, SessionType, Option<MessageId>);
+    struct Stored(MessageId, AsText, AsUuid, SessionTag, SessionType, Option<MessageId>);
 
     #[test]
     fn ids_come_back_in_order_from_each_form() {
@@ -183,7 +183,7 @@ mod sqlite {
         assert_eq!(read!(ids::bytes, AsUuid), "expected 16 bytes, found 2");
         assert_eq!(read!(ids::view, AsUuid), "expected a UUID of version 7, found version 0");
         assert_eq!(read!(ids::letters, AsText), "expected a digit 2-9 or A-Z without I and O, found 'e' at 0");
-        assert_eq!(read!(ids::session, Session), "expected a session of 0 to 67108863, found -1");
+        assert_eq!(read!(ids::session, SessionTag), "expected a session of 0 to 67108863, found -1");
         assert_eq!(read!(ids::kind, SessionType), "expected a session type of 0 to 15, found 16");
         let null = read!(ids::reply_to.assume_not_null(), MessageId);
         assert!(null.to_lowercase().contains("null"), "{null}");
@@ -224,7 +224,7 @@ mod mysql {
         bytes: MessageId,
         letters: AsText,
         view: AsUuid,
-        session: Session,
+        session: SessionTag,
         kind: SessionType,
         reply_to: Option<MessageId>,
     }

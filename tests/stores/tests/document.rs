@@ -49,11 +49,11 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
     assert_eq!(both[3..].iter().map(|(_, body)| body).collect::<Vec<_>>(), BODIES);
     let ids: Vec<_> = both.iter().map(|(id, _)| *id).collect();
     assert_eq!(ids, sorted(&ids));
-    let room = imid::Session::new(imid::SessionType::GROUP, "room-42");
+    let room = imid::SessionTag::new(imid::SessionType::GROUP, "room-42");
     assert!(ids.iter().all(|id| id.is_in(room)));
 
     let db = PgPool::connect(&url).await.expect("the server answers");
-    let other_room = imid::generate(imid::Session::new(imid::SessionType::GROUP, "room-43")).expect("an ID");
+    let other_room = imid::generate(imid::SessionTag::new(imid::SessionType::GROUP, "room-43")).expect("an ID");
     let insert = sqlx::query("INSERT INTO messages (id, session, body) VALUES ($1, $2, 'not here')");
     insert.bind(other_room).bind(other_room.session()).execute(&db).await.expect("a row");
     let mut page = page::call(&db, ids[4]).await.expect("rows");

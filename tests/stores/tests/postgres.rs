@@ -1,7 +1,7 @@
 //! postgres and its types: parameters, arrays and binary COPY.
 
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_store_tests::{EXAMPLE, assert_same, ids, sorted, url};
 use postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutIter};
 use postgres::fallible_iterator::FallibleIterator;
@@ -42,7 +42,7 @@ fn a_binary_copy_writes_and_reads_each_form() {
         while let Some(row) = rows.next().expect("a row") {
             let id: MessageId = row.get(0);
             assert_eq!((row.get::<AsText>(1).0, row.get::<AsUuid>(2).0), (id, id));
-            assert_eq!((row.get::<Session>(3), row.get::<SessionType>(4)), (id.session(), id.session_type()));
+            assert_eq!((row.get::<SessionTag>(3), row.get::<SessionType>(4)), (id.session(), id.session_type()));
             found.push(id);
         }
         assert_same(&found, &sorted, form);
@@ -83,7 +83,7 @@ fn other_values_are_errors_that_say_why() {
     assert!(refused::<MessageId>(&row, 2).contains("`text`"), "{}", refused::<MessageId>(&row, 2));
     assert!(refused::<AsText>(&row, 2).contains("expected a digit 2-9 or A-Z without I and O, found 'e' at 0"));
     assert!(refused::<AsUuid>(&row, 3).contains("expected a UUID of version 7, found version 4"));
-    assert!(refused::<Session>(&row, 4).contains("expected a session of 0 to 67108863, found -1"));
+    assert!(refused::<SessionTag>(&row, 4).contains("expected a session of 0 to 67108863, found -1"));
     assert!(refused::<SessionType>(&row, 5).contains("expected a session type of 0 to 15, found 16"));
     let error = client.query_one("SELECT $1::text", &[&EXAMPLE]).expect_err("an ID is not a text");
     let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();

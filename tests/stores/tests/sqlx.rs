@@ -1,7 +1,7 @@
 //! sqlx: the same implementation with PostgreSQL, MySQL or MariaDB, and SQLite.
 
 use imid::store::{AsText, AsUuid};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_store_tests::{EXAMPLE, assert_same, ids, skip, sorted, url};
 use sqlx::{Connection, QueryBuilder, Row};
 use uuid::fmt::Hyphenated;
@@ -14,7 +14,7 @@ struct Stored {
     letters: MessageId,
     #[sqlx(try_from = "AsUuid")]
     view: MessageId,
-    session: Session,
+    session: SessionTag,
     kind: SessionType,
     reply_to: Option<MessageId>,
 }
@@ -132,7 +132,7 @@ macro_rules! database {
                 assert_eq!(refused!(MessageId, "absent"), null);
                 // SQLite has no type for such a column, so the value could be of any type.
                 let unchecked = [
-                    row.try_get_unchecked::<Session, _>("absent").map(drop),
+                    row.try_get_unchecked::<SessionTag, _>("absent").map(drop),
                     row.try_get_unchecked::<SessionType, _>("absent").map(drop),
                     row.try_get_unchecked::<AsText, _>("absent").map(drop),
                     row.try_get_unchecked::<AsUuid, _>("absent").map(drop),
@@ -144,7 +144,7 @@ macro_rules! database {
                     refused!(AsText, "lower_case"),
                     sentence("lower_case", "expected a digit 2-9 or A-Z without I and O, found 'e' at 0")
                 );
-                let negative = row.try_get_unchecked::<Session, _>("negative").expect_err("a negative session");
+                let negative = row.try_get_unchecked::<SessionTag, _>("negative").expect_err("a negative session");
                 assert_eq!(
                     negative.to_string(),
                     sentence("negative", "expected a session of 0 to 67108863, found -1")
@@ -190,7 +190,7 @@ async fn postgresql_takes_arrays() {
     let ids = vec![EXAMPLE, MessageId::MIN, MessageId::MAX];
     let texts: Vec<AsText> = ids.iter().copied().map(AsText).collect();
     let views: Vec<AsUuid> = ids.iter().copied().map(AsUuid).collect();
-    let sessions: Vec<Session> = ids.iter().map(|id| id.session()).collect();
+    let sessions: Vec<SessionTag> = ids.iter().map(|id| id.session()).collect();
     let kinds: Vec<SessionType> = ids.iter().map(|id| id.session_type()).collect();
     let row =
         sqlx::query("SELECT $1::bytea[], $2::text[], $3::uuid[], $4::int[], $5::smallint[], $6 = ANY($1::bytea[])")
@@ -206,7 +206,7 @@ async fn postgresql_takes_arrays() {
     assert_eq!(row.get::<Vec<MessageId>, _>(0), ids);
     assert_eq!(row.get::<Vec<AsText>, _>(1), texts);
     assert_eq!(row.get::<Vec<AsUuid>, _>(2), views);
-    assert_eq!(row.get::<Vec<Session>, _>(3), sessions);
+    assert_eq!(row.get::<Vec<SessionTag>, _>(3), sessions);
     assert_eq!(row.get::<Vec<SessionType>, _>(4), kinds);
     assert!(row.get::<bool, _>(5));
 }

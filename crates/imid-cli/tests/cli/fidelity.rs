@@ -150,7 +150,7 @@ fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
             let id: MessageId = record[3].parse().unwrap();
             assert_eq!(id.to_hex().as_str(), &record[4]);
             assert_eq!(id.timestamp_ms().to_string(), record[1]);
-            assert!(id.is_in(imid::Session::new(imid::SessionType::default(), &record[0])));
+            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), &record[0])));
         }
     }
 }
@@ -190,7 +190,7 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     // A template of CSV fields.
     let out = imid("tag --in csv --session-template {room}:{at}", "room,at\na,1\n").ok();
     let id: MessageId = out.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
-    assert!(id.is_in(imid::Session::new(imid::SessionType::default(), "a:1")));
+    assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), "a:1")));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::LeasedGenerator;
 use serde_json::Value;
 
@@ -237,6 +237,6 @@ note     implausible time
     assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 111, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
-    let hash = Session::new(SessionType::default(), "1").session_hash().to_u32();
+    let hash = SessionTag::new(SessionType::default(), "1").session_hash().to_u32();
     assert!(narrow.contains(&format!("\ntype 0, hash {hash}\n           1  100.00 %\n")), "{narrow}");
 }

@@ -1,5 +1,5 @@
 use imid::snowflake::Layout;
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 
 use crate::{ids, imid, imid_args};
 
@@ -7,20 +7,20 @@ use crate::{ids, imid, imid_args};
 fn without_arguments_new_prints_one_id_of_type_0_and_the_empty_name() {
     let ids = ids(&imid("new", "").ok());
     assert_eq!(ids.len(), 1);
-    assert!(ids[0].is_in(Session::new(SessionType::default(), "")));
+    assert!(ids[0].is_in(SessionTag::new(SessionType::default(), "")));
 }
 
 #[test]
 fn a_type_is_a_code_or_a_name_in_any_case() {
     for text in ["3", "group", "GROUP", "Group"] {
         let ids = ids(&imid(&format!("new --session room-42 --type {text}"), "").ok());
-        assert!(ids[0].is_in(Session::new(SessionType::GROUP, "room-42")), "{text}");
+        assert!(ids[0].is_in(SessionTag::new(SessionType::GROUP, "room-42")), "{text}");
     }
 }
 
 #[test]
 fn a_peer_makes_a_private_pair_in_either_order() {
-    let pair = Session::pair("alice", "bob");
+    let pair = SessionTag::pair("alice", "bob");
     for args in ["--session alice --peer bob", "--session bob --peer alice --type private"] {
         assert!(ids(&imid(&format!("new {args}"), "").ok())[0].is_in(pair), "{args}");
     }

@@ -16,7 +16,7 @@ use arrow_array::{
 };
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 
 use crate::command;
 
@@ -186,7 +186,7 @@ fn check_and_stats_read_texts_and_bytes() {
         assert_eq!(counted["valid"], 500);
         assert_eq!(counted["ahead"]["ahead"], 0);
         assert_eq!(counted["busiest"][0]["ids"], 250);
-        let hash = Session::new(SessionType::GROUP, "hall").session_hash().to_u32();
+        let hash = SessionTag::new(SessionType::GROUP, "hall").session_hash().to_u32();
         assert!(counted["busiest"].as_array().unwrap().iter().any(|session| session["hash"] == hash));
     }
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use serde_json::Value;
 
 use crate::{imid, skip};
@@ -45,7 +45,7 @@ fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
 
         let message: Value = serde_json::from_str(line).unwrap();
         let id: MessageId = text.parse().unwrap();
-        assert!(id.is_in(Session::new(SessionType::GROUP, message["topic"].as_str().unwrap())));
+        assert!(id.is_in(SessionTag::new(SessionType::GROUP, message["topic"].as_str().unwrap())));
         let shift = id.timestamp_ms().checked_sub(message["time_ms"].as_u64().unwrap()).unwrap();
         (moved, largest) = (moved + u64::from(shift > 0), largest.max(shift));
         texts.push(text);

@@ -1,4 +1,4 @@
-use imid::{MessageId, Parts, Session, SessionType};
+use imid::{MessageId, Parts, SessionTag, SessionType};
 use serde_json::{Value, json};
 
 use crate::{imid, imid_args};
@@ -6,7 +6,7 @@ use crate::{imid, imid_args};
 const NOON: u64 = 1_763_640_000_000;
 
 fn id(ms: u64, session_type: SessionType, name: &str) -> String {
-    let session = Session::new(session_type, name);
+    let session = SessionTag::new(session_type, name);
     MessageId::try_from_parts(Parts { timestamp_ms: NOON + ms, spin: 7, session }).unwrap().to_string()
 }
 
@@ -28,7 +28,7 @@ fn sample() -> String {
 }
 
 fn hash(name: &str) -> u32 {
-    Session::new(SessionType::default(), name).session_hash().to_u32()
+    SessionTag::new(SessionType::default(), name).session_hash().to_u32()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 
 use crate::{Ran, ids, imid, imid_args};
 
@@ -30,7 +30,7 @@ fn the_sample_keeps_every_byte_and_each_id_reads_back() {
 
     let ids = tagged_ids(&run.out);
     assert!(ids.is_sorted_by(|a, b| a < b));
-    let group = |name| Session::new(SessionType::GROUP, name);
+    let group = |name| SessionTag::new(SessionType::GROUP, name);
     let expected = [
         (1_763_640_000_000, group("kitchen")),
         (1_763_640_000_000, group("kitchen")),
@@ -155,7 +155,7 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
 "#;
     let tagged = imid("tag --session-field to --peer-field from --type-field kind", lines).ok();
     let sessions: Vec<_> = tagged_ids(&tagged).into_iter().map(MessageId::session).collect();
-    let (pair, group) = (Session::pair("alice", "bob"), Session::new(SessionType::GROUP, "book club"));
+    let (pair, group) = (SessionTag::pair("alice", "bob"), SessionTag::new(SessionType::GROUP, "book club"));
     assert_eq!(sessions, [pair, pair, group, group]);
 
     let tagged = imid("tag --session-field to --peer-field from", lines.lines().next().unwrap()).ok();

@@ -16,7 +16,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -44,8 +44,8 @@ fn check(what: &str, found: Duration, bar: Duration) -> Result<(), Failure> {
     if found > bar { Err(format!("{what} took {found:.1?}, above the bar of {bar:.1?}").into()) } else { Ok(()) }
 }
 
-fn room() -> Session {
-    Session::new(SessionType::GROUP, "room-42")
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
 }
 
 /// Returns the name of the store of a URL.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use imid::clock::Clock;
 use imid::generator::Lane;
-use imid::{Generator, MessageId, Session};
+use imid::{Generator, MessageId, SessionTag};
 use imid_lease::register::{Register, open_url_with_time_limit};
 
 use crate::worker::{LANE_BITS, Minter, Refused, TIME_OUT, TestClock};
@@ -40,7 +40,7 @@ impl Rival {
 }
 
 impl Minter for Rival {
-    fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>> {
+    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>> {
         self.ids.generate(session).map_err(|error| Some(error.retry_after().unwrap_or(Duration::from_millis(100))))
     }
 }

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::{MessageId, Session, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_lease::register::open_url_with_time_limit;
 use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
@@ -61,11 +61,11 @@ impl Clock for TestClock {
 /// Something that mints until it cannot.
 pub(crate) trait Minter {
     /// Returns an ID, or how long to wait, or `None` if this minter has ended.
-    fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>>;
+    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>>;
 }
 
 impl Minter for LeasedGenerator<TestClock> {
-    fn mint(&self, session: Session) -> Result<MessageId, Option<Duration>> {
+    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>> {
         self.generate(session).map_err(|error| {
             if error.retry_after().is_none() && !error.is_forked() {
                 eprintln!("worker: {error}");
@@ -152,7 +152,7 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
     let mut output = Output::create(folder, name)?;
     let mut random = Random(u64::from(process::id()));
     // All workers mint for these sessions. In one lane, a second holder would soon repeat an ID.
-    let sessions = ["room-1", "room-2", "room-3", "room-4"].map(|room| Session::new(SessionType::GROUP, room));
+    let sessions = ["room-1", "room-2", "room-3", "room-4"].map(|room| SessionTag::new(SessionType::GROUP, room));
     while !commands.quits.load(Ordering::Relaxed) {
         if commands.forks.swap(false, Ordering::Relaxed) && can_fork {
             mint_in_child(minter, &sessions, folder)?;
@@ -175,7 +175,7 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
 }
 
 /// Forks a child that tries to mint what its parent may mint too. Whatever it mints is checked as all IDs are.
-fn mint_in_child(minter: &dyn Minter, sessions: &[Session], folder: &Path) -> io::Result<()> {
+fn mint_in_child(minter: &dyn Minter, sessions: &[SessionTag], folder: &Path) -> io::Result<()> {
     let mut output = Output::create(folder, "child")?;
     // SAFETY: the child mints, writes to a file that is open, and ends without running what belongs to the parent.
     #[expect(unsafe_code, reason = "fork")]

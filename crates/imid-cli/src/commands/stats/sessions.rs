@@ -13,7 +13,7 @@ const TABLE: usize = 1 << 16;
 /// What an ID belongs to: a session, or the node that made a Snowflake.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Owner {
-    Session { type_code: u8, hash: u32 },
+    SessionTag { type_code: u8, hash: u32 },
     Node(u32),
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Busiest {
 impl Owner {
     fn of(id: Id) -> Self {
         match id {
-            Id::Message { id, .. } => Self::Session { type_code: id.type_code(), hash: id.session_hash() },
+            Id::Message { id, .. } => Self::SessionTag { type_code: id.type_code(), hash: id.session_hash() },
             Id::Snowflake(id) => Self::Node(id.node()),
         }
     }
@@ -44,7 +44,7 @@ impl Owner {
     /// Returns the owner as a number: a node, or 1, the type and the hash.
     fn to_u64(self) -> u64 {
         match self {
-            Self::Session { type_code, hash } => 1 << 40 | u64::from(type_code) << 32 | u64::from(hash),
+            Self::SessionTag { type_code, hash } => 1 << 40 | u64::from(type_code) << 32 | u64::from(hash),
             Self::Node(node) => node.into(),
         }
     }
@@ -53,7 +53,7 @@ impl Owner {
         if number >> 40 == 0 {
             return Self::Node(number as u32);
         }
-        Self::Session { type_code: (number >> 32) as u8, hash: number as u32 }
+        Self::SessionTag { type_code: (number >> 32) as u8, hash: number as u32 }
     }
 }
 
@@ -65,7 +65,7 @@ impl Sessions {
 
     pub(super) fn add(&mut self, id: Id) {
         let owner = Owner::of(id);
-        if let Owner::Session { type_code, .. } = owner {
+        if let Owner::SessionTag { type_code, .. } = owner {
             *self.types.entry(type_code).or_default() += 1;
         }
         self.sketch.update(owner.to_u64());
@@ -90,12 +90,12 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use imid::dialect::Dialect;
-    use imid::{MessageId, Parts, Session, SessionType};
+    use imid::{MessageId, Parts, SessionTag, SessionType};
 
     use super::*;
 
     fn add(sessions: &mut Sessions, name: u64) -> Owner {
-        let session = Session::new(SessionType::GROUP, &name.to_string());
+        let session = SessionTag::new(SessionType::GROUP, &name.to_string());
         let id = MessageId::try_from_parts(Parts { timestamp_ms: 1, spin: 2, session }).unwrap();
         let id = Id::Message { dialect: &Dialect::STANDARD, id: id.into() };
         sessions.add(id);
@@ -107,8 +107,8 @@ mod tests {
         for owner in [
             Owner::Node(0),
             Owner::Node(u32::MAX),
-            Owner::Session { type_code: 0, hash: 0 },
-            Owner::Session { type_code: 255, hash: u32::MAX },
+            Owner::SessionTag { type_code: 0, hash: 0 },
+            Owner::SessionTag { type_code: 255, hash: u32::MAX },
         ] {
             assert_eq!(Owner::from_u64(owner.to_u64()), owner);
         }

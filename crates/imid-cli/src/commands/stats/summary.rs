@@ -134,7 +134,7 @@ impl Summary {
         }
         for (owner, count) in owners {
             let owner = match owner {
-                Owner::Session { type_code, hash } => {
+                Owner::SessionTag { type_code, hash } => {
                     format!("type {}, hash {hash}", named_type(self.dialect(), *type_code))
                 }
                 Owner::Node(node) => format!("node {node}"),
@@ -183,8 +183,8 @@ impl Summary {
                 .owners
                 .iter()
                 .map(|(owner, ids)| match *owner {
-                    Owner::Session { type_code, hash } => {
-                        OwnerObject::Session { r#type: type_code, type_name: type_name(type_code), hash, ids: *ids }
+                    Owner::SessionTag { type_code, hash } => {
+                        OwnerObject::SessionTag { r#type: type_code, type_name: type_name(type_code), hash, ids: *ids }
                     }
                     Owner::Node(node) => OwnerObject::Node { node, ids: *ids },
                 })
@@ -235,7 +235,7 @@ struct TypeObject {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum OwnerObject {
-    Session { r#type: u8, type_name: Option<&'static str>, hash: u32, ids: u64 },
+    SessionTag { r#type: u8, type_name: Option<&'static str>, hash: u32, ids: u64 },
     Node { node: u32, ids: u64 },
 }
 

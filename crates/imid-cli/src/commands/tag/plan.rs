@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use imid::{Session, SessionType};
+use imid::{SessionTag, SessionType};
 
 use super::template::{Part, Template};
 use crate::json_line::{self, not_unicode};
@@ -46,7 +46,7 @@ pub(super) enum Value<'a> {
 /// What an ID is made from.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
-    pub(super) session: Session,
+    pub(super) session: SessionTag,
     /// 0 if there is no time field.
     pub(super) unix_ms: u64,
 }
@@ -76,7 +76,7 @@ impl Plan {
         session.into_iter().chain(&self.peer_field).chain(&self.type_field).chain(&self.time_field)
     }
 
-    fn session(&self, message: &impl Message) -> Result<Session, String> {
+    fn session(&self, message: &impl Message) -> Result<SessionTag, String> {
         let session_type = match &self.type_field {
             Some(name) => field(message, name, |value| value.parse(session_type))?,
             None => self.default_type,
@@ -87,9 +87,9 @@ impl Plan {
         };
         Ok(match &self.peer_field {
             Some(peer) if session_type == SessionType::PRIVATE => {
-                Session::pair(&name, &field(message, peer, Value::session_name)?)
+                SessionTag::pair(&name, &field(message, peer, Value::session_name)?)
             }
-            _ => Session::new(session_type, &name),
+            _ => SessionTag::new(session_type, &name),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use imid::clock::{ManualClock, SystemClock};
 use imid::generator::Builder;
 use imid::generator::{BuildError, GenerateError};
-use imid::{Generator, MessageId, Session};
+use imid::{Generator, MessageId, SessionTag};
 
 /// Mints IDs with the times of messages, strictly increasing in the order of the messages.
 ///
@@ -58,7 +58,7 @@ impl Replay {
         // a lower spin are only there if the millisecond before it was full. So this reaches each spin.
         self.set_clock(last.timestamp_ms().saturating_sub(1));
         loop {
-            let passed = self.generator.generate(Session::default())?;
+            let passed = self.generator.generate(SessionTag::default())?;
             self.earliest = earliest_after(passed);
             if place(passed) >= place(last) {
                 return Ok(());
@@ -76,7 +76,7 @@ impl Replay {
     /// Mints the ID of the message of a line, with its time in unix milliseconds.
     ///
     /// The limit is checked before the generator sees the time, so a refused line changes nothing.
-    pub(crate) fn mint(&mut self, session: Session, unix_ms: u64, line: u64) -> Result<MessageId, String> {
+    pub(crate) fn mint(&mut self, session: SessionTag, unix_ms: u64, line: u64) -> Result<MessageId, String> {
         let shift = self.earliest.saturating_sub(unix_ms);
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
             let cause = match self.latest_line {
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn the_computed_shift_is_that_of_the_id() {
         let mut replay = replay(None, None);
-        let session = Session::default();
+        let session = SessionTag::default();
         // Times go forward and back, and one millisecond has more messages than fit.
         let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain(iter::repeat_n(90, 10_000)).chain([91, 92, 93, 1_000]);
         let (mut last, mut moved, mut largest) = (None, 0, 0);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_shift_past_the_limit_is_refused_and_changes_nothing() {
-        let session = Session::default();
+        let session = SessionTag::default();
         let (mut refusing, mut plain) = (replay(None, Some(10)), replay(None, None));
         for replay in [&mut refusing, &mut plain] {
             replay.mint(session, NOON, 1).unwrap();
@@ -160,9 +160,9 @@ mod tests {
     fn a_run_continues_after_the_previous_one() {
         let after = MessageId::last_at(NOON).unwrap();
         let mut replay = replay(Some(after), Some(1));
-        let error = replay.mint(Session::default(), NOON - 1, 1).unwrap_err();
+        let error = replay.mint(SessionTag::default(), NOON - 1, 1).unwrap_err();
         assert_eq!(error, "the ID would move forward by 2 ms, to the end of the previous run (limit 1 ms)");
-        let id = replay.mint(Session::default(), NOON, 2).unwrap();
+        let id = replay.mint(SessionTag::default(), NOON, 2).unwrap();
         assert!(id > after);
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
     }
@@ -174,7 +174,7 @@ mod tests {
             if let Some(last) = after {
                 replay.continue_after(last).unwrap();
             }
-            let ids: Vec<_> = times.iter().map(|ms| replay.mint(Session::default(), *ms, 1).unwrap()).collect();
+            let ids: Vec<_> = times.iter().map(|ms| replay.mint(SessionTag::default(), *ms, 1).unwrap()).collect();
             (ids, replay.shifts().count)
         };
         let (all, moved) = run(None, times);
@@ -227,7 +227,7 @@ mod tests {
         // Far back, then slowly forward again.
         for ms in [100_000, 0, 60_000, 99_999, 99_998, 100_000, 100_001, 3, 100_001] {
             latest = latest.max(NOON + ms);
-            assert_eq!(replay.mint(Session::default(), NOON + ms, 1).unwrap().timestamp_ms(), latest, "{ms}");
+            assert_eq!(replay.mint(SessionTag::default(), NOON + ms, 1).unwrap().timestamp_ms(), latest, "{ms}");
         }
         assert_eq!(replay.shifts().largest_ms, 100_000);
     }
@@ -236,8 +236,8 @@ mod tests {
     fn a_run_with_another_seed_continues_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
             let after =
-                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: Session::default() }).unwrap();
-            let id = replay(Some(after), None).mint(Session::default(), NOON, 1).unwrap();
+                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: SessionTag::default() }).unwrap();
+            let id = replay(Some(after), None).mint(SessionTag::default(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }
     }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn the_end_of_time_is_an_error_and_not_a_wrap() {
         let mut replay = replay(Some(MessageId::MAX), None);
-        let error = replay.mint(Session::default(), NOON, 1).unwrap_err();
+        let error = replay.mint(SessionTag::default(), NOON, 1).unwrap_err();
         assert_eq!(error, "too few IDs are left until the end of time (2109-05-15)");
     }
 }

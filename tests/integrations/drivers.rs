@@ -4,23 +4,14 @@
 use imid::MessageId;
 use imid::message_id;
 
-#[cfg(feature = "arbitrary-1")]
 mod arbitrary;
-#[cfg(feature = "postgres-types-0_2")]
 mod postgres_types;
-#[cfg(feature = "redis-1")]
 mod redis;
-#[cfg(feature = "rusqlite-0_41")]
 mod rusqlite;
-#[cfg(any(feature = "schemars-1", feature = "utoipa-6"))]
 mod schemas;
-#[cfg(feature = "scylla-1")]
 mod scylla;
 
 /// The example of FORMAT.md.
-#[allow(dead_code, reason = "without features there is no test")]
 const ID: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
-#[allow(dead_code, reason = "without features there is no test")]
 const BYTES: [u8; 10] = *b"\x66\xa8\xab\x1a\xd0\x00\x1c\xfc\x85\x6b";
-#[allow(dead_code, reason = "without features there is no test")]
 const UUID: [u8; 16] = *b"\x01\x9a\xa2\xac\x6b\x40\x70\x07\x8f\xc8\x56\xb0\0\0\0\0";
