@@ -30,3 +30,12 @@ for recipe in examples/recipes/*.rs; do
   "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --bin "$name" </dev/null
 done
 cargo test --manifest-path examples/recipes/Cargo.toml --locked
+
+# The commands of docs/MIGRATING.md about Parquet, with DuckDB from PyPI.
+echo "--- parquet"
+cargo build --quiet --package imid-cli
+if [ -x "$python" ] && "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: duckdb-cli pyarrow; then
+  "$python" crates/imid-cli/tests/parquet.py "$CARGO_TARGET_DIR/debug"
+else
+  echo "not checked: Parquet: duckdb-cli and pyarrow from PyPI cannot be installed here"
+fi

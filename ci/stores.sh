@@ -33,14 +33,19 @@ sql_postgres() {
     "${psql[@]}" -f install.sql -f test.sql -f generate.sql "$IMID_POSTGRES_URL"
     "${psql[@]}" -f rows.sql "$IMID_POSTGRES_URL" <"$folder/rows"
     python3 ../chat.py postgres "$folder/chat"
-    python3 ../generate.py "$IMID_ROWS" "$tool"
     # A dump is restored with an empty search_path.
     "${psql[@]}" -f dump.sql -c 'CREATE DATABASE imid_restored' "$IMID_POSTGRES_URL"
     pg_dump "$IMID_POSTGRES_URL" | "${psql[@]}" -o /dev/null "${IMID_POSTGRES_URL%/*}/imid_restored"
     "${psql[@]}" -f restored.sql "${IMID_POSTGRES_URL%/*}/imid_restored"
+    # uninstall.sql removes nothing while a table uses the functions, and says which.
+    if refused=$("${psql[@]}" -f uninstall.sql "$IMID_POSTGRES_URL" 2>&1) || [[ $refused != *"column session_tag of table imid_dumped"* ]]; then
+      echo "uninstall.sql: expected an error that names the columns of imid_dumped, found: $refused" >&2
+      exit 1
+    fi
+    echo "ok: uninstall.sql says what uses the functions"
     "${psql[@]}" -c 'DROP DATABASE imid_restored' -c 'DROP TABLE imid_dumped' -f uninstall.sql "$IMID_POSTGRES_URL"
   )
-  ran "$name: test.sql, rows.sql, chat.sql, imid_generate on PostgreSQL $("${psql[@]}" -A -t -c 'SHOW server_version' "$IMID_POSTGRES_URL")"
+  ran "$name: test.sql, rows.sql, chat.sql, a dump on PostgreSQL $("${psql[@]}" -A -t -c 'SHOW server_version' "$IMID_POSTGRES_URL")"
 }
 
 sql_mysql() {

@@ -139,7 +139,7 @@ def ids():
             "spin": value // 2**26 % 4096,
             "type": value // 2**22 % 16,
             "hash": value % 2**22,
-            "session": value % 2**26,
+            "session_tag": value % 2**26,
         }
         if value in values:
             row["name"] = values[value]
@@ -384,7 +384,7 @@ def integers_refused():
 
 
 def fields_refused():
-    for field, bits in {"timestamp": 42, "spin": 12, "type": 4, "hash": 22, "session": 26}.items():
+    for field, bits in {"timestamp": 42, "spin": 12, "type": 4, "hash": 22, "session_tag": 26}.items():
         for value in (-1, 2**bits, 2**32, 2**53 - 1):
             if not 0 <= value < 2**bits:
                 yield {"field": field, "value": value}
@@ -470,7 +470,7 @@ def pairs():
         for one, other in dict.fromkeys([(a, b), (b, a)]):
             ends = ends_of(one, other)
             hashed = xxhash.xxh3_64_intdigest(ends) % 2**22
-            row = {"a": one, "b": other, "bytes": ends.hex(), "hash": hashed, "session": 2**22 + hashed}
+            row = {"a": one, "b": other, "bytes": ends.hex(), "hash": hashed, "session_tag": 2**22 + hashed}
             yield row | ({"why": why} if why else {})
 
 
@@ -481,12 +481,12 @@ def shards():
     sessions += [5535570, 13587145, 19047872, 51515733]
     for session in sessions:
         for n in counts:
-            yield {"session": session, "n": n, "shard": shard_of(session, n)}
+            yield {"session_tag": session, "n": n, "shard": shard_of(session, n)}
 
 
 def shards_refused():
     for session, n in [(16549227, 0), (16549227, -1), (16549227, 2**32), (16549227, 2**32 + 1), (2**26, 100), (-1, 100)]:
-        yield {"session": session, "n": n}
+        yield {"session_tag": session, "n": n}
 
 
 def times():

@@ -31,19 +31,19 @@ PARTITION_DAYS = 30
 # How a database explains a query, what its answer must have, and what that means.
 PLANS = {
     "postgres": ("EXPLAIN (COSTS OFF) ", {
-        "page": r"Index Scan.*Index Cond: .*session = .*id < ",
+        "page": r"Index Scan.*Index Cond: .*session_tag = .*id < ",
         # One partition, and the bounds in its index.
         "minute": r"\A(Sort|Index|Bitmap)(?!.*Append).*Index Cond: \(\(id >= .*id <= "}, "uses the index"),
-    "mysql": ("EXPLAIN ", {"page": r"\brange \S*session session 15\b", "minute": r"\brange PRIMARY PRIMARY 10\b"}, "uses the index"),
+    "mysql": ("EXPLAIN ", {"page": r"\brange \S*by_session_tag by_session_tag 17\b", "minute": r"\brange PRIMARY PRIMARY 12\b"}, "uses the index"),
     "sqlite": ("EXPLAIN QUERY PLAN ", {
-        "page": r"SEARCH messages USING INDEX messages_by_session \(imid_session=\? AND id<\?\)",
+        "page": r"SEARCH messages USING INDEX messages_by_session_tag \(imid_session_tag=\? AND id<\?\)",
         "minute": r"SEARCH messages USING PRIMARY KEY \(id>\? AND id<\?\)"}, "uses the index"),
     # DuckDB has no range scans of an index. A scan of the table has the least and the greatest ID of each row group (zone map),
     # and skips a row group if a constant bound says so.
     "duckdb": ("EXPLAIN ", {"page": r"Top N.*Seq Scan.*Filters:.*id < '", "minute": r"Seq Scan.*Filters:.*id >= '.*id <= '"},
                "is a scan with constant bounds for the zone maps"),
     "clickhouse": ("EXPLAIN indexes = 1 ", {
-        "page": r"PrimaryKey\W+Keys:\W+session\W+id\W", "minute": r"Min-?Max\W+Keys:\W+id\W"}, "uses the index"),
+        "page": r"PrimaryKey\W+Keys:\W+session_tag\W+id\W", "minute": r"Min-?Max\W+Keys:\W+id\W"}, "uses the index"),
 }
 
 
@@ -60,7 +60,7 @@ def quoted(value):
 
 def filled(sql, **values):
     """Puts values in place of :name."""
-    return re.sub(r"(?<!:):([a-z]+)\b", lambda match: quoted(values[match[1]]), sql)
+    return re.sub(r"(?<!:):([a-z_]+)\b", lambda match: quoted(values[match[1]]), sql)
 
 
 def sections(path):
@@ -167,11 +167,11 @@ def main():
     assert messages == sorted(messages), "the IDs ascend in the order of the file"
     rooms = Counter(room for _, _, room, _, _ in messages)
     room = rooms.most_common(1)[0][0]
-    session = next(id for id, _, name, _, _ in messages if name == room) % 2**26
+    session_tag = next(id for id, _, name, _, _ in messages if name == room) % 2**26
     minute = Counter((id >> 38) // 60_000 for id, *_ in messages).most_common(1)[0][0] * 60_000
     print(f"{database}: {len(messages)} messages of {len(rooms)} rooms")
 
-    # The packs of the servers are installed. SQLite's adds columns to the table.
+    # The packs of the servers are installed. SQLite's adds to the table.
     install = [] if database in ("postgres", "mysql") else [sql for sql, _ in statements(f"{FOLDER}/{database}/install.sql")]
     run(*sql["drop"], *(sql["schema"] + install if database == "sqlite" else install + sql["schema"]), *sql["installed"])
     if sql["load"]:
@@ -188,7 +188,7 @@ def main():
 
     of_room = [[text, str(seq)] for _, text, name, seq, _ in reversed(messages) if name == room]
     pages, before = [], "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
-    while page := run(filled(sql["page"][0], session=session, room=room, before=before, beforehex=f"{integer(before):020x}", limit=PAGE)):
+    while page := run(filled(sql["page"][0], session_tag=session_tag, room=room, before=before, beforehex=f"{integer(before):020x}", limit=PAGE)):
         assert len(page) <= PAGE
         pages += page
         if len(pages) > len(of_room):
@@ -201,10 +201,13 @@ def main():
     times = {"first": minute, "last": minute + 59_999}
     check("all messages of the minute with the most", run(filled(sql["minute"][0], **times)), of_minute)
 
-    for id, text, name, seq, length in random.Random(5).sample(messages, 3):
-        check(f"the message {text}", run(filled(sql["one"][0], id=text, hex=f"{id:020x}")), [[name, str(seq), str(length)]])
+    check("what a follower reads again", run(filled(sql["again"][0], **{"from": minute})),
+          [[text, name] for id, text, name, _, _ in messages if id >= first])
 
-    for name, values in {"page": {"session": session, "room": room, "before": of_room[9][0], "limit": PAGE,
+    for id, text, name, seq, length in random.Random(5).sample(messages, 3):
+        check(f"the message {text}", run(filled(sql["one"][0], id=text)), [[name, str(seq), str(length)]])
+
+    for name, values in {"page": {"session_tag": session_tag, "room": room, "before": of_room[9][0], "limit": PAGE,
                                   "beforehex": f"{integer(of_room[9][0]):020x}"}, "minute": times}.items():
         explain, patterns, meaning = PLANS[database]
         pattern = patterns[name]

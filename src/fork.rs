@@ -1,11 +1,13 @@
 //! Noticing that this process is a forked child.
 //!
 //! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each
-//! process has a **mark**. In a new child it is 0 until the child asks for one.
+//! process has a mark. In a new child it is 0 until the child asks for one. [`Process`] keeps the mark of the process that
+//! made it, for libraries that own something which a child must not use: a lease, a connection, a lock.
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
-//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. Where the kernel or a sandbox does
-//! not know this advice, an at-fork handler stores the 0, and then only a fork that runs such handlers is noticed.
+//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. On other Unix systems, and where the
+//! kernel or a sandbox does not know this advice, an at-fork handler stores the 0, and then only a fork that runs such
+//! handlers is noticed. Where there are no forks, as on Windows and WebAssembly, all processes have one mark.
 //!
 //! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
 //! interrupted this library.
@@ -17,13 +19,45 @@ pub(crate) const UNIT: u64 = 1 << 42;
 mod system;
 
 #[cfg(all(unix, feature = "std"))]
-pub(crate) use processes::{epoch, mark, ticker, watch};
+pub(crate) use processes::{mark, ticker, watch};
 
 #[cfg(all(loom, unix, feature = "std"))]
 pub use processes::{become_a_child, forget_the_process};
 
+/// The process that made this value. A forked child can tell that it is another one.
+///
+/// [`is_current`](Self::is_current) is one load, where asking the system for the process ID is a system call. It is safe
+/// to use in a child that has other threads' locks in an unknown state.
+///
+/// ```
+/// use imid::fork::Process;
+///
+/// /// Something that a forked child must not use.
+/// struct Connection {
+///     owner: Process,
+/// }
+///
+/// let connection = Connection { owner: Process::current() };
+/// assert!(connection.owner.is_current()); // `false` in each child that is forked from now on
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Process(u64);
+
+impl Process {
+    /// Returns the process that calls it. From now on forks of this process are noticed.
+    pub fn current() -> Self {
+        Self(watch())
+    }
+
+    /// Returns whether the process that calls it is this one. It is not in a forked child, nor in the child's children.
+    #[inline]
+    pub fn is_current(self) -> bool {
+        mark() == self.0
+    }
+}
+
 #[cfg(not(all(unix, feature = "std")))]
-pub(crate) use no_forks::{epoch, mark, watch};
+pub(crate) use no_forks::{mark, watch};
 
 #[cfg(all(not(unix), feature = "std"))]
 pub(crate) use no_forks::ticker;
@@ -48,11 +82,6 @@ impl Ticker {
 mod no_forks {
     /// Returns a constant, because forks cannot be noticed here.
     pub(crate) const fn mark() -> u64 {
-        super::UNIT
-    }
-
-    /// Returns the same constant as [`mark`].
-    pub(crate) const fn epoch() -> u64 {
         super::UNIT
     }
 
@@ -129,14 +158,6 @@ mod processes {
     pub(crate) fn mark() -> u64 {
         // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
         wiped().mark.load(Ordering::Relaxed)
-    }
-
-    /// Returns the mark, or a value that is never one.
-    pub(crate) fn epoch() -> u64 {
-        match mark() {
-            0 => u64::MAX,
-            mark => mark,
-        }
     }
 
     #[inline]

@@ -13,6 +13,35 @@ const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
 /// How far ahead of now a plausible time can be: two years, because clocks can be wrong.
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
+/// When each system made IDs, in unix milliseconds: from the first day of a year up to another one, which is not
+/// included.
+const YEARS: [(&str, u64, u64); 11] = [
+    // RongCloud changed its layout in the spring of 2018.
+    ("rongcloud", Y2018, u64::MAX),
+    ("rongcloud-v1", Y2013, Y2019),
+    // Before 2025 there were no generators of this dialect. Its earlier IDs belong to imported messages.
+    ("standard", Y2025, u64::MAX),
+    ("juggleim", Y2023, u64::MAX),
+    ("twitter", Y2010, u64::MAX),
+    ("leaf", Y2017, u64::MAX),
+    ("discord", Y2015, u64::MAX),
+    ("twitter-java", Y2015, u64::MAX),
+    ("rollback-38-15-10", Y2017, u64::MAX),
+    ("nsq", Y2015, u64::MAX),
+    ("nsq-before-2015", Y2012, Y2016),
+];
+
+const Y2010: u64 = 1_262_304_000_000;
+const Y2012: u64 = 1_325_376_000_000;
+const Y2013: u64 = 1_356_998_400_000;
+const Y2015: u64 = 1_420_070_400_000;
+const Y2016: u64 = 1_451_606_400_000;
+const Y2017: u64 = 1_483_228_800_000;
+const Y2018: u64 = 1_514_764_800_000;
+const Y2019: u64 = 1_546_300_800_000;
+const Y2023: u64 = 1_672_531_200_000;
+const Y2025: u64 = 1_735_689_600_000;
+
 /// One way to read a text: the dialect or layout that could have made it, and the ID.
 // More kinds of IDs can follow. The fields of `Message` are complete: an ID and the dialect that writes it.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +85,30 @@ impl Candidate {
         let ms = self.timestamp_ms();
         PLAUSIBLE_FROM <= ms && ms <= now_ms.saturating_add(PLAUSIBLE_AHEAD)
     }
+
+    /// Returns how well the time fits the system, as a key to sort by. The best fit is the least.
+    ///
+    /// A time in the years in which the system existed is better than another [plausible](Self::is_plausible) time, and
+    /// that is better than an implausible one. Within each of these, the time that is nearest to `now_ms` is the best. A
+    /// standard ID from before 2025 is plausible, because messages can be imported, but its system did not exist.
+    ///
+    /// ```
+    /// use imid::identify::identify_at;
+    ///
+    /// let candidates: Vec<_> = identify_at("5EGN-HLDB-K4Q4-LQ1G", 1_767_225_600_000).collect();
+    /// assert!(candidates.is_sorted_by_key(|candidate| candidate.fit(1_767_225_600_000)));
+    /// ```
+    pub fn fit(&self, now_ms: u64) -> (u8, u64) {
+        let ms = self.timestamp_ms();
+        let years = YEARS.iter().find(|(name, ..)| *name == self.name());
+        let existed = years.is_some_and(|(_, from, end)| (*from..*end).contains(&ms));
+        let class = match (self.is_plausible(now_ms), existed) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, _) => 2,
+        };
+        (class, ms.abs_diff(now_ms))
+    }
 }
 
 /// Formats the text of the ID in its dialect or layout. If the dialect cannot write the ID, because its layout is another
@@ -75,7 +128,7 @@ impl fmt::Display for Candidate {
 /// The greatest number of candidates that a text can have.
 const MAX: usize = Dialect::ALL.len() + Layout::ALL.len();
 
-/// The candidates for a text, plausible ones first, as [`identify`](crate::identify()) returns them.
+/// The candidates for a text, the best fit first, as [`identify`](crate::identify()) returns them.
 #[derive(Clone, Debug)]
 pub struct Candidates(arrayvec::IntoIter<Candidate, MAX>);
 
@@ -101,30 +154,29 @@ impl ExactSizeIterator for Candidates {}
 
 impl FusedIterator for Candidates {}
 
-cfg_minting! {
-    /// Returns the built-in dialects and Snowflake layouts that could have made a text, plausible ones first. Returns
-    /// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
-    ///
-    /// **The rule:** candidates with a time between 2005-01-01 and two years from now come before the others. Within
-    /// both groups the order is: RongCloud, its dialect until 2018, the standard dialect, JuggleIM, then Twitter, Leaf,
-    /// Discord, the Java port, the rollback article, NSQ, NSQ before 2015.
-    ///
-    /// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike, and a standard
-    /// ID from 2009 to 2020 can be RongCloud's from 2018 to 2029.
-    ///
-    /// ```
-    /// use imid::identify::identify;
-    ///
-    /// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
-    /// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
-    /// assert_eq!(identify("hello").count(), 0);
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn identify(text: &str) -> Candidates {
-        use crate::clock::{Clock, SystemClock};
-        // Without a clock, every time since 2005 is plausible.
-        identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
-    }
+/// Returns the built-in dialects and Snowflake layouts that could have made a text, the best
+/// [fit](Candidate::fit) first. Returns
+/// no candidate if no dialect and no layout [parses](Dialect::parse) the text.
+///
+/// **The rule:** candidates with a time in the years in which their system existed come first, then other times from
+/// 2005-01-01 to two years from now, then the rest. Within each group, the time nearest to now is first. If the times
+/// are equal, the order is that of [`Dialect::ALL`] and then that of [`Layout::ALL`].
+///
+/// If there are several candidates, the first one is a guess. Twitter's and Leaf's IDs look alike. A standard ID of an
+/// imported message from 2009 to 2024 can be RongCloud's from 2018 on.
+///
+/// ```
+/// use imid::identify::identify;
+///
+/// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
+/// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
+/// assert_eq!(identify("hello").count(), 0);
+/// ```
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub fn identify(text: &str) -> Candidates {
+    use crate::clock::{Clock, SystemClock};
+    // Without a clock, every time since 2005 is plausible.
+    identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
 }
 
 /// Returns the candidates as [`identify`](crate::identify()) does, for a given time in unix milliseconds. It does not read
@@ -133,9 +185,11 @@ pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
     let messages =
         Dialect::ALL.iter().filter_map(|dialect| dialect.parse(text).ok().map(|id| Candidate::Message { dialect, id }));
     let snowflakes = Layout::ALL.iter().filter_map(|layout| layout.parse(text).ok().map(Candidate::Snowflake));
-    let all: ArrayVec<Candidate, MAX> = messages.chain(snowflakes).collect();
-    let (plausible, others): (ArrayVec<Candidate, MAX>, ArrayVec<Candidate, MAX>) =
-        all.into_iter().partition(|candidate| candidate.is_plausible(now_ms));
-    let ranked: ArrayVec<Candidate, MAX> = plausible.into_iter().chain(others).collect();
+    let mut ranked = ArrayVec::<Candidate, MAX>::new();
+    for candidate in messages.chain(snowflakes) {
+        // Candidates that fit equally well keep their order. A stable sort would need an allocator.
+        let place = ranked.iter().take_while(|other| other.fit(now_ms) <= candidate.fit(now_ms)).count();
+        ranked.insert(place, candidate);
+    }
     Candidates(ranked.into_iter())
 }

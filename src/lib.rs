@@ -99,7 +99,7 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection, conversions with `String` and `Vec`, [`dialect::OwnedDialect`]. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
+//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
@@ -127,10 +127,7 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Includes items that mint IDs. Minting needs 64-bit atomics. A target without them can still read and write IDs.
-macro_rules! cfg_minting {
-    ($($item:item)*) => { $(#[cfg(target_has_atomic = "64")] $item)* };
-}
+// Minting needs 64-bit atomics. A target without them can still read and write IDs.
 
 mod layout;
 
@@ -142,25 +139,23 @@ mod session;
 
 mod id;
 
-cfg_minting! {
-    mod sync;
+#[cfg(target_has_atomic = "64")]
+mod sync;
 
-    mod fork;
+#[cfg(target_has_atomic = "64")]
+pub mod fork;
 
-    #[cfg(feature = "std")]
-    #[doc(hidden)]
-    pub mod process;
+#[cfg(target_has_atomic = "64")]
+pub mod clock;
 
-    pub mod clock;
+#[cfg(target_has_atomic = "64")]
+mod stamp;
 
-    mod stamp;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod wait;
 
-    #[cfg(feature = "std")]
-    #[doc(hidden)]
-    pub mod wait;
-
-    pub mod generator;
-}
+#[cfg(target_has_atomic = "64")]
+pub mod generator;
 
 pub mod codec;
 
@@ -177,18 +172,14 @@ pub mod identify;
 mod integrations;
 
 pub use codec::{HexText, IdText};
-pub use id::{MessageId, Parts};
+pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
-cfg_minting! {
-    pub use generator::{Generator, Start};
+#[cfg(target_has_atomic = "64")]
+pub use generator::{Generator, Start};
 
-    #[cfg(feature = "std")]
-    pub use generator::generate;
-
-    #[cfg(feature = "std")]
-    pub use identify::identify;
-}
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use {generator::generate, identify::identify};
 
 // The examples of the documents are tests. Each document has its own module, so that a failure names the document.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Waiting for a generator that refuses a call for now. Not part of the API: `imid-lease` uses it.
+//! Waiting for a generator that refuses a call for now.
 
 use core::time::Duration;
 use std::thread;
@@ -10,7 +10,7 @@ const SLICE: Duration = Duration::from_millis(10);
 /// Repeats a call until it succeeds, fails for good, or would have to wait longer than what is left of `timeout`.
 ///
 /// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help.
-pub fn retry_within<T, E: Copy>(
+pub(crate) fn retry_within<T, E: Copy>(
     timeout: Duration,
     mut call: impl FnMut() -> Result<T, E>,
     mut retry_after: impl FnMut(E) -> Option<Duration>,

@@ -19,9 +19,31 @@ fn the_first_candidate_of_a_real_rongcloud_id_is_its_dialect() {
     for text in ["BUFE-A62U-32C4-01I2", "CPEN-GH7K-ECA4-98EU", "BS45-NPH4-HV87-10LM", "BKV3-S94Q-43C5-4JF2"] {
         assert_eq!(names(text)[0], "rongcloud", "{text}");
     }
+    // All public IDs, from 2017 to 2026.
+    let path = "../shared/vectors/rongcloud.json";
+    match std::fs::read_to_string(path) {
+        Ok(table) => {
+            let table: serde_json::Value = serde_json::from_str(&table).unwrap();
+            for (list, name) in [("v2", "rongcloud"), ("v1", "rongcloud-v1")] {
+                let texts: Vec<_> =
+                    table[list].as_array().unwrap().iter().map(|id| id["text"].as_str().unwrap()).collect();
+                assert!(texts.len() > 5 && texts.iter().all(|text| names(text)[0] == name), "{texts:?}");
+            }
+        }
+        Err(error) => eprintln!("skipped: the_first_candidate_of_a_real_rongcloud_id_is_its_dialect: {path}: {error}"),
+    }
     for text in ["5EGN-HLDB-K4Q4-LQ1G", "5FGT-7VA9-G4DD-4V5P", "5GFH-MKD0-SD51-BA0J", "5EGN-HLDB-K4Q4-LQ2G"] {
         assert_eq!(names(text)[0], "rongcloud-v1", "{text}");
     }
+}
+
+#[test]
+fn a_standard_id_of_an_imported_message_is_possible_but_not_first() {
+    // As a standard ID it would be from 2010.
+    let candidates: Vec<_> = identify_at("BK5Q-4S75-ZJ64-3BCD", NOW).map(|id| (id.name(), id.fit(NOW).0)).collect();
+    assert_eq!(candidates, [("standard", 1)]);
+    let candidates: Vec<_> = identify_at("BK5Q-4S75-VJ64-3BCD", NOW).map(|id| (id.name(), id.fit(NOW).0)).collect();
+    assert_eq!(candidates, [("rongcloud", 0), ("standard", 1), ("rongcloud-v1", 2)]);
 }
 
 #[test]
@@ -42,11 +64,12 @@ fn a_standard_id_of_today_is_standard_even_if_rongcloud_has_all_its_digits() {
 
 #[test]
 fn decimal_numbers_are_snowflakes() {
-    let all = ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10"];
-    assert_eq!(names("1169786042799259000")[..4], all[..4]);
-    assert_eq!(names("175928847299117063"), all);
+    // Nearest to now first: 2023, 2019 and January 2019.
+    let (leaf, discord) = (["twitter", "leaf"], ["discord", "twitter-java"]);
+    assert_eq!(names("1169786042799259000"), [&discord[..], &leaf, &["rollback-38-15-10"]].concat());
+    assert_eq!(names("175928847299117063"), ["rollback-38-15-10", "discord", "twitter-java", "twitter", "leaf"]);
     // With the sign bit as a bit of the time, the time is in 2026 with 38 bits, and after 2080 with 41 bits.
-    assert_eq!(names("9223372036854775808"), ["rollback-38-15-10", "twitter", "leaf", "discord", "twitter-java"]);
+    assert_eq!(names("9223372036854775808"), ["rollback-38-15-10", "twitter", "leaf", "twitter-java", "discord"]);
     assert_eq!(names("-1"), ["twitter", "leaf", "twitter-java", "rollback-38-15-10"]);
 }
 
@@ -59,31 +82,36 @@ fn hex_of_16_digits_is_nsq() {
     assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (1_463_110_874_347, 155, 7));
 }
 
-/// The documented order of candidates.
-const ORDER: [&str; 11] = [
-    "rongcloud",
-    "rongcloud-v1",
-    "standard",
-    "juggleim",
-    "twitter",
-    "leaf",
-    "discord",
-    "twitter-java",
-    "rollback-38-15-10",
-    "nsq",
-    "nsq-before-2015",
-];
-
 #[test]
-fn plausible_candidates_come_first_and_both_groups_have_the_documented_order() {
+fn candidates_come_in_the_order_of_their_fit_and_equal_ones_in_that_of_all_names() {
+    let names = Dialect::ALL.iter().map(|dialect| dialect.name());
+    let names: Vec<_> = names.chain(Layout::ALL.iter().filter_map(|layout| layout.name())).collect();
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
         let candidates: Vec<_> = identify_at(text, NOW).collect();
         assert!(candidates.len() > 1);
-        let place = |candidate: &Candidate| {
-            let rank = ORDER.iter().position(|name| *name == candidate.name()).expect("a documented name");
-            (!candidate.is_plausible(NOW), rank)
-        };
+        let place =
+            |candidate: &Candidate| (candidate.fit(NOW), names.iter().position(|name| *name == candidate.name()));
         assert!(candidates.is_sorted_by(|a, b| place(a) < place(b)), "{text}: {candidates:?}");
+        assert!(candidates.iter().all(|candidate| candidate.is_plausible(NOW) == (candidate.fit(NOW).0 < 2)), "{text}");
+    }
+}
+
+#[test]
+fn the_first_candidate_for_an_id_of_today_is_its_system() {
+    for now in [NOW - YEAR / 2, NOW, NOW + YEAR / 2] {
+        let id = imid::MessageId::first_at(now).unwrap();
+        for dialect in Dialect::ALL.iter().filter(|dialect| dialect.name() != "rongcloud-v1") {
+            let text = dialect.to_text(id).unwrap();
+            let first = identify_at(&text, now).next().unwrap();
+            assert_eq!((first.name(), first.fit(now)), (dialect.name(), (0, 0)), "{text}");
+        }
+        for layout in Layout::ALL.iter().filter(|layout| **layout != Layout::NSQ_BEFORE_2015) {
+            let text = layout.first_at(now).unwrap().to_string();
+            let first = identify_at(&text, now).next().unwrap();
+            // These two have the same time.
+            let expected = if *layout == Layout::LEAF { Layout::TWITTER } else { *layout };
+            assert_eq!(Some(first.name()), expected.name(), "{text}");
+        }
     }
 }
 
@@ -133,8 +161,8 @@ fn a_candidate_of_a_user_defined_dialect_or_layout_is_written_too() {
 #[test]
 fn candidates_have_a_length_and_two_ends() {
     let mut candidates = identify_at("204697221847986177", NOW);
-    assert_eq!((candidates.len(), candidates.next().unwrap().name()), (5, "twitter"));
-    assert_eq!((candidates.next_back().unwrap().name(), candidates.len()), ("rollback-38-15-10", 3));
+    assert_eq!((candidates.len(), candidates.next().unwrap().name()), (5, "rollback-38-15-10"));
+    assert_eq!((candidates.next_back().unwrap().name(), candidates.len()), ("leaf", 3));
     assert_eq!(format!("{:>22}", candidates.next().unwrap()), "    204697221847986177");
 }
 

@@ -8,7 +8,8 @@ mod models;
 use std::sync::Arc as Plain;
 
 use imid::clock::ManualClock;
-use imid::generator::{GenerateError, Lane, become_a_child, forget_the_process};
+use imid::fork::{become_a_child, forget_the_process};
+use imid::generator::{GenerateError, Lane};
 use imid::{Generator, SessionHash, SessionTag, SessionType, Start};
 use loom::sync::Arc;
 use loom::thread;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use imid::codec::{self, LINE_LEN};
-use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
+use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType};
 use serde_json::{Map, Value};
 
 const VECTORS: &str = include_str!("../docs/vectors.json");
@@ -45,8 +45,10 @@ impl<'a> Row<'a> {
         digits.map(|byte| u8::from_str_radix(str::from_utf8(byte).unwrap(), 16).unwrap()).collect()
     }
 
-    fn uuid(&self) -> uuid::Uuid {
-        self.text("uuid").parse().unwrap_or_else(|error| panic!("{:?}: {error}", self.values))
+    /// Returns the bytes of a UUID, whose text has dashes.
+    fn uuid(&self) -> [u8; 16] {
+        let digits = self.text("uuid").replace('-', "");
+        u128::from_str_radix(&digits, 16).unwrap_or_else(|error| panic!("{:?}: {error}", self.values)).to_be_bytes()
     }
 
     fn id(&self, key: &'static str) -> MessageId {
@@ -131,7 +133,7 @@ mod check {
         let kind = SessionType::from_u8(row.number("type")).unwrap();
         let hash = SessionHash::from_u32(row.number("hash")).unwrap();
         let session = SessionTag::from_parts(kind, hash);
-        let parts = Parts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
+        let parts = IdParts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
 
         let id = row.id("text");
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id));
@@ -149,8 +151,8 @@ mod check {
         assert_eq!(id.parts(), parts, "{text}");
         assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
         assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
-        assert_eq!((id.session(), session.to_u32()), (session, row.number("session")), "{text}");
-        assert_eq!(SessionTag::from_u32(row.number("session")), Ok(session), "{text}");
+        assert_eq!((id.session(), session.to_u32()), (session, row.number("session_tag")), "{text}");
+        assert_eq!(SessionTag::from_u32(row.number("session_tag")), Ok(session), "{text}");
         if row.get("name").is_some() {
             assert_eq!(SessionTag::new(kind, row.text("name")), session, "{text}");
         }
@@ -188,12 +190,12 @@ mod check {
 
     pub(super) fn uuids(row: &Row) {
         let (id, uuid) = (row.id("text"), row.uuid());
-        assert_eq!(uuid::Uuid::from_bytes(id.to_uuid_bytes()), uuid, "{id}");
-        assert_eq!(MessageId::from_uuid_bytes(uuid.into_bytes()), Ok(id), "{id}");
+        assert_eq!(id.to_uuid_bytes(), uuid, "{id}");
+        assert_eq!(MessageId::from_uuid_bytes(uuid), Ok(id), "{id}");
     }
 
     pub(super) fn uuids_refused(row: &Row) {
-        assert!(MessageId::from_uuid_bytes(row.uuid().into_bytes()).is_err(), "{:?}", row.values);
+        assert!(MessageId::from_uuid_bytes(row.uuid()).is_err(), "{:?}", row.values);
     }
 
     pub(super) fn bytes_refused(row: &Row) {
@@ -213,7 +215,7 @@ mod check {
     pub(super) fn fields_refused(row: &Row) {
         let parts = |timestamp_ms, spin| {
             let session = SessionTag::default();
-            MessageId::try_from_parts(Parts { timestamp_ms, spin, session })
+            MessageId::try_from_parts(IdParts { timestamp_ms, spin, session })
         };
         let refused = match row.text("field") {
             "timestamp" => row.fitting("value").is_none_or(|ms| {
@@ -223,7 +225,7 @@ mod check {
             "spin" => row.fitting("value").is_none_or(|spin| parts(0, spin).is_err()),
             "type" => row.fitting("value").is_none_or(|code| SessionType::from_u8(code).is_err()),
             "hash" => row.fitting("value").is_none_or(|hash| SessionHash::from_u32(hash).is_err()),
-            "session" => row.fitting("value").is_none_or(|session| SessionTag::from_u32(session).is_err()),
+            "session_tag" => row.fitting("value").is_none_or(|session| SessionTag::from_u32(session).is_err()),
             field => panic!("a field without a test: {field}"),
         };
         assert!(refused, "{:?}", row.values);
@@ -260,18 +262,18 @@ mod check {
         assert_eq!(ends.map(u64::to_be_bytes).as_flattened(), row.bytes("bytes"), "{a} and {b}");
         let pair = SessionTag::pair(a, b);
         assert_eq!(pair.session_hash().to_u32(), row.number::<u32>("hash"), "{a} and {b}");
-        assert_eq!(pair.to_u32(), row.number::<u32>("session"), "{a} and {b}");
+        assert_eq!(pair.to_u32(), row.number::<u32>("session_tag"), "{a} and {b}");
         assert_eq!(pair, SessionTag::pair(b, a), "{a} and {b}");
     }
 
     pub(super) fn shards(row: &Row) {
-        let session = SessionTag::from_u32(row.number("session")).unwrap();
+        let session = SessionTag::from_u32(row.number("session_tag")).unwrap();
         let n = NonZeroU32::new(row.number("n")).unwrap();
         assert_eq!(session.shard(n), row.number::<u32>("shard"), "{session:?} of {n}");
     }
 
     pub(super) fn shards_refused(row: &Row) {
-        let session = row.fitting("session").and_then(|bits| SessionTag::from_u32(bits).ok());
+        let session = row.fitting("session_tag").and_then(|bits| SessionTag::from_u32(bits).ok());
         assert_eq!(session.zip(row.fitting("n").and_then(NonZeroU32::new)), None);
     }
 

@@ -49,7 +49,8 @@ fn id_of(record: &Record) -> Result<MessageId, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ids = Generator::new();
-    let (room, other_room) = (SessionTag::new(SessionType::GROUP, "room-42"), SessionTag::new(SessionType::GROUP, "room-43"));
+    let (room, other_room) =
+        (SessionTag::new(SessionType::GROUP, "room-42"), SessionTag::new(SessionType::GROUP, "room-43"));
     let mut records = Vec::new();
     for (session, body) in [(room, "hello"), (other_room, "good morning"), (room, "is anybody here?"), (room, "yes")] {
         records.push(record(ids.generate(session)?, body, records.len().try_into()?)?);

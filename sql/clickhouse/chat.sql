@@ -4,24 +4,28 @@
 -- scan by time reads few partitions.
 CREATE TABLE messages (
   id FixedString(10),
-  session UInt32 MATERIALIZED imid_session(id),
+  session_tag UInt32 MATERIALIZED imid_session_tag(id),
   room LowCardinality(String),
   seq UInt64,
   length UInt32
-) ENGINE = MergeTree PARTITION BY toYYYYMM(imid_timestamp(id)) ORDER BY (session, id);
+) ENGINE = MergeTree PARTITION BY toYYYYMM(imid_timestamp(id)) ORDER BY (session_tag, id);
 
 -- load: From a CSV file with the texts of the IDs. An application sends the 10 bytes.
 INSERT INTO messages (id, room, seq, length) SELECT imid_bytes(id), room, seq, length FROM file(:file, 'CSVWithNames');
 
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
-  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+  WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
 
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
 
+-- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
+-- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
+
 -- one: One message by its ID. The session is a part of the ID, and the first part of the primary key.
-SELECT room, seq, length FROM messages WHERE session = imid_session(imid_bytes(:id)) AND id = imid_bytes(:id);
+SELECT room, seq, length FROM messages WHERE session_tag = imid_session_tag(imid_bytes(:id)) AND id = imid_bytes(:id);
 
 -- retention: Deletes the rows in the background; `ALTER TABLE messages DROP PARTITION 202610` drops a month at once.
 DELETE FROM messages WHERE id < imid_first(:keep);

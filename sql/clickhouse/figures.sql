@@ -74,8 +74,8 @@ SELECT max(id) FROM some_ids;
 SELECT max(imid_ms(id)) FROM some_ids;
 -- function: imid_timestamp
 SELECT max(imid_timestamp(id)) FROM some_ids;
--- function: imid_session
-SELECT max(imid_session(id)) FROM some_ids;
+-- function: imid_session_tag
+SELECT max(imid_session_tag(id)) FROM some_ids;
 -- function: imid_text
 SELECT max(imid_text(id)) FROM some_ids;
 -- function: imid_bytes

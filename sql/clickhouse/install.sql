@@ -37,7 +37,11 @@ CREATE OR REPLACE FUNCTION imid_timestamp AS (id) -> fromUnixTimestamp64Milli(im
 CREATE OR REPLACE FUNCTION imid_spin AS (id) -> toUInt16(bitAnd(bitShiftRight(imid_integer(id), 26), 4095));
 CREATE OR REPLACE FUNCTION imid_type AS (id) -> toUInt8(bitAnd(bitShiftRight(imid_integer(id), 22), 15));
 CREATE OR REPLACE FUNCTION imid_hash AS (id) -> toUInt32(bitAnd(imid_integer(id), 4194303));
-CREATE OR REPLACE FUNCTION imid_session AS (id) -> toUInt32(bitAnd(imid_integer(id), 67108863));
+CREATE OR REPLACE FUNCTION imid_session_tag AS (id) -> toUInt32(bitAnd(imid_integer(id), 67108863));
+-- Whether the ID has this session tag. If not, it is not of the session. If so, it can be of another one with the same tag.
+CREATE OR REPLACE FUNCTION imid_is_in AS (id, session_tag) -> imid_session_tag(id) = session_tag;
+-- The start of the hour in UTC, for GROUP BY.
+CREATE OR REPLACE FUNCTION imid_hour AS (id) -> fromUnixTimestamp64Milli(toInt64(intDiv(imid_ms(id), 3600000) * 3600000), 'UTC');
 -- The name of the session type, or NULL for the codes without one (0 and 13 to 15).
 CREATE OR REPLACE FUNCTION imid_type_name AS (id) -> nullIf(['', 'PRIVATE', 'DISCUSSION', 'GROUP', 'CHATROOM',
   'CUSTOMER_SERVICE', 'SYSTEM', 'APP_PUBLIC_SERVICE', 'PUBLIC_SERVICE', 'PUSH_SERVICE', 'ULTRA_GROUP', 'ENCRYPTED',
@@ -47,8 +51,8 @@ CREATE OR REPLACE FUNCTION imid_bucket AS (id, days) -> toInt32(intDiv(imid_ms(i
 
 -- Sessions by their names: XXH3-64 is a function of ClickHouse. The number of shards is at most 2147483647 and is a constant.
 CREATE OR REPLACE FUNCTION imid_hash_of AS (name) -> toUInt32(bitAnd(xxh3(name), 4194303));
-CREATE OR REPLACE FUNCTION imid_session_of AS (type, name) -> toUInt32(type * 4194304 + imid_hash_of(name));
-CREATE OR REPLACE FUNCTION imid_shard AS (session, shards) -> jumpConsistentHash(session, shards);
+CREATE OR REPLACE FUNCTION imid_session_tag_of AS (type, name) -> toUInt32(type * 4194304 + imid_hash_of(name));
+CREATE OR REPLACE FUNCTION imid_shard AS (session_tag, shards) -> jumpConsistentHash(session_tag, shards);
 
 -- The forms of an ID. The first function is a helper: the 8 digits of 40 bits.
 CREATE OR REPLACE FUNCTION imid_digits AS (bits) -> concat(
@@ -87,7 +91,7 @@ CREATE OR REPLACE FUNCTION imid_from_rongcloud AS (letters) ->
 -- The UUID view: a UUID of version 7 in which the timestamp and the spin are in the usual places. UUIDv7ToDateTime reads it.
 CREATE OR REPLACE FUNCTION imid_uuid AS (id) -> toUUID(UUIDNumToString(reverse(reinterpretAsFixedString(
   bitShiftLeft(toUInt128(imid_ms(id)), 80) + bitShiftLeft(toUInt128(7), 76) + bitShiftLeft(toUInt128(imid_spin(id)), 64)
-  + bitShiftLeft(toUInt128(2), 62) + bitShiftLeft(toUInt128(imid_session(id)), 36)))));
+  + bitShiftLeft(toUInt128(2), 62) + bitShiftLeft(toUInt128(imid_session_tag(id)), 36)))));
 -- Reads a UUID view. Any other UUID is an error.
 CREATE OR REPLACE FUNCTION imid_from_uuid AS (view) -> imid_from_integer(
   bitShiftLeft(bitShiftRight(imid_integer(UUIDStringToNum(toString(view))), 80), 38)

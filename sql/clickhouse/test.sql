@@ -7,16 +7,16 @@ INSERT INTO imid_test.members SELECT member.1, number, r FROM (SELECT arrayJoin(
   raw_blob)) AS member FROM file('$VECTORS', 'RawBLOB'))
   ARRAY JOIN JSONExtractArrayRaw(member.2) AS r, arrayEnumerate(JSONExtractArrayRaw(member.2)) AS number;
 CREATE OR REPLACE TABLE imid_test.ids (id FixedString(10), letters String, ms Int64, spin UInt16, type UInt8, hash UInt32,
-  session UInt32, n UInt32, name Nullable(String)) ENGINE = MergeTree ORDER BY id;
+  session_tag UInt32, n UInt32, name Nullable(String)) ENGINE = MergeTree ORDER BY id;
 INSERT INTO imid_test.ids SELECT unhex(JSONExtractString(r, 'hex')), JSONExtractString(r, 'text'), JSONExtractInt(r, 'timestamp'),
-  JSONExtractInt(r, 'spin'), JSONExtractInt(r, 'type'), JSONExtractInt(r, 'hash'), JSONExtractInt(r, 'session'), n,
+  JSONExtractInt(r, 'spin'), JSONExtractInt(r, 'type'), JSONExtractInt(r, 'hash'), JSONExtractInt(r, 'session_tag'), n,
   JSONExtract(r, 'name', 'Nullable(String)') FROM imid_test.members WHERE name = 'ids';
 
 SELECT concat('ok: ', toString(count()), ' vectors', left('', throwIf(count() < 100, 'there are no vectors'))) FROM imid_test.ids;
 SELECT concat('ok: bytes and text', left('', throwIf(count() > 0, 'bytes and text differ'))) FROM imid_test.ids
   WHERE imid_text(id) != letters OR imid_bytes(letters) != id OR NOT imid_is_bytes(id) OR NOT imid_is_text(letters);
 SELECT concat('ok: fields', left('', throwIf(count() > 0, 'fields differ'))) FROM imid_test.ids
-  WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session(id)) != (ms, spin, type, hash, session);
+  WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session_tag(id)) != (ms, spin, type, hash, session_tag);
 SELECT concat('ok: timestamps', left('', throwIf(count() > 0, 'timestamps differ'))) FROM imid_test.ids
   WHERE toUnixTimestamp64Milli(imid_timestamp(id)) != ms OR imid_first_at(imid_timestamp(id)) != imid_first(ms);
 SELECT concat('ok: a String of 10 bytes', left('', throwIf(count() > 0, 'a String differs'))) FROM imid_test.ids
@@ -38,11 +38,11 @@ SELECT concat('ok: the order', left('', throwIf(count() > 0, 'the order differs'
 SELECT concat('ok: hashes of names', left('', throwIf(count() > 0, 'hashes differ'))) FROM imid_test.members
   WHERE name = 'names' AND imid_hash_of(JSONExtractString(r, 'name')) != JSONExtractUInt(r, 'hash');
 SELECT concat('ok: sessions of names', left('', throwIf(count() > 0, 'sessions differ'))) FROM imid_test.ids
-  WHERE name IS NOT NULL AND imid_session_of(type, assumeNotNull(name)) != session;
+  WHERE name IS NOT NULL AND imid_session_tag_of(type, assumeNotNull(name)) != session_tag;
 SELECT concat('ok: shards', left('', throwIf(count() > 0, 'shards differ'))) FROM imid_test.members WHERE name = 'shards' AND (
-  (JSONExtractUInt(r, 'n') = 7 AND imid_shard(JSONExtractUInt(r, 'session'), 7) != JSONExtractUInt(r, 'shard'))
-  OR (JSONExtractUInt(r, 'n') = 1024 AND imid_shard(JSONExtractUInt(r, 'session'), 1024) != JSONExtractUInt(r, 'shard'))
-  OR (JSONExtractUInt(r, 'n') = 2147483647 AND imid_shard(JSONExtractUInt(r, 'session'), 2147483647) != JSONExtractUInt(r, 'shard')));
+  (JSONExtractUInt(r, 'n') = 7 AND imid_shard(JSONExtractUInt(r, 'session_tag'), 7) != JSONExtractUInt(r, 'shard'))
+  OR (JSONExtractUInt(r, 'n') = 1024 AND imid_shard(JSONExtractUInt(r, 'session_tag'), 1024) != JSONExtractUInt(r, 'shard'))
+  OR (JSONExtractUInt(r, 'n') = 2147483647 AND imid_shard(JSONExtractUInt(r, 'session_tag'), 2147483647) != JSONExtractUInt(r, 'shard')));
 SELECT concat('ok: texts that are refused', left('', throwIf(count() > 0, 'a text is not refused'))) FROM imid_test.members
   WHERE name = 'texts_refused' AND imid_is_text(JSONExtractString(r, 'input'));
 SELECT concat('ok: UUIDs that are refused', left('', throwIf(count() > 0, 'a UUID is not refused'))) FROM imid_test.members

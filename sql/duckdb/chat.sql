@@ -3,7 +3,7 @@
 -- schema: There is no index by session: DuckDB uses indexes for equal values only.
 CREATE TABLE messages (
   id BLOB PRIMARY KEY CHECK (imid_is_bytes(id)),
-  session INTEGER AS (imid_session(id)),
+  session_tag INTEGER AS (imid_session_tag(id)),
   room VARCHAR NOT NULL,
   seq BIGINT NOT NULL,
   length INTEGER NOT NULL
@@ -14,10 +14,14 @@ INSERT INTO messages (id, room, seq, length) SELECT imid_bytes(id), room, seq, l
 
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
-  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+  WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
 
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
+-- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
 
 -- one: One message by its ID.
 SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);

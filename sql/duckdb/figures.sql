@@ -78,8 +78,8 @@ SELECT max(octet_length(id)) FROM some_ids;
 SELECT max(imid_ms(id)) FROM some_ids;
 -- function: imid_timestamp
 SELECT max(imid_timestamp(id)) FROM some_ids;
--- function: imid_session
-SELECT max(imid_session(id)) FROM some_ids;
+-- function: imid_session_tag
+SELECT max(imid_session_tag(id)) FROM some_ids;
 -- function: imid_text
 SELECT max(imid_text(id)) FROM some_ids;
 -- function: imid_bytes
@@ -91,10 +91,10 @@ SELECT max(imid_from_uuid(view)) FROM some_ids;
 
 -- make: Each macro is a long expression, and DuckDB prepares it again for each row of VALUES.
 CREATE TABLE from_values (id BLOB);
-CREATE TABLE with_session (id BLOB, session INTEGER AS (imid_session(id)));
+CREATE TABLE with_session (id BLOB, session_tag INTEGER AS (imid_session_tag(id)));
 -- values: insert 1,000 rows of VALUES, unhex('...')
 INSERT INTO from_values VALUES (unhex(':hex'));
 -- values: insert 1,000 rows of VALUES, imid_bytes('...')
 INSERT INTO from_values VALUES (imid_bytes(':id'));
--- values: insert 1,000 rows of VALUES, unhex('...') and a generated column imid_session(id)
+-- values: insert 1,000 rows of VALUES, unhex('...') and a generated column imid_session_tag(id)
 INSERT INTO with_session (id) VALUES (unhex(':hex'));

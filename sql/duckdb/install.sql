@@ -32,7 +32,11 @@ CREATE OR REPLACE MACRO imid_timestamp(id) AS make_timestamp_ms(imid_ms(id)); --
 CREATE OR REPLACE MACRO imid_spin(id) AS ((imid_integer(id) >> 26) & 4095)::INTEGER;
 CREATE OR REPLACE MACRO imid_type(id) AS ((imid_integer(id) >> 22) & 15)::INTEGER;
 CREATE OR REPLACE MACRO imid_hash(id) AS (imid_integer(id) & 4194303)::INTEGER;
-CREATE OR REPLACE MACRO imid_session(id) AS (imid_integer(id) & 67108863)::INTEGER;
+CREATE OR REPLACE MACRO imid_session_tag(id) AS (imid_integer(id) & 67108863)::INTEGER;
+-- Whether the ID has this session tag. If not, it is not of the session. If so, it can be of another one with the same tag.
+CREATE OR REPLACE MACRO imid_is_in(id, session_tag) AS imid_session_tag(id) = session_tag;
+-- The start of the hour, for GROUP BY.
+CREATE OR REPLACE MACRO imid_hour(id) AS make_timestamp_ms(imid_ms(id) // 3600000 * 3600000); -- TIMESTAMP in UTC
 -- The name of the session type, or NULL for the codes without one (0 and 13 to 15).
 CREATE OR REPLACE MACRO imid_type_name(id) AS nullif(['', 'PRIVATE', 'DISCUSSION', 'GROUP', 'CHATROOM', 'CUSTOMER_SERVICE',
   'SYSTEM', 'APP_PUBLIC_SERVICE', 'PUBLIC_SERVICE', 'PUSH_SERVICE', 'ULTRA_GROUP', 'ENCRYPTED', 'RTC'][imid_type(id) + 1], '');
@@ -88,9 +92,9 @@ CREATE OR REPLACE MACRO imid_first(ms) AS CASE WHEN ms BETWEEN 0 AND 43980465111
 CREATE OR REPLACE MACRO imid_last(ms) AS CASE WHEN ms BETWEEN 0 AND 4398046511103
   THEN imid_from_integer((ms::UHUGEINT << 38) | 274877906943)
   WHEN ms IS NOT NULL THEN error('expected a time of 0 to 4398046511103 ms, found "' || ms::VARCHAR || '"') END;
--- The millisecond that contains a TIMESTAMP in UTC.
-CREATE OR REPLACE MACRO imid_first_at(moment) AS imid_first(epoch_ms(moment::TIMESTAMP));
-CREATE OR REPLACE MACRO imid_last_at(moment) AS imid_last(epoch_ms(moment::TIMESTAMP));
+-- The millisecond that contains a TIMESTAMPTZ such as now(), or a TIMESTAMP in UTC. A text is an error: its zone is not known.
+CREATE OR REPLACE MACRO imid_first_at(moment) AS imid_first(epoch_us(moment) // 1000);
+CREATE OR REPLACE MACRO imid_last_at(moment) AS imid_last(epoch_us(moment) // 1000);
 -- The first and the last ID of a bucket. The last bucket ends with the last ID.
 CREATE OR REPLACE MACRO imid_bucket_first(bucket, days) AS imid_first(bucket * (days * 86400000::BIGINT));
 CREATE OR REPLACE MACRO imid_bucket_last(bucket, days) AS CASE WHEN imid_bucket_first(bucket, days) IS NOT NULL

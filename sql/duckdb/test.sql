@@ -10,17 +10,29 @@ CREATE TEMP MACRO expect_none(what, wrong) AS
   CASE WHEN wrong = 0 THEN 'ok: ' || what ELSE error(what || ': ' || coalesce(wrong, -1)::VARCHAR || ' rows differ') END;
 
 CREATE TEMP TABLE ids AS SELECT unhex(r->>'hex') AS id, r->>'text' AS letters, (r->>'timestamp')::BIGINT AS ms,
-  (r->>'spin')::INT AS spin, (r->>'type')::INT AS type, (r->>'hash')::INT AS hash, (r->>'session')::INT AS session, n
+  (r->>'spin')::INT AS spin, (r->>'type')::INT AS type, (r->>'hash')::INT AS hash, (r->>'session_tag')::INT AS session_tag, n
   FROM member('ids');
 
 SELECT expect_none('there are vectors', (count(*) < 100)::INT) FROM ids;
 SELECT expect_none('bytes and text', count(*)) FROM ids WHERE imid_text(id) IS DISTINCT FROM letters
   OR imid_bytes(letters) IS DISTINCT FROM id OR NOT imid_is_bytes(id) OR NOT imid_is_text(letters);
 SELECT expect_none('fields', count(*)) FROM ids
-  WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session(id))
-  IS DISTINCT FROM (ms, spin, type, hash, session);
+  WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session_tag(id))
+  IS DISTINCT FROM (ms, spin, type, hash, session_tag);
 SELECT expect_none('timestamps', count(*)) FROM ids
   WHERE epoch_ms(imid_timestamp(id)) IS DISTINCT FROM ms OR imid_first_at(imid_timestamp(id)) IS DISTINCT FROM imid_first(ms);
+SELECT expect_none('hours', count(*)) FROM ids WHERE epoch_ms(imid_hour(id)) IS DISTINCT FROM ms // 3600000 * 3600000;
+SELECT expect_none('an ID is in its session', count(*)) FROM ids WHERE NOT imid_is_in(id, session_tag) OR imid_is_in(id, session_tag + 1);
+-- In a session with another time zone, a time is still that of the clock.
+SET TimeZone = 'America/St_Johns';
+SELECT expect_none('imid_first_at(now()) does not depend on the time zone', (abs(imid_ms(imid_first_at(now())) - epoch_ms(now())) > 1)::INT);
+SELECT expect_none('times with a time zone', count(*)) FROM (VALUES (TIMESTAMPTZ '2026-11-22 10:00:00.000999Z'),
+  (TIMESTAMPTZ '2026-11-22 15:30:00.0009+05:30')) AS x(moment)
+  WHERE imid_first_at(moment) <> imid_first(1795341600000) OR imid_last_at(moment) <> imid_last(1795341600000);
+SELECT expect_none('a TIMESTAMP is in UTC', (imid_first_at(TIMESTAMP '2026-11-22 10:00') <> imid_first(1795341600000))::INT);
+-- refused: explicit type casts
+SELECT imid_first_at('2026-11-22 10:00');
+RESET TimeZone;
 SELECT expect_none('names of types', count(*)) FROM member('types')
   WHERE imid_type_name(imid_from_integer((r->>'code')::UHUGEINT << 22)) IS DISTINCT FROM r->>'name';
 SELECT expect_none('UUIDs', count(*)) FROM member('uuids')
@@ -48,7 +60,7 @@ SELECT expect_none('buckets', count(*)) FROM ids, (VALUES (1), (7), (30), (50904
 SELECT expect_none('bit operators have equal precedence', (1 << 3 | 1 << 1) - 18);
 SELECT expect_none('NULL gives NULL', (coalesce(imid_ms(NULL)::VARCHAR, imid_timestamp(NULL)::VARCHAR, imid_type_name(NULL),
   imid_bucket(NULL, 1)::VARCHAR, imid_text(NULL), imid_bytes(NULL)::VARCHAR, imid_from_rongcloud(NULL)::VARCHAR,
-  imid_uuid(NULL)::VARCHAR, imid_from_uuid(NULL)::VARCHAR, imid_first(NULL)::VARCHAR, imid_last_at(NULL)::VARCHAR,
+  imid_uuid(NULL)::VARCHAR, imid_from_uuid(NULL)::VARCHAR, imid_first(NULL)::VARCHAR, imid_last_at(NULL::TIMESTAMP)::VARCHAR,
   imid_bucket_last(NULL, 1)::VARCHAR, imid_is_text(NULL)::VARCHAR) IS NOT NULL)::INT);
 
 -- refused: expected a message ID such as EUNC-Q8QJ-22GH-T3DD, found "eunc-q8qj-22gh-t3dd"

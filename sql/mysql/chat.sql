@@ -1,13 +1,13 @@
 -- A chat in MariaDB or MySQL, after install.sql. ../chat.py runs this file and compares each answer with a recount.
 
--- schema: A generated column can have no stored function, so the expression of imid_session is written out.
+-- schema: A generated column can have no stored function, so the expression of imid_session_tag is written out.
 CREATE TABLE messages (
-  id BINARY(10) PRIMARY KEY,
-  session INT AS (CONV(HEX(RIGHT(id, 4)), 16, 10) & 67108863) STORED,
+  id VARBINARY(10) PRIMARY KEY CHECK (LENGTH(id) = 10),
+  session_tag INT AS (CONV(HEX(RIGHT(id, 4)), 16, 10) & 67108863) STORED,
   room VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL,
   seq BIGINT NOT NULL,
   length INT NOT NULL,
-  KEY session (session, id)
+  KEY by_session_tag (session_tag, id)
 );
 
 -- insert: An application sends the 10 bytes as a parameter.
@@ -18,11 +18,15 @@ ANALYZE TABLE messages;
 
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too. Without FORCE INDEX,
 -- MariaDB does not use this index for a room that has a fifth of all messages.
-SELECT imid_text(id), seq FROM messages FORCE INDEX (session)
-  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+SELECT imid_text(id), seq FROM messages FORCE INDEX (by_session_tag)
+  WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
 
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
+-- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
 
 -- one: One message by its ID.
 SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);

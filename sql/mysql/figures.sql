@@ -86,8 +86,8 @@ SELECT MAX(id) FROM some_ids;
 SELECT MAX(imid_ms(id)) FROM some_ids;
 -- function: imid_timestamp
 SELECT MAX(imid_timestamp(id)) FROM some_ids;
--- function: imid_session
-SELECT MAX(imid_session(id)) FROM some_ids;
+-- function: imid_session_tag
+SELECT MAX(imid_session_tag(id)) FROM some_ids;
 -- function: imid_text
 SELECT MAX(imid_text(id)) FROM some_ids;
 -- function: imid_bytes

@@ -6,9 +6,9 @@
 -- An ID is a BINARY(10). docs/FORMAT.md defines the bits:
 --   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
--- NULL gives NULL and a text that is not an ID is an error (SQLSTATE 22007). Functions of bytes do not check the length:
--- BINARY(10) has it. BINARY(10) pads a shorter value with zero bytes, and the result is another ID: insert IDs with
--- imid_bytes(...), UNHEX(...) or as parameters of 10 bytes.
+-- NULL gives NULL and a text that is not an ID is an error (SQLSTATE 22007). Functions of bytes do not check the length: a column is
+--   id VARBINARY(10) PRIMARY KEY CHECK (LENGTH(id) = 10)
+-- It refuses a shorter value. BINARY(10) pads it with zero bytes, and the result is another ID.
 --
 -- A column of texts is CHAR(19) CHARACTER SET ascii COLLATE ascii_bin.
 DELIMITER //
@@ -58,8 +58,16 @@ RETURN ELT(imid_type(id), 'PRIVATE', 'DISCUSSION', 'GROUP', 'CHATROOM', 'CUSTOME
 CREATE FUNCTION imid_hash(id BINARY(10)) RETURNS INT DETERMINISTIC NO SQL
 RETURN CONV(HEX(RIGHT(id, 3)), 16, 10) & 4194303 //
 
-CREATE FUNCTION imid_session(id BINARY(10)) RETURNS INT DETERMINISTIC NO SQL
+CREATE FUNCTION imid_session_tag(id BINARY(10)) RETURNS INT DETERMINISTIC NO SQL
 RETURN CONV(HEX(RIGHT(id, 4)), 16, 10) & 67108863 //
+
+-- Whether the ID has this session tag. If not, it is not of the session. If so, it can be of another one with the same tag.
+CREATE FUNCTION imid_is_in(id BINARY(10), session_tag INT) RETURNS BOOLEAN DETERMINISTIC NO SQL
+RETURN imid_session_tag(id) = session_tag //
+
+-- The start of the hour, DATETIME in UTC, for GROUP BY.
+CREATE FUNCTION imid_hour(id BINARY(10)) RETURNS DATETIME DETERMINISTIC NO SQL
+RETURN TIMESTAMP '1970-01-01 00:00:00' + INTERVAL imid_ms(id) DIV 3600000 HOUR //
 
 -- The bucket of a number of days. Bucket 0 begins on 1970-01-01 UTC.
 CREATE FUNCTION imid_bucket(id BINARY(10), days INT) RETURNS INT DETERMINISTIC NO SQL
@@ -132,19 +140,19 @@ END //
 CREATE FUNCTION imid_uuid(id BINARY(10)) RETURNS CHAR(36) CHARACTER SET ascii DETERMINISTIC NO SQL
 BEGIN
   DECLARE ms CHAR(12) CHARACTER SET ascii DEFAULT LOWER(LPAD(HEX(imid_ms(id)), 12, '0'));
-  DECLARE low CHAR(16) CHARACTER SET ascii DEFAULT LOWER(HEX((CAST(imid_session(id) AS UNSIGNED) << 36) | (CAST(2 AS UNSIGNED) << 62)));
+  DECLARE low CHAR(16) CHARACTER SET ascii DEFAULT LOWER(HEX((CAST(imid_session_tag(id) AS UNSIGNED) << 36) | (CAST(2 AS UNSIGNED) << 62)));
   RETURN CONCAT(LEFT(ms, 8), '-', RIGHT(ms, 4), '-7', LOWER(LPAD(HEX(imid_spin(id)), 3, '0')), '-', LEFT(low, 4), '-', RIGHT(low, 12));
 END //
 
 -- Reads the text of a UUID view. Any other UUID is an error.
 CREATE FUNCTION imid_from_uuid(view TEXT CHARACTER SET utf8mb4) RETURNS BINARY(10) DETERMINISTIC NO SQL
 BEGIN
-  DECLARE ms, spin, session BIGINT UNSIGNED;
+  DECLARE ms, spin, session_tag BIGINT UNSIGNED;
   IF view IS NULL THEN RETURN NULL; END IF;
   IF NOT imid_is_uuid(view) THEN CALL imid_refuse('the UUID view of a message ID', view); END IF;
   SET ms = CONV(CONCAT(LEFT(view, 8), SUBSTR(view, 10, 4)), 16, 10), spin = CONV(SUBSTR(view, 16, 3), 16, 10);
-  SET session = (CONV(CONCAT(SUBSTR(view, 20, 4), RIGHT(view, 12)), 16, 10) >> 36) & 67108863;
-  RETURN imid_join(ms >> 2, ((ms & 3) << 38) | (spin << 26) | session);
+  SET session_tag = (CONV(CONCAT(SUBSTR(view, 20, 4), RIGHT(view, 12)), 16, 10) >> 36) & 67108863;
+  RETURN imid_join(ms >> 2, ((ms & 3) << 38) | (spin << 26) | session_tag);
 END //
 
 -- The first and the last ID of a time, for a scan that uses the index: WHERE id BETWEEN imid_first(ms) AND imid_last(ms).
@@ -160,12 +168,21 @@ BEGIN
   RETURN imid_join(ms >> 2, ((ms & 3) << 38) | 274877906943);
 END //
 
--- The millisecond that contains a DATETIME in UTC.
+-- A helper: the milliseconds of a DATETIME in UTC. A DATETIME has no time zone, so NOW() of another zone would be hours away.
+CREATE FUNCTION imid_utc_ms(moment DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
+BEGIN
+  IF TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW()) <> 0 THEN
+    SIGNAL SQLSTATE '22007' SET MESSAGE_TEXT = 'expected time_zone = "+00:00", found another; or use imid_first(1000 * UNIX_TIMESTAMP(moment))';
+  END IF;
+  RETURN TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', moment) DIV 1000;
+END //
+
+-- The millisecond that contains a DATETIME in UTC. If the time zone of the connection is not UTC, they are an error.
 CREATE FUNCTION imid_first_at(moment DATETIME(6)) RETURNS BINARY(10) DETERMINISTIC NO SQL
-RETURN imid_first(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', moment) DIV 1000) //
+RETURN imid_first(imid_utc_ms(moment)) //
 
 CREATE FUNCTION imid_last_at(moment DATETIME(6)) RETURNS BINARY(10) DETERMINISTIC NO SQL
-RETURN imid_last(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', moment) DIV 1000) //
+RETURN imid_last(imid_utc_ms(moment)) //
 
 -- The first and the last ID of a bucket. The last bucket ends with the last ID.
 CREATE FUNCTION imid_bucket_first(bucket INT, days INT) RETURNS BINARY(10) DETERMINISTIC NO SQL

@@ -21,19 +21,22 @@ END //
 DELIMITER ;
 
 CREATE TEMPORARY TABLE ids (n INT, id BINARY(10) PRIMARY KEY, letters CHAR(19) CHARACTER SET ascii COLLATE ascii_bin, ms BIGINT,
-  spin INT, type INT, hash INT, session INT);
-INSERT INTO ids SELECT n, UNHEX(hex), letters, ms, spin, type, hash, session FROM JSON_TABLE(@vectors, '$.ids[*]' COLUMNS (
+  spin INT, type INT, hash INT, session_tag INT);
+INSERT INTO ids SELECT n, UNHEX(hex), letters, ms, spin, type, hash, session_tag FROM JSON_TABLE(@vectors, '$.ids[*]' COLUMNS (
   n FOR ORDINALITY, hex CHAR(20) PATH '$.hex', letters CHAR(19) PATH '$.text', ms BIGINT PATH '$.timestamp',
-  spin INT PATH '$.spin', type INT PATH '$.type', hash INT PATH '$.hash', session INT PATH '$.session')) AS file;
+  spin INT PATH '$.spin', type INT PATH '$.type', hash INT PATH '$.hash', session_tag INT PATH '$.session_tag')) AS file;
 
 CALL imid_expect_none('there are vectors', (SELECT COUNT(*) < 100 FROM ids));
 CALL imid_expect_none('bytes and text', (SELECT COUNT(*) FROM ids WHERE NOT imid_text(id) <=> letters
   OR NOT imid_bytes(letters) <=> id OR NOT imid_is_bytes(id) OR NOT imid_is_text(letters)));
 CALL imid_expect_none('fields', (SELECT COUNT(*) FROM ids WHERE NOT (imid_ms(id) <=> ms AND imid_spin(id) <=> spin
-  AND imid_type(id) <=> type AND imid_hash(id) <=> hash AND imid_session(id) <=> session)));
+  AND imid_type(id) <=> type AND imid_hash(id) <=> hash AND imid_session_tag(id) <=> session_tag)));
 CALL imid_expect_none('timestamps', (SELECT COUNT(*) FROM ids
   WHERE NOT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', imid_timestamp(id)) <=> ms * 1000
   OR NOT imid_first_at(imid_timestamp(id)) <=> imid_first(ms)));
+CALL imid_expect_none('hours', (SELECT COUNT(*) FROM ids
+  WHERE NOT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', imid_hour(id)) <=> ms DIV 3600000 * 3600000000));
+CALL imid_expect_none('an ID is in its session', (SELECT COUNT(*) FROM ids WHERE NOT imid_is_in(id, session_tag) OR imid_is_in(id, session_tag + 1)));
 CALL imid_expect_none('names of types', (SELECT COUNT(*) FROM JSON_TABLE(@vectors, '$.types[*]' COLUMNS (code INT PATH '$.code',
   name VARCHAR(20) PATH '$.name')) AS file WHERE NOT imid_type_name(imid_join(0, code << 22)) <=> IF(name = 'null', NULL, name)));
 CALL imid_expect_none('UUIDs', (SELECT COUNT(*) FROM JSON_TABLE(@vectors, '$.uuids[*]' COLUMNS (letters CHAR(19) PATH '$.text',
@@ -79,6 +82,23 @@ CALL imid_expect_refused('imid_from_uuid("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")
 CALL imid_expect_refused('imid_first(4398046511104)', 'expected a time of 0 to 4398046511103 ms, found "4398046511104"');
 CALL imid_expect_refused('imid_last(-1)', 'expected a time of 0 to 4398046511103 ms, found "-1"');
 CALL imid_expect_refused('imid_bucket_last(50904, 1)', 'expected a time of 0 to 4398046511103 ms, found "4398105600000"');
+
+-- A DATETIME has no time zone, so in another zone than UTC the functions of DATETIME are refused. UNIX_TIMESTAMP is right in all.
+SET time_zone = '-03:30';
+CALL imid_expect_refused('imid_first_at(NOW())',
+  'expected time_zone = "+00:00", found another; or use imid_first(1000 * UNIX_TIMESTAMP(moment))');
+CALL imid_expect_refused('imid_last_at("2026-11-22 10:00:00")',
+  'expected time_zone = "+00:00", found another; or use imid_first(1000 * UNIX_TIMESTAMP(moment))');
+SET timestamp = 1795341600;
+CALL imid_expect_none('UNIX_TIMESTAMP in another zone', NOT imid_first(1000 * UNIX_TIMESTAMP(NOW())) <=> imid_first(1795341600000));
+SET time_zone = '+00:00';
+CALL imid_expect_none('NOW() in UTC', NOT imid_first_at(NOW()) <=> imid_first(1795341600000));
+SET timestamp = DEFAULT;
+
+-- VARBINARY(10) with a CHECK refuses what BINARY(10) pads.
+CREATE TEMPORARY TABLE exact (id VARBINARY(10) PRIMARY KEY CHECK (LENGTH(id) = 10));
+INSERT IGNORE INTO exact VALUES (UNHEX('66A8AB1AD0001CFC85')), (UNHEX('66A8AB1AD0001CFC8500')), (NULL);
+CALL imid_expect_none('a CHECK of the length', (SELECT (COUNT(*) <> 1) + SUM(id <> UNHEX('66A8AB1AD0001CFC8500')) FROM exact));
 
 -- MariaDB's type UUID keeps the order of IDs.
 CREATE TEMPORARY TABLE views (view UUID PRIMARY KEY, n INT);

@@ -3,12 +3,12 @@
 -- schema: The table has a partition for each 30 days, so that retention drops a partition and deletes no rows.
 CREATE TABLE messages (
   id bytea PRIMARY KEY CHECK (imid_is_bytes(id)),
-  session integer NOT NULL GENERATED ALWAYS AS (imid_session(id)) STORED,
+  session_tag integer NOT NULL GENERATED ALWAYS AS (imid_session_tag(id)) STORED,
   room text NOT NULL,
   seq bigint NOT NULL,
   length integer NOT NULL
 ) PARTITION BY RANGE (id);
-CREATE INDEX messages_by_session ON messages (session, id);
+CREATE INDEX messages_by_session_tag ON messages (session_tag, id);
 -- The partitions of the buckets 570 to 690, 2016 to 2026. A job makes the next ones in time.
 DO $$ BEGIN
   FOR bucket IN 570..690 LOOP
@@ -24,10 +24,14 @@ ANALYZE messages;
 
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
-  WHERE session = :session AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
+  WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
 
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
+
+-- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
+-- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
 
 -- one: One message by its ID.
 SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);

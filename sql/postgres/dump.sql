@@ -2,7 +2,7 @@
 -- where restored.sql reads it.
 CREATE TABLE imid_dumped (
   id bytea PRIMARY KEY CHECK (imid_is_bytes(id)),
-  session integer GENERATED ALWAYS AS (imid_session(id)) STORED,
+  session_tag integer GENERATED ALWAYS AS (imid_session_tag(id)) STORED,
   sent timestamptz GENERATED ALWAYS AS (imid_timestamp(id)) STORED,
   letters text GENERATED ALWAYS AS (imid_text(id)) STORED CHECK (imid_is_text(letters))
 );

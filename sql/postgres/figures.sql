@@ -82,7 +82,6 @@ SELECT count(octet_length(id)) FROM (SELECT id FROM by_bytes ORDER BY id OFFSET 
 -- make: The functions.
 CREATE UNLOGGED TABLE some_ids AS SELECT * FROM ids LIMIT :some;
 VACUUM ANALYZE some_ids;
-SELECT imid_open_lane(0, 4);
 -- function: nothing
 SELECT count(octet_length(id)) FROM some_ids;
 -- function: imid_ms
@@ -93,8 +92,8 @@ SELECT count(imid_timestamp(id)) FROM some_ids;
 SELECT count(imid_spin(id)) FROM some_ids;
 -- function: imid_type_name
 SELECT count(imid_type_name(id)) FROM some_ids;
--- function: imid_session
-SELECT count(imid_session(id)) FROM some_ids;
+-- function: imid_session_tag
+SELECT count(imid_session_tag(id)) FROM some_ids;
 -- function: imid_text
 SELECT count(imid_text(id)) FROM some_ids;
 -- function: imid_bytes
@@ -105,5 +104,3 @@ SELECT count(imid_uuid(id)) FROM some_ids;
 SELECT count(imid_from_uuid(view)) FROM some_ids;
 -- function: imid_is_text
 SELECT count(imid_is_text(letters)) FROM some_ids;
--- function: imid_generate
-SELECT count(imid_generate(0, 4, imid_session(id))) FROM some_ids;

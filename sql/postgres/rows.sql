@@ -4,13 +4,13 @@
 \pset format unaligned
 \pset tuples_only on
 CREATE TEMPORARY TABLE written (n bigint, hex text, letters text COLLATE "C", view uuid, ms bigint, spin int, type int, hash int,
-  session int, bucket int, id bytea GENERATED ALWAYS AS (decode(hex, 'hex')) STORED);
-\copy written (n, hex, letters, view, ms, spin, type, hash, session, bucket) FROM pstdin (FORMAT csv)
+  session_tag int, bucket int, id bytea GENERATED ALWAYS AS (decode(hex, 'hex')) STORED);
+\copy written (n, hex, letters, view, ms, spin, type, hash, session_tag, bucket) FROM pstdin (FORMAT csv)
 SELECT count(*) || ' rows of the library' FROM written;
 SELECT count(*) AS wrong FROM written WHERE
   (imid_text(id), imid_bytes(letters), imid_uuid(id), imid_from_uuid(view)) IS DISTINCT FROM (letters, id, view, id)
-  OR (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session(id), imid_bucket(id, 7))
-    IS DISTINCT FROM (ms, spin, type, hash, session, bucket)
+  OR (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session_tag(id), imid_bucket(id, 7))
+    IS DISTINCT FROM (ms, spin, type, hash, session_tag, bucket)
   OR (extract(epoch FROM imid_timestamp(id)) * 1000)::bigint <> ms OR imid_first_at(imid_timestamp(id)) <> imid_first(ms)
   OR id NOT BETWEEN imid_first(ms) AND imid_last(ms) OR NOT (imid_is_bytes(id) AND imid_is_text(letters) AND imid_is_uuid(view))
 \gset

@@ -1,35 +1,32 @@
--- Removes the functions of install.sql. It fails if a column, a view or an index uses one of them. The sequences of lanes stay,
--- because IDs could come twice without them: see "New IDs" in install.sql.
-DROP FUNCTION IF EXISTS imid_raise_lane(integer, integer, bytea);
-DROP FUNCTION IF EXISTS imid_generate(integer, integer, integer);
-DROP FUNCTION IF EXISTS imid_next_stamp(integer, integer, bigint);
-DROP FUNCTION IF EXISTS imid_open_lane(integer, integer);
-DROP FUNCTION IF EXISTS imid_lane_name(integer, integer);
-DROP FUNCTION IF EXISTS imid_clock_ms();
-DROP FUNCTION IF EXISTS imid_bucket_last(integer, integer);
-DROP FUNCTION IF EXISTS imid_bucket_first(integer, integer);
-DROP FUNCTION IF EXISTS imid_last_at(timestamptz);
-DROP FUNCTION IF EXISTS imid_first_at(timestamptz);
-DROP FUNCTION IF EXISTS imid_last(bigint);
-DROP FUNCTION IF EXISTS imid_first(bigint);
-DROP FUNCTION IF EXISTS imid_from_uuid(uuid);
-DROP FUNCTION IF EXISTS imid_view_half(uuid, integer);
-DROP FUNCTION IF EXISTS imid_uuid(bytea);
-DROP FUNCTION IF EXISTS imid_from_rongcloud(text);
-DROP FUNCTION IF EXISTS imid_bytes(text);
-DROP FUNCTION IF EXISTS imid_text(bytea);
-DROP FUNCTION IF EXISTS imid_bucket(bytea, integer);
-DROP FUNCTION IF EXISTS imid_session(bytea);
-DROP FUNCTION IF EXISTS imid_hash(bytea);
-DROP FUNCTION IF EXISTS imid_type_name(bytea);
-DROP FUNCTION IF EXISTS imid_type(bytea);
-DROP FUNCTION IF EXISTS imid_spin(bytea);
-DROP FUNCTION IF EXISTS imid_timestamp(bytea);
-DROP FUNCTION IF EXISTS imid_ms(bytea);
-DROP FUNCTION IF EXISTS imid_is_uuid(uuid);
-DROP FUNCTION IF EXISTS imid_is_text(text);
-DROP FUNCTION IF EXISTS imid_is_bytes(bytea);
-DROP FUNCTION IF EXISTS imid_join(bigint, bigint);
-DROP FUNCTION IF EXISTS imid_digit_value(text, integer);
-DROP FUNCTION IF EXISTS imid_digit(integer);
-DROP FUNCTION IF EXISTS imid_refuse(text, text);
+-- Removes the functions of install.sql, all or none: it is one statement. If columns, constraints, indexes or views use them, the
+-- error names each of these.
+DROP FUNCTION IF EXISTS
+  imid_refuse(text, text),
+  imid_digit(integer),
+  imid_digit_value(text, integer),
+  imid_join(bigint, bigint),
+  imid_is_bytes(bytea),
+  imid_is_text(text),
+  imid_is_uuid(uuid),
+  imid_ms(bytea),
+  imid_timestamp(bytea),
+  imid_spin(bytea),
+  imid_type(bytea),
+  imid_type_name(bytea),
+  imid_hash(bytea),
+  imid_session_tag(bytea),
+  imid_is_in(bytea, integer),
+  imid_hour(bytea),
+  imid_bucket(bytea, integer),
+  imid_text(bytea),
+  imid_bytes(text),
+  imid_from_rongcloud(text),
+  imid_uuid(bytea),
+  imid_view_half(uuid, integer),
+  imid_from_uuid(uuid),
+  imid_first(bigint),
+  imid_last(bigint),
+  imid_first_at(timestamptz),
+  imid_last_at(timestamptz),
+  imid_bucket_first(integer, integer),
+  imid_bucket_last(integer, integer);

@@ -63,20 +63,30 @@ SELECT count(id) FROM (SELECT i AS id FROM shuffled ORDER BY i LIMIT -1 OFFSET 1
 -- row: ORDER BY id with the primary key, BLOB
 SELECT count(id) FROM (SELECT id FROM by_bytes ORDER BY id LIMIT -1 OFFSET 1);
 
--- make: The columns of install.sql.
-CREATE TABLE messages (id BLOB PRIMARY KEY) WITHOUT ROWID;
-INSERT INTO messages SELECT id FROM ids LIMIT :some;
+-- make: The column and the view of install.sql, and a table whose application stores the tag.
+CREATE TABLE messages (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10), body TEXT) WITHOUT ROWID;
+CREATE TABLE with_tag (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10), session_tag INTEGER, body TEXT) WITHOUT ROWID;
+CREATE INDEX with_tag_by_session_tag ON with_tag (session_tag, id);
+CREATE TABLE some_ids AS SELECT id, (i * 48271) & 67108863 AS session_tag FROM ids;
 -- install: ../figures.py runs install.sql here.
+-- make: The index.
+CREATE INDEX by_session_tag ON messages (imid_session_tag, id);
+-- once: insert with an index on imid_session_tag
+INSERT INTO messages (id, body) SELECT id, 'hello' FROM some_ids;
+-- once: insert with an index on a tag that the application stores
+INSERT INTO with_tag SELECT id, session_tag, 'hello' FROM some_ids;
 
 -- function: nothing
-SELECT count(id) FROM messages;
+SELECT count(id) FROM (SELECT id FROM messages LIMIT :some);
+-- function: SELECT * of the table
+SELECT count(id), count(body), count(imid_session_tag) FROM (SELECT * FROM messages LIMIT :some);
 -- function: imid_ms
-SELECT count(imid_ms) FROM messages;
+SELECT count(imid_ms) FROM (SELECT imid_ms FROM imid_messages LIMIT :some);
 -- function: imid_timestamp
-SELECT count(imid_timestamp) FROM messages;
--- function: imid_session
-SELECT count(imid_session) FROM messages;
+SELECT count(imid_timestamp) FROM (SELECT imid_timestamp FROM imid_messages LIMIT :some);
+-- function: imid_session_tag
+SELECT count(imid_session_tag) FROM (SELECT imid_session_tag FROM imid_messages LIMIT :some);
 -- function: imid_text
-SELECT count(imid_text) FROM messages;
+SELECT count(imid_text) FROM (SELECT imid_text FROM imid_messages LIMIT :some);
 -- function: imid_uuid
-SELECT count(imid_uuid) FROM messages;
+SELECT count(imid_uuid) FROM (SELECT imid_uuid FROM imid_messages LIMIT :some);

@@ -5,21 +5,32 @@ CREATE TEMP TABLE member AS SELECT list.key AS name, row.key AS n, row.value AS 
 -- Fails unless the number is 0.
 CREATE TEMP TABLE expect_none (what TEXT, wrong INTEGER CHECK (wrong = 0));
 CREATE TEMP TABLE ids AS SELECT unhex(r->>'hex') AS id, r->>'text' AS letters, r->>'timestamp' AS ms, r->>'spin' AS spin,
-  r->>'type' AS type, r->>'hash' AS hash, r->>'session' AS session, n FROM member WHERE name = 'ids';
+  r->>'type' AS type, r->>'hash' AS hash, r->>'session_tag' AS session_tag, n FROM member WHERE name = 'ids';
 INSERT INTO messages (id) SELECT id FROM ids;
 
 INSERT INTO expect_none SELECT 'there are vectors', count(*) < 100 FROM ids;
-INSERT INTO expect_none SELECT 'text', count(*) FROM ids JOIN messages USING (id) WHERE imid_text IS NOT letters;
-INSERT INTO expect_none SELECT 'fields', count(*) FROM ids JOIN messages USING (id)
-  WHERE (imid_ms, imid_spin, imid_type, imid_hash, imid_session) IS NOT (ms, spin, type, hash, session);
-INSERT INTO expect_none SELECT 'timestamps', count(*) FROM ids JOIN messages USING (id)
+INSERT INTO expect_none SELECT 'text', count(*) FROM ids JOIN imid_messages USING (id) WHERE imid_text IS NOT letters;
+INSERT INTO expect_none SELECT 'fields', count(*) FROM ids JOIN imid_messages USING (id)
+  WHERE (imid_ms, imid_spin, imid_type, imid_hash, imid_session_tag) IS NOT (ms, spin, type, hash, session_tag);
+INSERT INTO expect_none SELECT 'timestamps', count(*) FROM ids JOIN imid_messages USING (id)
   WHERE strftime('%s', imid_timestamp) * 1000 + substr(imid_timestamp, -3) IS NOT ms;
-INSERT INTO expect_none SELECT 'weeks', count(*) FROM ids JOIN messages USING (id) WHERE imid_week IS NOT ms / 604800000;
-INSERT INTO expect_none SELECT 'UUIDs', count(*) FROM member, messages WHERE name = 'uuids' AND imid_text = r->>'text'
+INSERT INTO expect_none SELECT 'hours', count(*) FROM ids JOIN imid_messages USING (id)
+  WHERE strftime('%s', imid_hour) IS NOT CAST(ms / 3600000 * 3600 AS TEXT);
+INSERT INTO expect_none SELECT 'names of types', count(*) FROM imid_messages
+  JOIN member ON name = 'types' AND r->>'code' = imid_type WHERE imid_type_name IS NOT r->>'name';
+INSERT INTO expect_none SELECT 'the bytes of texts', count(*) FROM ids
+  WHERE id IS NOT unhex(printf('%05x%05x%05x%05x',
+    ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 1, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 2, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 3, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 4, 1)) - 1),
+    ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 6, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 7, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 8, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 9, 1)) - 1),
+    ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 11, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 12, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 13, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 14, 1)) - 1),
+    ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 16, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 17, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 18, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(letters, 19, 1)) - 1)));
+INSERT INTO expect_none SELECT 'the table has one more column', count(*) - 1 FROM pragma_table_xinfo('messages') WHERE name <> 'id';
+INSERT INTO expect_none SELECT 'weeks', count(*) FROM ids JOIN imid_messages USING (id) WHERE imid_week IS NOT ms / 604800000;
+INSERT INTO expect_none SELECT 'UUIDs', count(*) FROM member, imid_messages WHERE name = 'uuids' AND imid_text = r->>'text'
   AND imid_uuid IS NOT r->>'uuid';
 INSERT INTO expect_none SELECT 'the order', count(*) FROM (SELECT n, row_number() OVER (ORDER BY id) - 1 AS a,
   row_number() OVER (ORDER BY imid_text) - 1 AS b, row_number() OVER (ORDER BY imid_uuid) - 1 AS c
-  FROM ids JOIN messages USING (id)) WHERE (a, b, c) IS NOT (n, n, n);
+  FROM ids JOIN imid_messages USING (id)) WHERE (a, b, c) IS NOT (n, n, n);
 INSERT INTO expect_none SELECT 'texts', count(*) FROM ids WHERE NOT letters GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]');
 -- The JSON functions of older versions end a text at its zero character.
 INSERT INTO expect_none SELECT 'texts that are refused', count(*) FROM member
@@ -31,8 +42,8 @@ CREATE TEMP TABLE times AS SELECT r->>'first' AS first, r->>'last' AS last, r->>
 INSERT OR IGNORE INTO messages (id) SELECT unhex(printf('%010x%010x', a >> 2, (a & 3) << 38)) FROM times
   UNION SELECT unhex(printf('%010x%010x', b >> 2, ((b & 3) << 38) | 274877906943)) FROM times;
 INSERT INTO expect_none SELECT 'times', count(*) FROM times
-  WHERE first NOT IN (SELECT imid_text FROM messages WHERE id = unhex(printf('%010x%010x', a >> 2, (a & 3) << 38)))
-  OR last NOT IN (SELECT imid_text FROM messages WHERE id = unhex(printf('%010x%010x', b >> 2, ((b & 3) << 38) | 274877906943)));
+  WHERE first NOT IN (SELECT imid_text FROM imid_messages WHERE id = unhex(printf('%010x%010x', a >> 2, (a & 3) << 38)))
+  OR last NOT IN (SELECT imid_text FROM imid_messages WHERE id = unhex(printf('%010x%010x', b >> 2, ((b & 3) << 38) | 274877906943)));
 INSERT INTO expect_none SELECT 'first and last', count(*) FROM ids
   WHERE id NOT BETWEEN unhex(printf('%010x%010x', ms >> 2, (ms & 3) << 38))
   AND unhex(printf('%010x%010x', ms >> 2, ((ms & 3) << 38) | 274877906943));

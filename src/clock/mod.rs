@@ -1,7 +1,5 @@
 //! Where the milliseconds come from.
 
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-mod coarse;
 mod error;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 mod realtime;
@@ -12,8 +10,6 @@ mod tick;
 
 use core::time::Duration;
 
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-pub use coarse::CoarseClock;
 pub use error::ClockError;
 #[cfg(feature = "std")]
 pub use tick::TickClock;
@@ -40,12 +36,13 @@ pub trait Clock {
         self.now_ms()
     }
 
-    /// Returns whether a reading of [`now_ms`](Self::now_ms) is the time. If not, [`refresh`](Self::refresh) tells it.
+    /// Returns whether a reading of [`now_ms`](Self::now_ms) is to be believed. If it is not, the generator calls
+    /// [`refresh`](Self::refresh), and mints by what that returns.
     ///
-    /// A [`Generator`](crate::Generator) asks this once for each new reading. So a clock can check its readings, and a
-    /// call that mints does not pay for it. `imid-lease` uses it.
-    #[doc(hidden)]
-    fn is_time(&self, reading_ms: u64) -> bool {
+    /// A clock that checks its readings does it here: a [`Generator`](crate::Generator) asks once for each new reading,
+    /// so further calls in the same millisecond do not pay for the check. By default every reading is believed.
+    /// [`snowflake::Generator`](crate::snowflake::Generator) asks in the same way.
+    fn accepts(&self, reading_ms: u64) -> bool {
         let _ = reading_ms;
         true
     }
@@ -64,8 +61,8 @@ macro_rules! by_pointer {
                     (**self).refresh()
                 }
 
-                fn is_time(&self, reading_ms: u64) -> bool {
-                    (**self).is_time(reading_ms)
+                fn accepts(&self, reading_ms: u64) -> bool {
+                    (**self).accepts(reading_ms)
                 }
             }
         )*

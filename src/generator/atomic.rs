@@ -126,7 +126,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
         if let Some(now) = reading
-            && clock.is_time(now)
+            && clock.accepts(now)
             && let Some(window) = self.words.window_at(now)
         {
             let mut free = stripe.free.load(Ordering::Relaxed);
@@ -291,7 +291,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) || !clock.is_time(now) {
+        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) || !clock.accepts(now) {
             now = self.believed(known, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {

@@ -24,11 +24,8 @@ pub use error::{BuildError, GenerateError, ObserveError};
 use self::atomic::Core;
 use self::error::GenerateKind;
 use crate::clock::{Clock, SystemClock};
-#[cfg(all(loom, unix, feature = "std"))]
-#[doc(hidden)]
-pub use crate::fork::{become_a_child, forget_the_process};
 use crate::id::MessageId;
-use crate::session::{SessionTag, SessionHash, SessionType};
+use crate::session::{SessionHash, SessionTag, SessionType};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
@@ -121,7 +118,6 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Returns what a forked child has of this generator, for models.
     #[cfg(loom)]
-    #[doc(hidden)]
     pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
         let core = self.core.copy();
         core.touch();

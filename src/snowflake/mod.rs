@@ -20,13 +20,13 @@ mod id;
 mod layout;
 mod text;
 
-cfg_minting! {
-    mod generator;
+#[cfg(target_has_atomic = "64")]
+mod generator;
 
-    pub use generator::{BuildError, Builder, GenerateError, Generator, NoSpareNodes, NodeSource, Preset, SpareNode};
-    #[cfg(feature = "std")]
-    pub use generator::NodeQueue;
-}
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use generator::NodeQueue;
+#[cfg(target_has_atomic = "64")]
+pub use generator::{BuildError, Builder, GenerateError, Generator, NoSpareNodes, NodeSource, Preset, SpareNode};
 
 pub use error::LayoutError;
 pub use id::{Parts, Snowflake};

@@ -1,8 +1,6 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags messages with them.
 
 mod candidates;
-#[cfg(feature = "parquet")]
-mod columnar;
 mod commands;
 mod descriptors;
 mod foreign;
@@ -13,6 +11,7 @@ mod json_line;
 mod lead;
 mod output;
 mod report;
+mod risk;
 mod row;
 mod scheme;
 mod session;

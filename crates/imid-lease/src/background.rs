@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use crate::fork::Process;
 use crate::sync::{lock, wait};
+use imid::fork::Process;
 
 /// A thread, as its owner has it.
 ///
@@ -54,7 +54,7 @@ impl Background {
     /// Returns whether this process is a forked child of the one that started the thread.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
-        self.process.is_forked()
+        !self.process.is_current()
     }
 
     /// Ends the present or the next [`Owner::sleep`] of the thread.

@@ -12,7 +12,7 @@ const UNKNOWN: i64 = i64::MIN;
 
 /// A clock whose jumps are not followed. Clones share what is known of the time.
 ///
-/// A generator asks once for each new reading whether it is the time ([`Clock::is_time`]). A reading is accepted at
+/// A generator asks once for each new reading whether it is the time ([`Clock::accepts`]). A reading is accepted at
 /// once if it is not before the last believed time, and would have been accepted then. [`Known::read`] decides about
 /// the others.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl<C: Clock> BelievedClock<C> {
     #[inline]
     pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {
-            Ok(now) if self.is_time(now) => Ok(now),
+            Ok(now) if self.accepts(now) => Ok(now),
             now => self.judge(now.ok()).map_or(now, Ok),
         }
     }
@@ -93,7 +93,7 @@ impl<C: Clock> BelievedClock<C> {
 }
 
 impl<C: Clock> Clock for BelievedClock<C> {
-    /// Returns the reading of the application's clock. [`is_time`](Self::is_time) judges it.
+    /// Returns the reading of the application's clock. [`accepts`](Self::accepts) judges it.
     #[inline]
     fn now_ms(&self) -> Result<u64, ClockError> {
         self.clock.now_ms()
@@ -105,7 +105,7 @@ impl<C: Clock> Clock for BelievedClock<C> {
     }
 
     #[inline]
-    fn is_time(&self, reading_ms: u64) -> bool {
+    fn accepts(&self, reading_ms: u64) -> bool {
         let belief = &self.belief;
         belief.near_from_ms.load(Ordering::Relaxed) <= reading_ms
             && reading_ms <= belief.near_to_ms.load(Ordering::Relaxed)
@@ -147,11 +147,11 @@ mod tests {
         assert_eq!(clock.judged_ms(), Ok(T));
         manual.set(T + 4_000);
         assert_eq!(clock.judged_ms(), Ok(T + 4_000));
-        assert!(clock.is_time(T + 4_000));
+        assert!(clock.accepts(T + 4_000));
         for jump in [T + 3_600_000, T - 3_600_000] {
             manual.set(jump);
             assert_eq!(clock.now_ms(), Ok(jump));
-            assert!(!clock.is_time(jump));
+            assert!(!clock.accepts(jump));
             for now in [clock.judged_ms(), clock.refresh()] {
                 let now = now.unwrap();
                 assert!((T - 1..T + 10_000).contains(&now), "{now}");
@@ -166,7 +166,7 @@ mod tests {
             let clock = BelievedClock::new(&manual, 5_000);
             clock.set_store(offset(T, monotonic_ms()));
             let _judging = clock.belief.known.lock().unwrap();
-            assert!(!clock.is_time(wrong));
+            assert!(!clock.accepts(wrong));
             for now in [clock.judged_ms(), clock.refresh()] {
                 let now = now.unwrap();
                 assert!((T - 1..T + 60_000).contains(&now), "{now}");
@@ -181,7 +181,7 @@ mod tests {
         clock.set_store(offset(T, monotonic_ms()));
         for (step, is_time) in [(3_000_000, true), (4_000_000, false), (6_000_000, false), (2_000_000, true)] {
             manual.set(T + step);
-            assert_eq!(clock.is_time(T + step), is_time, "{step}");
+            assert_eq!(clock.accepts(T + step), is_time, "{step}");
             assert_eq!(clock.judged_ms() == Ok(T + step), is_time, "{step}");
         }
     }
@@ -192,7 +192,7 @@ mod tests {
         let clock = BelievedClock::new(&manual, 50);
         assert_eq!(clock.judged_ms(), Ok(T));
         std::thread::sleep(std::time::Duration::from_millis(60));
-        assert!(!clock.is_time(T - 45), "it should be 60 ms later");
+        assert!(!clock.accepts(T - 45), "it should be 60 ms later");
     }
 
     #[test]

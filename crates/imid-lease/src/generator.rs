@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
-use imid::wait::retry_within;
-use imid::{MessageId, Parts, SessionTag};
+use imid::{IdParts, MessageId, SessionTag};
 
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, MIN_GAP_MS, Stopped};
@@ -20,6 +19,7 @@ use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::status::{Phase, Status};
+use crate::wait::retry_within;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -419,7 +419,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Drop for LeasedGenerator<C, STRIPES
 /// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
-    MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
+    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
 }
 
 /// The part of a generator that the keeper drives.

@@ -79,8 +79,6 @@ mod random;
 
 mod sync;
 
-mod fork;
-
 mod backoff;
 
 mod background;
@@ -108,6 +106,8 @@ mod worker_ids;
 
 #[cfg(feature = "redis")]
 mod redis_queue;
+
+mod wait;
 
 pub mod segment;
 

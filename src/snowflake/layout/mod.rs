@@ -221,55 +221,54 @@ impl Layout {
 }
 
 // Only generators use these.
-cfg_minting! {
-    impl Layout {
-        /// Returns the tick that is running at the start of a millisecond, or `None` before the first tick and after
-        /// the last one.
-        ///
-        /// The epoch can be inside of the first millisecond. The first tick then counts as running from the start of it.
-        pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
-            if ms < self.first_ms() {
-                return None;
-            }
-            // Most layouts have ticks of a millisecond, which need no division by a variable.
-            let tick = if self.tick_ns as u128 == NS_PER_MS {
-                ms.saturating_sub(self.epoch_ns.div_ceil(NS_PER_MS as u64))
-            } else {
-                saturating(self.ns_after_epoch(ms) / self.tick_ns as u128)
-            };
-            if tick <= self.last_tick() { Some(tick) } else { None }
+#[cfg(target_has_atomic = "64")]
+impl Layout {
+    /// Returns the tick that is running at the start of a millisecond, or `None` before the first tick and after
+    /// the last one.
+    ///
+    /// The epoch can be inside of the first millisecond. The first tick then counts as running from the start of it.
+    pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
+        if ms < self.first_ms() {
+            return None;
         }
+        // Most layouts have ticks of a millisecond, which need no division by a variable.
+        let tick = if self.tick_ns as u128 == NS_PER_MS {
+            ms.saturating_sub(self.epoch_ns.div_ceil(NS_PER_MS as u64))
+        } else {
+            saturating(self.ns_after_epoch(ms) / self.tick_ns as u128)
+        };
+        if tick <= self.last_tick() { Some(tick) } else { None }
+    }
 
-        /// Returns the first tick that begins at a millisecond or after it. After the last tick, returns the one after
-        /// it.
-        pub(super) const fn tick_from(self, ms: u64) -> u64 {
-            self.or_end(self.ns_after_epoch(ms).div_ceil(self.tick_ns as u128))
-        }
+    /// Returns the first tick that begins at a millisecond or after it. After the last tick, returns the one after
+    /// it.
+    pub(super) const fn tick_from(self, ms: u64) -> u64 {
+        self.or_end(self.ns_after_epoch(ms).div_ceil(self.tick_ns as u128))
+    }
 
-        /// Returns the first tick that ends after a millisecond has begun. After the last tick, returns the one after it.
-        pub(super) const fn tick_until(self, ms: u64) -> u64 {
-            self.or_end(self.ns_after_epoch(ms) / self.tick_ns as u128)
-        }
+    /// Returns the first tick that ends after a millisecond has begun. After the last tick, returns the one after it.
+    pub(super) const fn tick_until(self, ms: u64) -> u64 {
+        self.or_end(self.ns_after_epoch(ms) / self.tick_ns as u128)
+    }
 
-        /// Returns the nanoseconds from the epoch to the start of a millisecond, and 0 before the epoch.
-        const fn ns_after_epoch(self, ms: u64) -> u128 {
-            (ms as u128 * NS_PER_MS).saturating_sub(self.epoch_ns as u128)
-        }
+    /// Returns the nanoseconds from the epoch to the start of a millisecond, and 0 before the epoch.
+    const fn ns_after_epoch(self, ms: u64) -> u128 {
+        (ms as u128 * NS_PER_MS).saturating_sub(self.epoch_ns as u128)
+    }
 
-        const fn or_end(self, tick: u128) -> u64 {
-            let end = self.last_tick() + 1;
-            if tick < end as u128 { tick as u64 } else { end }
-        }
+    const fn or_end(self, tick: u128) -> u64 {
+        let end = self.last_tick() + 1;
+        if tick < end as u128 { tick as u64 } else { end }
+    }
 
-        /// Returns the first unix millisecond that starts at the start of a tick or after it.
-        pub(super) const fn reached_at(self, tick: u64) -> u64 {
-            self.ns_of(tick).div_ceil(NS_PER_MS) as u64
-        }
+    /// Returns the first unix millisecond that starts at the start of a tick or after it.
+    pub(super) const fn reached_at(self, tick: u64) -> u64 {
+        self.ns_of(tick).div_ceil(NS_PER_MS) as u64
+    }
 
-        /// Returns the width of tick and sequence number together, in bits.
-        pub(super) const fn stamp_bits(self) -> u32 {
-            self.tick_bits() + self.sequence_bits()
-        }
+    /// Returns the width of tick and sequence number together, in bits.
+    pub(super) const fn stamp_bits(self) -> u32 {
+        self.tick_bits() + self.sequence_bits()
     }
 }
 

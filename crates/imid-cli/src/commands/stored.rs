@@ -152,7 +152,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
     fn read_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
         self.counts.lines += 1;
         let read = row.and_then(|row| {
-            let id = row.id.read(self.args.scheme())?;
+            let id = self.args.scheme().parse(row.id.as_bytes())?;
             let Some((name, time)) = self.time_field.zip(row.time) else { return Ok((id, None)) };
             Ok((id, Some(parse_timestamp_ms(time).map_err(|problem| in_field(name, &problem))?)))
         });

@@ -8,57 +8,70 @@ use flate2::bufread::MultiGzDecoder;
 pub(super) type Source = Box<dyn Read + Send>;
 
 /// What the first bytes show.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum Start {
     Plain,
     Gzip,
     Zstd,
+    /// A format that is not read: its name, and the program that turns it into text.
+    Foreign(&'static str, &'static str),
     /// More bytes are needed.
     TooShort,
 }
 
-/// Returns the source, decompressed if its first bytes are those of gzip or zstd.
-pub(super) fn decompressed(source: Source) -> io::Result<Source> {
-    let (head, whole) = read_head::<4>(source, |head| start(head) == Start::TooShort)?;
-    Ok(match start(&head) {
-        Start::Plain | Start::TooShort => whole,
-        Start::Gzip => Box::new(Named("gzip", MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))),
-        Start::Zstd => Box::new(Named("zstd", zstd::Decoder::new(whole)?)),
-    })
-}
+const DUCKDB: &str = "DuckDB writes its rows as JSON lines, see docs/MIGRATING.md";
 
-fn start(head: &[u8]) -> Start {
-    match head {
-        [0x1f, 0x8b, ..] => Start::Gzip,
-        // A frame, or a frame to skip, which some writers put first.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Start::Zstd,
-        []
-        | [0x1f | 0x28 | 0x50..=0x5f]
-        | [0x28, 0xb5]
-        | [0x28, 0xb5, 0x2f]
-        | [0x50..=0x5f, 0x2a]
-        | [0x50..=0x5f, 0x2a, 0x4d] => Start::TooShort,
-        _ => Start::Plain,
-    }
-}
+/// The first bytes of formats.
+const SIGNS: [(&[u8], Start); 10] = [
+    (&[0x1f, 0x8b], Start::Gzip),
+    (&[0x28, 0xb5, 0x2f, 0xfd], Start::Zstd),
+    (b"\xfd7zXZ\0", Start::Foreign("xz data", "decompress it with xz -dc")),
+    (b"BZh91A", Start::Foreign("bzip2 data", "decompress it with bzip2 -dc")),
+    (b"PK\x03\x04", Start::Foreign("a zip archive", "extract it with unzip -p")),
+    // The byte after the name starts the first page. An ID of RongCloud can start with the name.
+    (b"PAR1\x15", Start::Foreign("a Parquet file", DUCKDB)),
+    (b"ARROW1", Start::Foreign("an Arrow file", DUCKDB)),
+    (&[0xff; 4], Start::Foreign("an Arrow stream", DUCKDB)),
+    (&[0xff, 0xfe], Start::Foreign("UTF-16", "convert it with iconv -f UTF-16 -t UTF-8")),
+    (&[0xfe, 0xff], Start::Foreign("UTF-16", "convert it with iconv -f UTF-16 -t UTF-8")),
+];
 
-/// Reads the first bytes of a source while they are too short to decide something, and at most `N`. Returns them and the
-/// whole source.
-///
-/// Reads no more than it needs, because the source can be a slow writer.
-pub(super) fn read_head<const N: usize>(
-    mut source: Source,
-    is_too_short: impl Fn(&[u8]) -> bool,
-) -> io::Result<(Vec<u8>, Source)> {
-    let (mut head, mut len) = ([0; N], 0);
-    while is_too_short(&head[..len]) {
+/// The length of the longest sign.
+const SIGN_LEN: usize = 6;
+
+/// Returns the source, decompressed if its first bytes are those of gzip or zstd. Other binary formats are errors.
+pub(super) fn decompressed(mut source: Source) -> io::Result<Source> {
+    let (mut head, mut len) = ([0; SIGN_LEN], 0);
+    // Reads no more than it needs, because the source can be a slow writer.
+    while start(&head[..len]) == Start::TooShort && len < SIGN_LEN {
         match read_some(&mut source, &mut head[len..])? {
             0 => break,
             n => len += n,
         }
     }
-    let head = head[..len].to_vec();
-    Ok((head.clone(), Box::new(Cursor::new(head).chain(source))))
+    let start = start(&head[..len]);
+    let whole = Cursor::new(head[..len].to_vec()).chain(source);
+    Ok(match start {
+        Start::Plain | Start::TooShort => Box::new(whole),
+        Start::Gzip => Box::new(Named("gzip", MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))),
+        Start::Zstd => Box::new(Named("zstd", zstd::Decoder::new(whole)?)),
+        Start::Foreign(name, hint) => {
+            return Err(io::Error::other(format!("expected text, gzip or zstd, found {name}: {hint}")));
+        }
+    })
+}
+
+fn start(head: &[u8]) -> Start {
+    if let Some((_, start)) = SIGNS.iter().find(|(sign, _)| head.starts_with(sign)) {
+        return *start;
+    }
+    match head {
+        // A frame to skip, which some writers of zstd put first.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Start::Zstd,
+        [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d] => Start::TooShort,
+        _ if SIGNS.iter().any(|(sign, _)| sign.starts_with(head)) => Start::TooShort,
+        _ => Start::Plain,
+    }
 }
 
 /// Reads once. An interrupted call is repeated.
@@ -125,10 +138,42 @@ mod tests {
 
     #[test]
     fn plain_input_is_not_changed() {
-        for plain in ["", "{", "{}\n", "(", "P", "P*", "P*M", "P*Mx", "\u{1f}", "abcdefgh"] {
+        for plain in [
+            "",
+            "{",
+            "{}\n",
+            "(",
+            "P",
+            "P*",
+            "P*M",
+            "P*Mx",
+            "PAR1",
+            "PAR1-A62U-32C4-01I2\n",
+            "ARROW-1",
+            "BZh9",
+            "PK",
+            "\u{1f}",
+            "abcdefgh",
+        ] {
             assert_eq!(read(plain.as_bytes()), Ok(plain.into()), "{plain:?}");
         }
         assert_eq!(read(&[0x28, 0xb5, 0x2f]), Ok(vec![0x28, 0xb5, 0x2f]));
+    }
+
+    #[test]
+    fn other_binary_formats_are_errors_with_a_hint() {
+        for (bytes, found) in [
+            (&b"PAR1\x15\x04"[..], "a Parquet file: DuckDB writes its rows as JSON lines, see docs/MIGRATING.md"),
+            (b"ARROW1\0\0", "an Arrow file: DuckDB writes its rows as JSON lines, see docs/MIGRATING.md"),
+            (b"\xff\xff\xff\xff\x10", "an Arrow stream: DuckDB writes its rows as JSON lines, see docs/MIGRATING.md"),
+            (b"\xfd7zXZ\0\0", "xz data: decompress it with xz -dc"),
+            (b"BZh91AY&SY", "bzip2 data: decompress it with bzip2 -dc"),
+            (b"PK\x03\x04\x14", "a zip archive: extract it with unzip -p"),
+            (b"\xff\xfe{\0", "UTF-16: convert it with iconv -f UTF-16 -t UTF-8"),
+            (b"\xfe\xff\0{", "UTF-16: convert it with iconv -f UTF-16 -t UTF-8"),
+        ] {
+            assert_eq!(read(bytes), Err(format!("expected text, gzip or zstd, found {found}")), "{bytes:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
 mod compressed;
-mod kind;
-mod open;
+mod format;
 mod records;
 
 use std::fs::File;
@@ -16,8 +15,7 @@ use indicatif::ProgressBar;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
-pub(crate) use self::kind::Kind;
-pub(crate) use self::open::{InputArgs, Opened};
+pub(crate) use self::format::{InputArgs, Kind, Opened, open};
 pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;

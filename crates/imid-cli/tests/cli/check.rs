@@ -180,19 +180,12 @@ fn blank_lines_are_counted_so_that_the_sums_add_up() {
 }
 
 #[test]
-#[cfg(not(feature = "parquet"))]
-fn without_its_feature_a_parquet_or_arrow_table_is_an_error_that_names_it() {
-    for (args, start, format) in [
-        ("check", &b"PAR1\x15"[..], "Parquet"),
-        ("stats", b"ARROW1\0\0", "Arrow"),
-        ("tag --session-field room", b"\xff\xff\xff\xff\x10\0\0\0", "Arrow"),
-        ("check --in parquet", b"", "Parquet"),
-        ("stats --in arrow", b"x", "Arrow"),
-    ] {
-        let error = imid(args, start).error(1);
+fn a_binary_format_is_an_error_with_a_hint() {
+    for command in ["check", "stats", "tag --session-field room"] {
+        let error = imid(command, &b"PAR1\x15\x04"[..]).error(1);
         let expected =
-            format!("cannot read standard input as {format}: this tool was built without the feature `parquet`");
-        assert_eq!(error, expected, "{args}");
+            "cannot read standard input: expected text, gzip or zstd, found a Parquet file: DuckDB writes its rows";
+        assert!(error.starts_with(expected), "{command}: {error}");
     }
     // An ID of RongCloud, which is not the start of a table.
     assert_eq!(imid("check --dialect rongcloud", "PAR1-A62U-32C4-01I2\n").status, 0);

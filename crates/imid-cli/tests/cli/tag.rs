@@ -336,7 +336,7 @@ fn the_id_is_written_in_each_form() {
     assert_eq!(again, "line 1: field \"u\" already exists (--overwrite replaces it)");
 
     let error = imid(&format!("{TAG_SAMPLE} --id-form bytes"), "").error(2);
-    assert_eq!(error, "--id-form bytes works only with Parquet and Arrow; in text, use --id-form hex");
+    assert_eq!(error, "--id-form: expected a form of text, such as hex, found bytes");
     let error = imid(&format!("{TAG_SAMPLE} --hex-field id"), "").error(2);
     assert_eq!(error, "--id-field, --hex-field, --uuid-field: expected different fields, found \"id\" twice");
 }

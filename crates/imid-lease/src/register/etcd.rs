@@ -12,7 +12,7 @@ use ureq::Agent;
 
 use super::hosts::Hosts;
 use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_value};
-use crate::fork::Process;
+use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong**.
 ///
@@ -84,7 +84,7 @@ impl EtcdRegister {
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
         let member = self.members[self.next].clone();
-        if self.process.is_forked() {
+        if !self.process.is_current() {
             let context =
                 format!("etcd at {member}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));

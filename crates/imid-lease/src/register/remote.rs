@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
 use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_value};
-use crate::fork::Process;
+use imid::fork::Process;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -96,7 +96,7 @@ impl<S: Server> Remote<S> {
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
         let Self { server, place, time_limit, process, runtime, connection, promise } = self;
-        if process.is_forked() {
+        if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
         }
@@ -182,7 +182,7 @@ impl<S: Server> fmt::Debug for Remote<S> {
 impl<S: Server> Drop for Remote<S> {
     fn drop(&mut self) {
         let (runtime, connection) = (self.runtime.take(), self.connection.take());
-        if self.process.is_forked() {
+        if !self.process.is_current() {
             // A client says goodbye when it is dropped, which would close the parent's connection.
             mem::forget(connection);
             mem::forget(runtime);

@@ -70,7 +70,6 @@ impl Args {
         let mut check = Check {
             scheme: self.ids.scheme(),
             duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
-            noun: "line",
             equal: 0,
             lower: 0,
             previous: None,
@@ -86,8 +85,6 @@ impl Args {
 struct Check {
     scheme: Scheme,
     duplicates: Option<Duplicates>,
-    /// What the input has: "line", or "row" for a table without lines.
-    noun: &'static str,
     /// Number of IDs that are equal to the ID before them.
     equal: u64,
     /// Number of IDs that are lower than the ID before them.
@@ -99,7 +96,6 @@ struct Check {
 
 impl Visitor for Check {
     fn add(&mut self, place: Place, id: Id, _: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop> {
-        self.noun = place.noun;
         self.add_key(place, id.sort_key(), problems)
     }
 
@@ -157,7 +153,7 @@ impl Check {
                 duplicates
                     .for_each(|id, lines| {
                         surplus += lines.count - 1;
-                        problems.add(|| occurs(self.scheme.with_sort_key(id), self.noun, lines));
+                        problems.add(|| occurs(self.scheme.with_sort_key(id), lines));
                     })
                     .map_err(cannot_sort)?;
                 Some(surplus)
@@ -178,9 +174,9 @@ impl Check {
 }
 
 /// Returns the message for an ID that occurs more than once.
-fn occurs(id: Id, noun: &str, lines: &Lines) -> String {
+fn occurs(id: Id, lines: &Lines) -> String {
     let more = if lines.count > lines.first.len() as u64 { " and more" } else { "" };
-    format!("{id} occurs {} times, in {noun}s {}{more}", lines.count, lines.first.iter().join(", "))
+    format!("{id} occurs {} times, in lines {}{more}", lines.count, lines.first.iter().join(", "))
 }
 
 fn cannot_sort(error: SortError) -> Stop {

@@ -50,14 +50,6 @@ impl Minter {
         Ok(Self { times, last: None })
     }
 
-    /// Uses the word "row" and not "line" in errors.
-    #[cfg(feature = "parquet")]
-    pub(super) fn call_lines_rows(&mut self) {
-        if let Times::Messages(replay) = &mut self.times {
-            replay.noun = "row";
-        }
-    }
-
     /// Mints the ID of the message of a line.
     pub(super) fn mint(&mut self, facts: Facts, line: u64) -> Result<MessageId, String> {
         let id = match &mut self.times {
@@ -81,9 +73,9 @@ impl Minter {
     }
 
     /// Prints how many IDs moved forward in time.
-    pub(super) fn summary(&self, tagged: u64, noun: &str, report: &Report) {
+    pub(super) fn summary(&self, tagged: u64, report: &Report) {
         let Times::Messages(replay) = &self.times else { return };
-        let (tagged, shifts) = (counted(tagged, noun), replay.shifts());
+        let (tagged, shifts) = (counted(tagged, "line"), replay.shifts());
         report.print(match shifts.count {
             0 => format!("tagged {tagged}; no ID moved forward"),
             n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),

@@ -5,12 +5,10 @@ mod columns;
 mod csv;
 mod minter;
 mod pipeline;
-mod plan;
+pub(super) mod plan;
 mod progress;
 mod replay;
 mod resume;
-#[cfg(feature = "parquet")]
-mod table;
 mod template;
 
 use std::num::NonZeroUsize;
@@ -39,7 +37,7 @@ use crate::session::{pair_type, session_type};
 use crate::stdout::Tagged;
 use crate::time::{SECONDS_OF_OUR_TIME, parse_duration, rfc3339};
 
-/// Add an ID to each message of a file or of standard input: JSON lines, CSV, TSV, Parquet or Arrow
+/// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
 ///
 /// The ID is the last member of a JSON object, or the last field of a record. Writes the lines in the order of the input,
 /// and does not change their other bytes. The IDs strictly increase in this order. Blank lines are copied. Input that is
@@ -52,9 +50,6 @@ use crate::time::{SECONDS_OF_OUR_TIME, parse_duration, rfc3339};
 /// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a
 /// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
 /// shows how many IDs moved, and the longest move.
-///
-/// If the tool was built with the feature parquet, tables of Parquet and Arrow get the ID as their last column, and stay
-/// in their format. If a signal ends the run, the output has no end and cannot be read.
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
 ///
@@ -139,12 +134,8 @@ impl Args {
         let bar = progress::bar(self.input.file());
         report.set_bar(bar.clone());
         let (pipeline, slots) = match opened {
-            #[cfg(feature = "parquet")]
-            Opened::Table(table) => return table::run(table, &plan, &columns, &mut minter, out, report),
             _ if self.id_form == Form::Bytes => {
-                return Err(Stop::Usage(
-                    "--id-form bytes works only with Parquet and Arrow; in text, use --id-form hex".into(),
-                ));
+                return Err(Stop::Usage("--id-form: expected a form of text, such as hex, found bytes".into()));
             }
             Opened::Records(..) if self.overwrite => {
                 return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
@@ -182,7 +173,7 @@ impl Args {
         // Also after an error, because the lines before it were written.
         minter.finish(report);
         ran?;
-        minter.summary(count, "line", report);
+        minter.summary(count, report);
         Ok(())
     }
 
@@ -192,10 +183,6 @@ impl Args {
         let delimiter = match opened {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
-            #[cfg(feature = "parquet")]
-            Opened::Table(_) => {
-                return Err(Stop::Usage("--resume does not work with Parquet or Arrow".into()));
-            }
         };
         PreviousOutput::read(path, delimiter, &self.id_field)
     }

@@ -18,8 +18,6 @@ pub(crate) struct Replay {
     earliest: u64,
     /// The line that set `earliest`; 0 for the previous run.
     latest_line: u64,
-    /// What an error calls a line.
-    pub(super) noun: &'static str,
     shifts: Shifts,
 }
 
@@ -43,7 +41,6 @@ impl Replay {
             clock_ms: 0,
             earliest: 0,
             latest_line: 0,
-            noun: "line",
             shifts: Shifts::default(),
         })
     }
@@ -81,7 +78,7 @@ impl Replay {
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
             let cause = match self.latest_line {
                 0 => "the end of the previous run".into(),
-                line => format!("the time of {} {line}", self.noun),
+                line => format!("the time of line {line}"),
             };
             return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
         }
@@ -111,7 +108,7 @@ fn earliest_after(id: MessageId) -> u64 {
 mod tests {
     use std::iter;
 
-    use imid::Parts;
+    use imid::IdParts;
     use proptest::prelude::*;
 
     use super::*;
@@ -235,8 +232,8 @@ mod tests {
     #[test]
     fn a_run_with_another_seed_continues_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
-            let after =
-                MessageId::try_from_parts(Parts { timestamp_ms: NOON, spin, session: SessionTag::default() }).unwrap();
+            let after = MessageId::try_from_parts(IdParts { timestamp_ms: NOON, spin, session: SessionTag::default() })
+                .unwrap();
             let id = replay(Some(after), None).mint(SessionTag::default(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }

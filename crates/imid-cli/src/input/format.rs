@@ -1,8 +1,11 @@
-//! The format of the input.
+//! The format of the input, and the arguments that name it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+
+use super::{Input, source};
+use crate::report::Stop;
 
 /// The format of the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -13,10 +16,6 @@ pub(crate) enum Kind {
     Csv,
     /// Tab-separated values with a header
     Tsv,
-    /// A Parquet file
-    Parquet,
-    /// An Arrow IPC file or stream
-    Arrow,
 }
 
 impl Kind {
@@ -34,11 +33,51 @@ impl Kind {
     /// Returns the byte between two fields, or `None` for lines.
     pub(crate) const fn delimiter(self) -> Option<u8> {
         match self {
-            Self::Lines | Self::Parquet | Self::Arrow => None,
+            Self::Lines => None,
             Self::Csv => Some(b','),
             Self::Tsv => Some(b'\t'),
         }
     }
+}
+
+/// The arguments that name the input of a command.
+#[derive(clap::Args)]
+pub(crate) struct InputArgs {
+    /// File to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    kind: Option<Kind>,
+}
+
+impl InputArgs {
+    /// Returns the file, or `None` for standard input.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Opens the file or standard input.
+    pub(crate) fn open(&self) -> Result<Opened, Stop> {
+        open(self.file(), self.kind)
+    }
+}
+
+/// Opens a file, or standard input if there is no path.
+pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
+    let (source, name) = source(path)?;
+    let input = Input::new(source, name)?;
+    Ok(match Kind::of(given, path).delimiter() {
+        Some(delimiter) => Opened::Records(input, delimiter),
+        None => Opened::Lines(input),
+    })
+}
+
+/// An input, by the way in which it is read.
+pub(crate) enum Opened {
+    Lines(Input),
+    /// Records, and the byte between two fields.
+    Records(Input, u8),
 }
 
 #[cfg(test)]
