@@ -93,16 +93,12 @@ impl Keeper {
             is_new_register: false,
         });
         let mut work = Work {
-            register,
+            store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
             clock,
             shared: Arc::clone(&shared),
             leases: running.collect(),
             ask_time_at_ms: Some(0),
             knows_store_time: false,
-            last_error: None,
-            is_answered: false,
-            is_refused: false,
-            gives_up: false,
         };
         let background = Background::start("imid-lease", move |owner| work.run(owner))?;
         Ok(Self { shared, background, in_child })
@@ -215,20 +211,40 @@ struct Running {
     is_new_register: bool,
 }
 
+/// The register, and what its calls have said.
+struct Store<R> {
+    register: R,
+    /// The error of the last call, if it has failed.
+    last_error: Option<String>,
+    is_answered: bool,
+    is_refused: bool,
+    /// A call has failed while the thread ends. No other one is made, because each may take as long.
+    gives_up: bool,
+}
+
+impl<R: Register> Store<R> {
+    /// Makes a call, and remembers its error.
+    fn call<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+        if self.gives_up {
+            return Err(Silence);
+        }
+        let result = call(&mut self.register);
+        self.is_answered |= result.is_ok();
+        self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
+        self.last_error = result.as_ref().err().map(ToString::to_string);
+        result.map_err(|_| Silence)
+    }
+}
+
 /// What the thread works on.
 struct Work<R, C> {
-    register: R,
+    store: Store<R>,
     clock: BelievedClock<C>,
     shared: Arc<Shared>,
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
-    last_error: Option<String>,
-    is_answered: bool,
-    is_refused: bool,
-    /// The register did not answer while this thread ends. No other call is made, because each may take as long.
-    gives_up: bool,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
@@ -267,7 +283,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
-            self.gives_up |= is_closing && self.last_error.is_some();
+            self.store.gives_up |= is_closing && self.store.last_error.is_some();
             if is_closing {
                 self.leases[lease].engine.close();
             } else {
@@ -276,7 +292,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let at = self.moment(lease);
             let Ok(random) = crate::random::bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
-                self.last_error = Some("the system has no random numbers".into());
+                self.store.last_error = Some("the system has no random numbers".into());
                 return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
             };
             let running = &mut self.leases[lease];
@@ -291,11 +307,11 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.told(|register| register.list(&prefix)))
+                    Reply::Listed(self.store.call(|register| register.list(&prefix)))
                 }
-                Action::Read { key } => Reply::Read(self.told(|register| register.read(&key))),
+                Action::Read { key } => Reply::Read(self.store.call(|register| register.read(&key))),
                 Action::Write { attempt, key, seen, value } => {
-                    let written = self.told(|register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let written = self.store.call(|register| register.compare_and_set(&key, seen.as_deref(), &value));
                     let outcome = match written {
                         Ok(true) => Outcome::Acknowledged,
                         Ok(false) => Outcome::Conflict,
@@ -338,18 +354,6 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Makes a call of the register, and remembers its error.
-    fn told<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
-        if self.gives_up {
-            return Err(Silence);
-        }
-        let result = call(&mut self.register);
-        self.is_answered |= result.is_ok();
-        self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
-        self.last_error = result.as_ref().err().map(ToString::to_string);
-        result.map_err(|_| Silence)
-    }
-
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
@@ -357,7 +361,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             return;
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
-        match self.told(Register::now_ms) {
+        match self.store.call(Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
                 self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
@@ -382,18 +386,18 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.space_id = engine.space_id();
         shown.is_new_register = *is_new_register;
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.
-        shown.promise = self.register.promise();
+        shown.promise = self.store.register.promise();
         shown.lane = grant.map(|grant| grant.lane);
         shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
         shown.renewals = renewals;
         shown.lost = lost;
-        shown.last_error.clone_from(&self.last_error);
+        shown.last_error.clone_from(&self.store.last_error);
         published.stopped = engine.stopped().cloned();
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
-        published.is_answered = self.is_answered;
-        published.is_refused = self.is_refused;
+        published.is_answered = self.store.is_answered;
+        published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]

@@ -244,9 +244,9 @@ impl<B: Blocks> Keeper<B> {
                 self.fetched = Instant::now();
                 self.step = Some(self.step.map_or(block.length, |step| next_step(step, block.min_step, lasted)));
                 if numbers.blocks == 0 {
-                    numbers.start(block)
+                    numbers.start(block);
                 } else {
-                    numbers.spare = Some(block)
+                    numbers.spare = Some(block);
                 }
                 numbers.is_fetching = false;
                 numbers.blocks += 1;
