@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::{Input, source};
+use crate::output_file::check_is_not_stdout;
 use crate::report::Stop;
 
 /// The format of the input.
@@ -60,6 +61,7 @@ impl InputArgs {
     /// Opens the file or standard input.
     pub(crate) fn open(&self) -> Result<Opened, Stop> {
         let path = self.file();
+        path.map_or(Ok(()), check_is_not_stdout)?;
         let (source, name) = source(path)?;
         let input = Input::new(source, name)?;
         Ok(match Kind::of(self.kind, path).delimiter() {
