@@ -334,7 +334,6 @@ fn bulk(c: &mut Criterion) {
         let ids = ids(count);
         let mut lines = vec![[0; codec::LINE_LEN]; count];
         let mut read = vec![MessageId::MIN; count];
-        let mut column = vec![[0; MessageId::BYTES]; count];
         let wanted = Throughput::Elements(count as u64);
 
         let mut group = c.benchmark_group(format!("encode-lines/{called}"));
@@ -358,7 +357,7 @@ fn bulk(c: &mut Criterion) {
         group.finish();
 
         let mut group = c.benchmark_group(format!("decode-lines/{called}"));
-        group.throughput(wanted.clone());
+        group.throughput(wanted);
         each_level(&mut group, |group, name| {
             group.bench_function(name, |b| {
                 b.iter(|| codec::decode_lines(black_box(source.as_flattened()), b'\n', &mut read).expect("our lines"));
@@ -373,14 +372,6 @@ fn bulk(c: &mut Criterion) {
                 });
             });
         });
-        group.finish();
-
-        let mut group = c.benchmark_group(format!("column/{called}"));
-        group.throughput(wanted);
-        group.bench_function("imid-encode", |b| b.iter(|| codec::encode_column(black_box(&ids), &mut column)));
-        group.bench_function("imid-decode", |b| b.iter(|| codec::decode_column(black_box(&column), &mut read)));
-        let source = column.clone();
-        group.bench_function("copy", |b| b.iter(|| column.copy_from_slice(black_box(&source))));
         group.finish();
     }
 }

@@ -158,8 +158,6 @@ fn floor(c: &mut Criterion) {
     group.bench_function("imid-system-clock", |b| b.iter(|| SystemClock.now_ms()));
     let clock = ticker();
     group.bench_function("imid-tick-clock", |b| b.iter(|| clock.now_ms()));
-    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-    group.bench_function("imid-coarse-clock", |b| b.iter(|| imid::clock::CoarseClock.now_ms()));
     let word = AtomicU64::new(0);
     group.bench_function("compare-exchange", |b| {
         b.iter(|| {
@@ -217,13 +215,6 @@ fn one_thread(c: &mut Criterion) {
     group.bench_function("imid-tick", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
     let ids = unlimited().stripes::<64>().clock(ticker()).build().expect("no lane");
     group.bench_function("imid-tick-64-stripes", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
-
-    // The system clock as of the last timer interrupt.
-    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-    {
-        let ids = unlimited().clock(imid::clock::CoarseClock).build().expect("no lane");
-        group.bench_function("imid-coarse", |b| b.iter(|| ids.generate(black_box(session(0))).expect("no limit")));
-    }
 
     // 128 bits, most of them random.
     group.bench_function("fast-uuid-v7", |b| b.iter(fast_uuid_v7::gen_id_u128));

@@ -120,12 +120,6 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
         let room = *turn.next().expect("a cycle");
         black_box(striped.generate(black_box(room)).expect("no load"));
     });
-    // The system clock as of the last timer interrupt.
-    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-    {
-        let ids = Generator::builder().clock(imid::clock::CoarseClock).build().expect("no lane");
-        each(&mut group, pause, "imid-coarse", || _ = black_box(ids.generate(black_box(room)).expect("no load")));
-    }
     let clock = MonotonicClock::<1>::with_epoch(TWITTER_EPOCH);
     let ferroid = AtomicSnowflakeGenerator::<SnowflakeTwitterId, _>::new(1, clock);
     each(&mut group, pause, "ferroid", || _ = black_box(ferroid.next_id(|_| thread::yield_now())));

@@ -19,7 +19,7 @@ pub(crate) const UNIT: u64 = 1 << 42;
 mod system;
 
 #[cfg(all(unix, feature = "std"))]
-pub(crate) use processes::{epoch, mark, ticker, watch};
+pub(crate) use processes::{mark, ticker, watch};
 
 #[cfg(all(loom, unix, feature = "std"))]
 pub use processes::{become_a_child, forget_the_process};
@@ -57,7 +57,7 @@ impl Process {
 }
 
 #[cfg(not(all(unix, feature = "std")))]
-pub(crate) use no_forks::{epoch, mark, watch};
+pub(crate) use no_forks::{mark, watch};
 
 #[cfg(all(not(unix), feature = "std"))]
 pub(crate) use no_forks::ticker;
@@ -82,11 +82,6 @@ impl Ticker {
 mod no_forks {
     /// Returns a constant, because forks cannot be noticed here.
     pub(crate) const fn mark() -> u64 {
-        super::UNIT
-    }
-
-    /// Returns the same constant as [`mark`].
-    pub(crate) const fn epoch() -> u64 {
         super::UNIT
     }
 
@@ -163,14 +158,6 @@ mod processes {
     pub(crate) fn mark() -> u64 {
         // ORDERING: a child starts with one thread, and what that thread starts later sees its writes.
         wiped().mark.load(Ordering::Relaxed)
-    }
-
-    /// Returns the mark, or a value that is never one.
-    pub(crate) fn epoch() -> u64 {
-        match mark() {
-            0 => u64::MAX,
-            mark => mark,
-        }
     }
 
     #[inline]

@@ -17,10 +17,10 @@ use crate::times::first_and_last;
 /// missing.
 ///
 /// ```
-/// use imid::{MessageId, SessionTag, SessionType, Parts};
+/// use imid::{MessageId, SessionTag, SessionType, IdParts};
 ///
 /// let room = SessionTag::new(SessionType::GROUP, "room-42");
-/// let id = MessageId::try_from_parts(Parts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
+/// let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
 /// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
 /// assert_eq!(id.spin(), 7);
 /// assert!(id.is_in(room));
@@ -87,8 +87,8 @@ impl MessageId {
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
     #[inline]
-    pub const fn try_from_parts(parts: Parts) -> Result<Self, RangeError> {
-        let Parts { timestamp_ms, spin, session } = parts;
+    pub const fn try_from_parts(parts: IdParts) -> Result<Self, RangeError> {
+        let IdParts { timestamp_ms, spin, session } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
         }
@@ -100,8 +100,8 @@ impl MessageId {
 
     /// Returns the parts. [`try_from_parts`](Self::try_from_parts) makes the same ID from them.
     #[inline]
-    pub const fn parts(self) -> Parts {
-        Parts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
+    pub const fn parts(self) -> IdParts {
+        IdParts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
     }
 
     /// Returns the ID with this 54-bit stamp: timestamp above spin.
@@ -177,7 +177,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(Parts { timestamp_ms, spin: 0, session: SessionTag::MIN })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session: SessionTag::MIN })
     }
 
     /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
@@ -185,7 +185,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(Parts { timestamp_ms, spin: SPIN_MAX, session: SessionTag::MAX })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session: SessionTag::MAX })
     }
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
@@ -229,7 +229,7 @@ impl MessageId {
 // The fields are public and no field will follow, because the format does not change. Callers write this struct as named
 // arguments, so it is not `#[non_exhaustive]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Parts {
+pub struct IdParts {
     /// Milliseconds since 1970-01-01T00:00:00Z, 0 to [`MessageId::TIMESTAMP_MAX`].
     pub timestamp_ms: u64,
     /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
@@ -238,15 +238,15 @@ pub struct Parts {
     pub session: SessionTag,
 }
 
-impl TryFrom<Parts> for MessageId {
+impl TryFrom<IdParts> for MessageId {
     type Error = RangeError;
 
-    fn try_from(parts: Parts) -> Result<Self, RangeError> {
+    fn try_from(parts: IdParts) -> Result<Self, RangeError> {
         Self::try_from_parts(parts)
     }
 }
 
-impl From<MessageId> for Parts {
+impl From<MessageId> for IdParts {
     fn from(id: MessageId) -> Self {
         id.parts()
     }

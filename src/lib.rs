@@ -99,7 +99,7 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection, conversions with `String` and `Vec`, [`dialect::OwnedDialect`]. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
+//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
@@ -172,7 +172,7 @@ pub mod identify;
 mod integrations;
 
 pub use codec::{HexText, IdText};
-pub use id::{MessageId, Parts};
+pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
 #[cfg(target_has_atomic = "64")]

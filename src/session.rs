@@ -181,7 +181,8 @@ impl fmt::Debug for SessionHash {
 /// Make a session once per conversation and keep it, so that the name is hashed once. Two conversations of one type can
 /// share a hash (see [`SessionHash`]).
 ///
-/// Sessions have the order of their 26 bits, so that they can be keys of a sorted map: by type first, then by hash.
+/// A tag has no order, because the order of two hashes says nothing. It is not a key for a conversation either: a map by
+/// tag puts conversations together that share one. Use the conversation's own name.
 ///
 /// ```
 /// use imid::{SessionTag, SessionType};
@@ -190,13 +191,13 @@ impl fmt::Debug for SessionHash {
 /// assert_eq!(room.session_hash().to_u32(), 3_966_315);
 /// assert_eq!(SessionTag::pair("alice", "bob"), SessionTag::pair("bob", "alice"));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SessionTag(u32);
 
 impl SessionTag {
-    /// The least session: type 0, hash 0. It is the default.
+    /// All bits zero: type 0, hash 0. It is the default.
     pub const MIN: Self = Self(0);
-    /// The greatest session: 26 ones.
+    /// All 26 bits one.
     pub const MAX: Self = Self(SESSION_MAX);
 
     /// Makes a session from its type and the standard hash of its name. For the private conversation of two users use

@@ -11,15 +11,15 @@ use std::hash::Hash;
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::clock::{ClockError, CoarseClock, ManualClock, SystemClock, TickClock};
-use imid::dialect::{Dialect, DialectError, DialectId, DialectText, OwnedDialect};
+use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
+use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
 use imid::{
-    Generator, HexText, IdText, MessageId, Parts, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
+    Generator, HexText, IdParts, IdText, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
 };
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
@@ -57,7 +57,6 @@ check! {
         "MessageId" MessageId,
         "IdText" IdText,
         "HexText" HexText,
-        "SessionTag" SessionTag,
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
@@ -66,8 +65,10 @@ check! {
         "store::AsUuid" AsUuid,
     }
     plain {
-        "Parts" Parts,
+        "IdParts" IdParts,
         "SessionHash" SessionHash,
+        "SessionTag" SessionTag,
+        "fork::Process" imid::fork::Process,
         "dialect::Layout" dialect::Layout,
         "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
@@ -101,11 +102,8 @@ check! {
     shared {
         "clock::ManualClock" ManualClock,
         "clock::SystemClock" SystemClock,
-        "clock::CoarseClock" CoarseClock,
         "clock::TickClock" TickClock,
         "dialect::Dialect" Dialect<'static>,
-        "dialect::LayoutBuilder" dialect::LayoutBuilder,
-        "dialect::OwnedDialect" OwnedDialect,
         "generator::Batch" Batch,
         "generator::Builder" generator::Builder<SystemClock, 1>,
         "generator::Generator" Generator,

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Bound;
 
 use imid::dialect::Dialect;
-use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType, message_id};
+use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType, message_id};
 use proptest::prelude::*;
 
 /// The fields in the order of the format: name, lowest bit, width.
@@ -20,7 +20,7 @@ fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
     let kind = SessionType::from_u8(code.try_into().unwrap()).unwrap();
     let hash = SessionHash::from_u32(hash.try_into().unwrap()).unwrap();
     let session = SessionTag::from_parts(kind, hash);
-    MessageId::try_from_parts(Parts {
+    MessageId::try_from_parts(IdParts {
         timestamp_ms: timestamp.try_into().unwrap(),
         spin: spin.try_into().unwrap(),
         session,
@@ -97,11 +97,11 @@ fn a_bit_past_the_eightieth_is_refused() {
 #[test]
 fn numbers_that_are_too_large_for_their_field_are_refused() {
     let session = SessionTag::default();
-    assert!(MessageId::try_from_parts(Parts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
-    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
-    assert!(MessageId::try_from_parts(Parts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
-    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: 4_096, session }).is_err());
-    assert!(MessageId::try_from_parts(Parts { timestamp_ms: 0, spin: u16::MAX, session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: u16::MAX, session }).is_err());
 }
 
 #[test]
@@ -240,7 +240,7 @@ const LITERAL: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
 const FROM_PARTS: MessageId = {
     let Ok(kind) = SessionType::from_u8(14) else { panic!("a code") };
     let Ok(hash) = SessionHash::from_u32(3_966_315) else { panic!("22 bits") };
-    let Ok(id) = MessageId::try_from_parts(Parts {
+    let Ok(id) = MessageId::try_from_parts(IdParts {
         timestamp_ms: 1_732_037_865_755,
         spin: 2_219,
         session: SessionTag::from_parts(kind, hash),

@@ -1,7 +1,7 @@
 //! Computes the format a second time, with a big integer and with products, sums and remainders instead of shifts and
 //! masks.
 
-use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
+use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType};
 use proptest::prelude::*;
 
 use self::big::Big;
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn parts_make_the_value_of_the_model((timestamp, spin, code, hash) in fields()) {
         let model = value(timestamp, spin, code, hash);
-        let id = MessageId::try_from_parts(Parts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap();
         prop_assert_eq!(id.to_u128(), model.as_u128());
         let bytes: Vec<u8> = digits(model, 256, 10).into_iter().map(|byte| u8::try_from(byte).unwrap()).collect();
         prop_assert_eq!(id.to_bytes().to_vec(), bytes);
@@ -94,7 +94,7 @@ proptest! {
     fn order_is_the_order_of_the_model(a in fields(), b in fields()) {
         let model = |(timestamp, spin, code, hash)| value(timestamp, spin, code, hash);
         let id = |(timestamp, spin, code, hash)| {
-            MessageId::try_from_parts(Parts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap()
+            MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap()
         };
         prop_assert_eq!(id(a).cmp(&id(b)), model(a).cmp(&model(b)));
     }

@@ -1,6 +1,6 @@
 //! The Snowflake presets under scripted clocks: the result of each at its limit and one past it.
 
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 use std::collections::HashSet;
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use imid::codec::{self, LINE_LEN};
-use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
+use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType};
 use serde_json::{Map, Value};
 
 const VECTORS: &str = include_str!("../docs/vectors.json");
@@ -45,8 +45,10 @@ impl<'a> Row<'a> {
         digits.map(|byte| u8::from_str_radix(str::from_utf8(byte).unwrap(), 16).unwrap()).collect()
     }
 
-    fn uuid(&self) -> uuid::Uuid {
-        self.text("uuid").parse().unwrap_or_else(|error| panic!("{:?}: {error}", self.values))
+    /// Returns the bytes of a UUID, whose text has dashes.
+    fn uuid(&self) -> [u8; 16] {
+        let digits = self.text("uuid").replace('-', "");
+        u128::from_str_radix(&digits, 16).unwrap_or_else(|error| panic!("{:?}: {error}", self.values)).to_be_bytes()
     }
 
     fn id(&self, key: &'static str) -> MessageId {
@@ -131,7 +133,7 @@ mod check {
         let kind = SessionType::from_u8(row.number("type")).unwrap();
         let hash = SessionHash::from_u32(row.number("hash")).unwrap();
         let session = SessionTag::from_parts(kind, hash);
-        let parts = Parts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
+        let parts = IdParts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
 
         let id = row.id("text");
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id));
@@ -188,12 +190,12 @@ mod check {
 
     pub(super) fn uuids(row: &Row) {
         let (id, uuid) = (row.id("text"), row.uuid());
-        assert_eq!(uuid::Uuid::from_bytes(id.to_uuid_bytes()), uuid, "{id}");
-        assert_eq!(MessageId::from_uuid_bytes(uuid.into_bytes()), Ok(id), "{id}");
+        assert_eq!(id.to_uuid_bytes(), uuid, "{id}");
+        assert_eq!(MessageId::from_uuid_bytes(uuid), Ok(id), "{id}");
     }
 
     pub(super) fn uuids_refused(row: &Row) {
-        assert!(MessageId::from_uuid_bytes(row.uuid().into_bytes()).is_err(), "{:?}", row.values);
+        assert!(MessageId::from_uuid_bytes(row.uuid()).is_err(), "{:?}", row.values);
     }
 
     pub(super) fn bytes_refused(row: &Row) {
@@ -213,7 +215,7 @@ mod check {
     pub(super) fn fields_refused(row: &Row) {
         let parts = |timestamp_ms, spin| {
             let session = SessionTag::default();
-            MessageId::try_from_parts(Parts { timestamp_ms, spin, session })
+            MessageId::try_from_parts(IdParts { timestamp_ms, spin, session })
         };
         let refused = match row.text("field") {
             "timestamp" => row.fitting("value").is_none_or(|ms| {

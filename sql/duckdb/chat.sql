@@ -19,6 +19,10 @@ SELECT imid_text(id), seq FROM messages
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
 
+-- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
+-- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
+
 -- one: One message by its ID.
 SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);
 

@@ -1,7 +1,5 @@
 //! Where the milliseconds come from.
 
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-mod coarse;
 mod error;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 mod realtime;
@@ -12,8 +10,6 @@ mod tick;
 
 use core::time::Duration;
 
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-pub use coarse::CoarseClock;
 pub use error::ClockError;
 #[cfg(feature = "std")]
 pub use tick::TickClock;

@@ -1,4 +1,4 @@
-//! The 10 bytes of an ID in slices, and columns of them for indexes and columnar files.
+//! The 10 bytes of an ID in slices.
 
 use crate::error::LengthError;
 use crate::id::MessageId;
@@ -54,67 +54,5 @@ impl From<MessageId> for Vec<u8> {
     #[inline]
     fn from(id: MessageId) -> Self {
         id.to_bytes().into()
-    }
-}
-
-/// Writes the [bytes](MessageId::to_bytes) of each ID. Returns how many: the length of the shorter slice.
-///
-/// ```
-/// use imid::{MessageId, codec};
-///
-/// let mut column = [[0; MessageId::BYTES]; 2];
-/// assert_eq!(codec::encode_column(&[MessageId::MIN, MessageId::MAX], &mut column), 2);
-/// assert_eq!(column, [[0; 10], [0xFF; 10]]);
-/// ```
-#[must_use = "if one slice is shorter, the end of the other is not used"]
-pub fn encode_column(ids: &[MessageId], column: &mut [[u8; BYTES]]) -> usize {
-    for (id, bytes) in ids.iter().zip(&mut *column) {
-        *bytes = id.to_bytes();
-    }
-    ids.len().min(column.len())
-}
-
-/// Reads IDs from their [bytes](MessageId::to_bytes). Returns how many: the length of the shorter slice. Any 10 bytes
-/// are an ID.
-///
-/// ```
-/// use imid::{MessageId, codec};
-///
-/// let file = [0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9];
-/// let mut ids = [MessageId::MIN; 2];
-/// assert_eq!(codec::decode_column(file.as_chunks().0, &mut ids), 2);
-/// assert_eq!(ids.map(MessageId::to_u128), [7, 9]);
-/// ```
-#[must_use = "if one slice is shorter, the end of the other is not used"]
-pub fn decode_column(column: &[[u8; BYTES]], ids: &mut [MessageId]) -> usize {
-    for (bytes, id) in column.iter().zip(&mut *ids) {
-        *id = MessageId::from_bytes(*bytes);
-    }
-    ids.len().min(column.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::codec::samples;
-
-    #[test]
-    fn a_column_has_the_bytes_of_one_id_after_another() {
-        let ids = samples::ids();
-        let bytes: Vec<_> = ids.iter().map(|id| id.to_bytes()).collect();
-        for len in (0..20).chain([ids.len()]) {
-            let mut column = vec![[b'?'; MessageId::BYTES]; len + 1];
-            assert_eq!(encode_column(&ids[..len], &mut column), len);
-            assert_eq!(column.pop(), Some([b'?'; MessageId::BYTES]), "past the end");
-            assert_eq!(column, bytes[..len]);
-            assert_eq!(encode_column(&ids, &mut column), len, "less room than IDs");
-            assert_eq!(column, bytes[..len]);
-
-            let mut read = vec![MessageId::MAX; len + 1];
-            assert_eq!(decode_column(&column, &mut read), len);
-            assert_eq!(read.pop(), Some(MessageId::MAX), "past the end");
-            assert_eq!(decode_column(&bytes, &mut read), len, "less room than IDs");
-            assert_eq!(read, ids[..len]);
-        }
     }
 }

@@ -6,8 +6,7 @@
 //! | typed or pasted text | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
 //! | hex | `687e79a4bee2acfc856b` | [`to_hex`](MessageId::to_hex), `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 //!
-//! Many IDs at once are lines of text ([`encode_lines`], [`decode_lines`]) or a column of bytes ([`encode_column`],
-//! [`decode_column`]).
+//! Many IDs at once are lines of text: [`encode_lines`], [`decode_lines`].
 
 /// `avx2_or!(|avx2| fast, safe)` is `fast` if the processor has AVX2, and `safe` otherwise.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -48,7 +47,6 @@ mod text;
 use core::fmt;
 use core::str::FromStr;
 
-pub use bytes::{decode_column, encode_column};
 pub use hex::HexText;
 #[cfg(imid_levels)]
 #[doc(hidden)]

@@ -6,10 +6,7 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayString;
 use thiserror::Error;
 
-use crate::error::OutOfBounds;
-use crate::layout::ID_BITS;
-
-/// A dialect or a layout cannot be built, an ID has the wrong layout, or a dialect cannot make sessions.
+/// A dialect cannot be built, an ID has the wrong layout, or a dialect cannot make sessions.
 ///
 /// ```
 /// use imid::MessageId;
@@ -35,10 +32,6 @@ pub(crate) enum DialectKind {
         ascii::escape_default(*.found)
     )]
     Digit { at: usize, found: u8 },
-    #[error("expected fields of {ID_BITS} bits in all, found {found}")]
-    Sum { found: u32 },
-    #[error(transparent)]
-    Width(OutOfBounds),
     #[error("expected an ID of layout {expected}, found {found}")]
     Layout { expected: Widths, found: Widths },
     #[error("expected a dialect of layout {expected}, found {found}, which is read only")]

@@ -112,7 +112,7 @@ impl DialectId {
     /// Returns the timestamp as a `SystemTime`.
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
-        // The sum does not overflow: a layout's timestamp has at most 48 bits.
+        // The sum does not overflow: a layout's timestamp has at most 43 bits.
         std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 

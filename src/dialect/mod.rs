@@ -30,18 +30,13 @@ mod error;
 mod hash;
 mod id;
 mod layout;
-mod names;
-#[cfg(feature = "std")]
-mod owned;
 mod text;
 
 use core::fmt;
 
 pub use error::DialectError;
 pub use id::DialectId;
-pub use layout::{Layout, LayoutBuilder};
-#[cfg(feature = "std")]
-pub use owned::OwnedDialect;
+pub use layout::Layout;
 pub use text::DialectText;
 
 use crate::codec::alphabet::{Alphabet, RADIX};
@@ -49,12 +44,12 @@ use crate::codec::form::{self, Form};
 use crate::error::{Expected, ParseError};
 use crate::session::{SessionHash, SessionTag, SessionType};
 use error::DialectKind;
-use names::Names;
 
 /// A way to write and to divide the 80 bits.
 ///
 /// The built-in dialects are constants. Your own dialect can be a constant too, or a value that borrows its names for
-/// `'a`. [`OwnedDialect`] owns its names.
+/// `'a`. A program that reads the names from a file makes the dialect where it keeps the names, or leaks them once
+/// (`String::leak`).
 ///
 /// ```
 /// use imid::dialect::Dialect;
@@ -76,8 +71,8 @@ pub struct Dialect<'a> {
     layout: Layout,
     form: Form,
     hash: Option<fn(&str) -> u32>,
-    types: Names<'a>,
-    channels: Names<'a>,
+    types: &'a [(u8, &'a str)],
+    channels: &'a [(u8, &'a str)],
 }
 
 impl<'a> Dialect<'a> {
@@ -99,14 +94,7 @@ impl<'a> Dialect<'a> {
 
     const fn dashed(name: &'a str, alphabet: &Alphabet) -> Self {
         let form = Form { alphabet: *alphabet, dashed: true };
-        Self {
-            name,
-            layout: Layout::STANDARD,
-            form,
-            hash: None,
-            types: Names::Borrowed(&[]),
-            channels: Names::Borrowed(&[]),
-        }
+        Self { name, layout: Layout::STANDARD, form, hash: None, types: &[], channels: &[] }
     }
 
     /// Writes and reads 16 characters instead of 19.
@@ -116,7 +104,7 @@ impl<'a> Dialect<'a> {
         self
     }
 
-    /// Sets the layout, which divides the 80 bits.
+    /// Sets the layout, which divides the 80 bits. A dialect of [`RONGCLOUD_V1`](Layout::RONGCLOUD_V1) is read only.
     #[must_use]
     pub const fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
@@ -131,13 +119,13 @@ impl<'a> Dialect<'a> {
     /// Sets the names of the session types, by code. If a code occurs twice, its first name counts.
     #[must_use]
     pub const fn with_type_names(self, names: &'a [(u8, &'a str)]) -> Self {
-        Self { types: Names::Borrowed(names), ..self }
+        Self { types: names, ..self }
     }
 
     /// Sets a second list of names of the session types, by code. RongCloud's callbacks have them in `channelType`.
     #[must_use]
     pub const fn with_channel_types(self, names: &'a [(u8, &'a str)]) -> Self {
-        Self { channels: Names::Borrowed(names), ..self }
+        Self { channels: names, ..self }
     }
 
     /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or the name that the caller chose.
@@ -240,13 +228,13 @@ impl<'a> Dialect<'a> {
 
     /// Returns this dialect's name of a session type, or `None` if the code has no name.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
-        self.types.name_of(code)
+        name_of(self.types, code)
     }
 
     /// Returns the `channelType` of RongCloud's callbacks for a session type, or `None` if the code has no
     /// `channelType`.
     pub fn channel_type(&self, code: u8) -> Option<&'a str> {
-        self.channels.name_of(code)
+        name_of(self.channels, code)
     }
 
     /// Returns the session type with this name or `channelType`, in any case. `None` if there is no such name, or if its
@@ -267,8 +255,14 @@ impl<'a> Dialect<'a> {
 
     /// Returns the code with this name or `channelType`, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
-        self.types.code_of(name).or_else(|| self.channels.code_of(name))
+        let has_name = |(_, known): &&(u8, &str)| known.eq_ignore_ascii_case(name);
+        self.types.iter().chain(self.channels).find(has_name).map(|(code, _)| *code)
     }
+}
+
+/// Returns the first name of a code.
+fn name_of<'a>(names: &[(u8, &'a str)], code: u8) -> Option<&'a str> {
+    names.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
 
 impl fmt::Debug for Dialect<'_> {

@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-use crate::id::{MessageId, Parts};
+use crate::id::{IdParts, MessageId};
 use crate::layout::{BYTES, HASH_MAX, SESSION_MAX, TYPE_MAX};
 use crate::session::{SessionHash, SessionTag, SessionType};
 
@@ -18,7 +18,7 @@ impl<'a> Arbitrary<'a> for MessageId {
 }
 
 /// The parts of any 80 bits.
-impl<'a> Arbitrary<'a> for Parts {
+impl<'a> Arbitrary<'a> for IdParts {
     fn arbitrary(data: &mut Unstructured<'a>) -> Result<Self> {
         data.arbitrary().map(MessageId::parts)
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use imid::{MessageId, Parts, SessionHash, SessionTag, SessionType};
+use imid::{MessageId, IdParts, SessionHash, SessionTag, SessionType};
 
 #[test]
 fn values_are_in_range_whatever_the_data_is() {
     let mut data = Unstructured::new(&[0xff; 64]);
     assert_eq!(MessageId::arbitrary(&mut data), Ok(MessageId::MAX));
-    assert_eq!(Parts::arbitrary(&mut data), Ok(MessageId::MAX.parts()));
+    assert_eq!(IdParts::arbitrary(&mut data), Ok(MessageId::MAX.parts()));
     assert_eq!(SessionTag::arbitrary(&mut data), Ok(SessionTag::MAX));
     assert_eq!(SessionHash::arbitrary(&mut data), Ok(SessionHash::MAX));
     assert_eq!(SessionType::arbitrary(&mut data), Ok(SessionType::MAX));
@@ -32,6 +32,6 @@ fn a_value_takes_the_data_that_it_says() {
         assert_eq!(T::size_hint(0), (taken, Some(taken)));
         taken
     }
-    assert_eq!([taken::<MessageId>(), taken::<Parts>()], [10, 10]);
+    assert_eq!([taken::<MessageId>(), taken::<IdParts>()], [10, 10]);
     assert_eq!([taken::<SessionTag>(), taken::<SessionHash>(), taken::<SessionType>()], [4, 4, 1]);
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::{Batch, GenerateError, Lane};
-use imid::{Generator, MessageId, Parts, SessionTag, Start};
+use imid::{Generator, IdParts, MessageId, SessionTag, Start};
 
 use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Starts, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
@@ -297,7 +297,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn observe(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
             (reaches @ Observation::Reaches(..), Ok(())) => {
@@ -312,7 +312,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn raise_floor(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(Parts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
         self.ids.raise_floor(id);
         let reaches = self.model.raise_floor(self.reading(), time);
         self.follow(id, reaches, self.reading());

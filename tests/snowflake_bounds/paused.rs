@@ -131,7 +131,10 @@ fn a_paused_call_does_not_mint_past_the_ceiling_of_a_later_grant() {
         clock.set(T - 1);
         assert_eq!(ids.generate().unwrap().node(), 8);
         source.1.store(0, Ordering::Release);
-        clock.set(T);
+        clock.set(T + 1);
     }));
+    // The ceiling is asked for in a new tick.
+    clock.set(T + 1);
     assert_eq!(ids.generate().unwrap().node(), 8);
+    assert!(source.0.lock().unwrap().is_none(), "the call was paused");
 }

@@ -13,6 +13,7 @@ mod lead;
 mod output;
 mod output_file;
 mod report;
+mod risk;
 mod row;
 mod scheme;
 mod session;

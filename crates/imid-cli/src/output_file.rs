@@ -6,15 +6,14 @@ use std::path::Path;
 
 use crate::report::{Stop, quote};
 
-/// Writes a whole file. A file that exists is replaced only if it starts with `mark`, so that a command replaces what an
-/// earlier run of it wrote, or if `force` is set.
-pub(crate) fn write(path: &Path, mark: &str, text: &str, force: bool) -> Result<(), Stop> {
+/// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.
+pub(crate) fn write(path: &Path, mark: &str, text: &str) -> Result<(), Stop> {
     let name = quote(&path.to_string_lossy());
     match starts_with(path, mark) {
-        Ok(false) if !force => {
-            return Err(Stop::Error(format!("{name} is a file that this command did not write; --force replaces it")));
+        Ok(false) => {
+            return Err(Stop::Error(format!("{name} exists, and this command did not write it")));
         }
-        Ok(_) => {}
+        Ok(true) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(Stop::Error(format!("cannot write {name}: {error}"))),
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
-use imid::{MessageId, Parts, SessionTag};
+use imid::{IdParts, MessageId, SessionTag};
 
 use crate::chain::Chain;
 use crate::clock::{BelievedClock, monotonic_ms};
@@ -339,7 +339,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
 /// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
-    MessageId::try_from_parts(Parts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
+    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
 }
 
 /// The part of a generator that the keeper drives.

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
-use imid::{Parts, SessionTag, SessionType};
+use imid::{IdParts, SessionTag, SessionType};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
 use imid_lease::{LeaseError, LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
@@ -74,7 +74,7 @@ fn an_observed_id_holds_for_the_next_lane_too() {
     let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
     for _ in 0..10 {
         let now = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
-        let ahead = Parts { timestamp_ms: now + 100, spin: 9, session: room() };
+        let ahead = IdParts { timestamp_ms: now + 100, spin: 9, session: room() };
         let seen = imid::MessageId::try_from_parts(ahead).unwrap();
         ids.observe(seen).unwrap();
         let lane = ids.status().lane.unwrap();
@@ -299,7 +299,7 @@ fn a_clock_that_jumps_is_not_followed() {
         thread::sleep(50 * MS);
         let id = ids.generate_within(room(), 1_000 * MS).unwrap();
         assert!(id.timestamp_ms().abs_diff(start) < 10_000, "{}", id.timestamp_ms());
-        let ahead = Parts { timestamp_ms: start + 19_000, spin: 0, session: room() };
+        let ahead = IdParts { timestamp_ms: start + 19_000, spin: 0, session: room() };
         let ahead = imid::MessageId::try_from_parts(ahead).unwrap();
         assert!(ids.observe(ahead).is_err(), "an ID that is ahead of the believed time, after a jump of {jump} ms");
     }

@@ -1,5 +1,8 @@
 //! Mints Snowflakes: loads the state, advances it and exchanges it.
 //!
+//! The word **is** the last ID. Within a tick the next ID is the word plus one, which most calls exchange without
+//! computing anything else ([`Steps`]). The first call of a tick goes the whole way.
+//!
 //! Why no ID is equal to another, below a floor, at a ceiling or after the end, wherever a thread is paused:
 //! - An ID is minted by one exchange of the word. The exchange succeeds only if the word is what it was when it was
 //!   loaded.
@@ -12,6 +15,8 @@
 //! - The ceiling of a node is asked for after the word is loaded and before it is exchanged. If the exchange succeeds, the
 //!   generator had the node all that time, and an answer holds until the node is put back. So no word has to hold the
 //!   ceiling of the present node, and a swap changes no word but one.
+//! - Both ceilings are ends of ticks. So an ID of a tick proves that they allow the whole tick, and the next ID of the tick
+//!   needs no further check. A floor leaves a full tick behind, or the last one, and neither has a next ID here.
 
 mod builder;
 mod error;
@@ -41,7 +46,7 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::wait::retry_within;
 use error::GenerateKind;
 use refusal::Refusal;
-use state::{State, is_below};
+use state::{State, Steps, is_below};
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
@@ -72,13 +77,17 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
     preset: Preset,
     clock: C,
     spares: S,
-    /// A packed [`State`].
+    /// A packed [`State`]: the last ID.
     word: AtomicU64,
+    steps: Steps,
     /// The first stamp that no ID may have, from [`state::ceiling`].
     ceiling: AtomicU64,
-    /// The value of [`fork::epoch`] at first use; 0 before.
-    epoch: AtomicU64,
+    /// The [mark](fork::mark) of the process that has the node, or [`NOT_STARTED`].
+    process: AtomicU64,
 }
+
+/// Not a mark of a process, and not the 0 of a process without a mark.
+const NOT_STARTED: u64 = u64::MAX;
 
 impl Generator {
     /// Returns a generator with the system clock and without spare nodes.
@@ -98,7 +107,8 @@ impl Generator {
 impl<C, S> Generator<C, S> {
     const fn from_parts(preset: Preset, (state, ceiling): (State, u64), clock: C, spares: S) -> Self {
         let (word, ceiling) = (AtomicU64::new(state.pack(preset.layout())), AtomicU64::new(ceiling));
-        Self { preset, clock, spares, word, ceiling, epoch: AtomicU64::new(0) }
+        let (steps, process) = (Steps::new(preset.layout()), AtomicU64::new(NOT_STARTED));
+        Self { preset, clock, spares, word, steps, ceiling, process }
     }
 
     /// Returns the preset.
@@ -168,10 +178,10 @@ impl<C, S> Generator<C, S> {
 
     /// Refuses to mint under a node of the parent process.
     fn check_fork(&self) -> Result<(), GenerateKind> {
-        let epoch = fork::watch();
+        let process = fork::watch();
         // ORDERING: relaxed is enough: a forked child has one thread, which sees the values that it inherited.
-        match self.epoch.compare_exchange(0, epoch, Ordering::Relaxed, Ordering::Relaxed) {
-            Err(known) if known != epoch => Err(GenerateKind::Forked),
+        match self.process.compare_exchange(NOT_STARTED, process, Ordering::Relaxed, Ordering::Relaxed) {
+            Err(known) if known != process => Err(GenerateKind::Forked),
             _ => Ok(()),
         }
     }
@@ -217,11 +227,31 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     ///
     /// Before it returns one of the first four errors, it reads the clock a second time.
     /// [`retry_after`](GenerateError::retry_after) returns how long the original would wait.
+    #[inline]
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
-        if self.epoch.load(Ordering::Relaxed) != fork::epoch() {
-            self.check_fork()?;
+        // ORDERING: as in `State`'s load: the clock reading that follows is not older than the stamp seen here.
+        let mut seen = self.word.load(Ordering::Acquire);
+        if let Ok(now_ms) = self.clock.now_ms()
+            && self.process.load(Ordering::Relaxed) == fork::mark()
+        {
+            while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout()) {
+                // ORDERING: as in `exchange`.
+                match self.word.compare_exchange(seen, next, Ordering::Release, Ordering::Acquire) {
+                    Ok(_) => return Ok(Snowflake::from_u64(next, self.preset.layout())),
+                    Err(now) => seen = now,
+                }
+            }
         }
-        match self.mint(|| self.clock.now_ms(), false) {
+        self.generate_out_of_line()
+    }
+
+    /// Mints the first ID of a tick, or returns why there is none.
+    #[inline(never)]
+    fn generate_out_of_line(&self) -> Result<Snowflake, GenerateError> {
+        self.check_fork()?;
+        let accepted =
+            || self.clock.now_ms().and_then(|now| if self.clock.accepts(now) { Ok(now) } else { self.clock.refresh() });
+        match self.mint(accepted, false) {
             Ok(id) => Ok(id),
             Err(_) => Ok(self.mint_by_real_clock()?),
         }
@@ -259,7 +289,6 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     ///
     /// The word is loaded before the clock is read. A refusal therefore held at that reading, even if the thread was
     /// paused in between.
-    #[inline]
     fn mint(&self, clock: impl Fn() -> Result<u64, ClockError>, may_swap: bool) -> Result<Snowflake, GenerateKind> {
         let layout = self.preset.layout();
         loop {
@@ -293,7 +322,6 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     }
 
     /// Returns the state after one more ID below both ceilings.
-    #[inline]
     fn advance(&self, seen: State, now_ms: u64) -> Result<State, GenerateKind> {
         // ORDERING: pairs with `raise_ceiling`.
         let next = seen.advance(now_ms, self.ceiling.load(Ordering::Acquire), &self.preset)?;

@@ -14,6 +14,10 @@
 /// **[`Generator::generate`](super::Generator::generate) calls the source, too.** If the source is behind a network,
 /// put a local queue before it and fill the queue in advance.
 ///
+/// **A source must know its process.** A forked child has a copy of it, and its nodes belong to the parent. So
+/// [`take`](Self::take) must return `None` there: [`fork::Process`](crate::fork::Process) tells a child from its parent.
+/// The generator itself does not put a node back in a child. It takes one only for a generator that the child has built.
+///
 /// # Nodes that are granted for a time
 /// A source can grant each node until a ceiling, and move the ceiling up while a generator has the node. It answers
 /// [`ceiling_ms`](Self::ceiling_ms). The generator asks before it mints an ID, and **never mints an ID at or past the
@@ -33,8 +37,8 @@ pub trait NodeSource {
     /// ceiling.
     ///
     /// An answer is a promise until the node is [put](Self::put) back: an ID below it can be minted at any time until
-    /// then, also after a later answer that was smaller. A generator asks each time it mints, so the answer should take
-    /// a few nanoseconds and must not block.
+    /// then, even after a later answer that was smaller. A generator asks before the first ID of each tick, so the answer
+    /// should take a few nanoseconds and must not block.
     ///
     /// A thread that is late can ask for a node that was put back. Its ID is not minted, so any answer will do. But an
     /// answer from an atomic must be loaded with `Acquire` and stored with `Release`.
@@ -100,10 +104,14 @@ mod queue {
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     use super::{NodeSource, SpareNode};
+    use crate::fork;
+    use crate::snowflake::generator::NOT_STARTED;
+    use crate::sync::{Ordering, ProcessWord};
 
     /// A queue of spare nodes in memory, for the generators of one process.
     ///
-    /// Each call locks it and looks through it at most once.
+    /// Each call locks it and looks through it at most once. The nodes belong to the process that put the first one in. In
+    /// a forked child the queue is empty and stays so: make a queue of the child's own nodes there.
     ///
     /// ```
     /// use imid::snowflake::{NodeQueue, NodeSource, SpareNode};
@@ -114,30 +122,49 @@ mod queue {
     /// assert_eq!((take(1_000), take(1_000), take(1_000)), (Some(2), Some(3), None));
     /// assert_eq!(take(1_001), Some(1));
     /// ```
-    #[derive(Debug, Default)]
-    pub struct NodeQueue(Mutex<VecDeque<SpareNode>>);
+    #[derive(Debug)]
+    pub struct NodeQueue {
+        nodes: Mutex<VecDeque<SpareNode>>,
+        /// The mark of the process that has the nodes, or [`NOT_STARTED`]. Not a `OnceLock`, which another thread may be
+        /// inside of at a fork.
+        process: ProcessWord,
+    }
 
     impl NodeQueue {
         /// Returns an empty queue.
         pub const fn new() -> Self {
-            Self(Mutex::new(VecDeque::new()))
+            Self { nodes: Mutex::new(VecDeque::new()), process: ProcessWord::new(NOT_STARTED) }
         }
 
-        fn lock(&self) -> MutexGuard<'_, VecDeque<SpareNode>> {
+        /// Returns the nodes, or `None` in a forked child, where another thread may have held the lock at the fork.
+        fn lock(&self) -> Option<MutexGuard<'_, VecDeque<SpareNode>>> {
+            if self.process.load(Ordering::Relaxed) != fork::mark() {
+                return None;
+            }
             // Each operation is one push or one removal, so the queue is intact after a panic.
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            Some(self.nodes.lock().unwrap_or_else(PoisonError::into_inner))
+        }
+    }
+
+    impl Default for NodeQueue {
+        fn default() -> Self {
+            Self::new()
         }
     }
 
     impl NodeSource for NodeQueue {
         fn take(&self, now_ms: u64) -> Option<SpareNode> {
-            let mut queue = self.lock();
+            let mut queue = self.lock()?;
             let at = queue.iter().position(|spare| spare.used_until_ms < now_ms)?;
             queue.remove(at)
         }
 
         fn put(&self, spare: SpareNode) {
-            self.lock().push_back(spare);
+            // ORDERING: a child starts with one thread, which sees what it inherited.
+            let _ = self.process.compare_exchange(NOT_STARTED, fork::watch(), Ordering::Relaxed, Ordering::Relaxed);
+            if let Some(mut queue) = self.lock() {
+                queue.push_back(spare);
+            }
         }
     }
 
@@ -145,7 +172,7 @@ mod queue {
     impl FromIterator<u32> for NodeQueue {
         fn from_iter<I: IntoIterator<Item = u32>>(nodes: I) -> Self {
             let spares = nodes.into_iter().map(|node| SpareNode { node, used_until_ms: 0 });
-            Self(Mutex::new(spares.collect()))
+            Self { nodes: Mutex::new(spares.collect()), process: ProcessWord::new(fork::watch()) }
         }
     }
 }

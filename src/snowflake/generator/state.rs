@@ -1,15 +1,8 @@
 //! The state of a Snowflake generator in one word, and how a clock reading changes it. This file has no clock and no
 //! atomics.
 //!
-//! ```text
-//! +------------+----------------------------+--------------+
-//! |    node    |            tick            |   sequence   |
-//! +------------+----------------------------+--------------+
-//!               \______ last stamp, without the node ______/
-//! ```
-//!
-//! For the stamp transition the node is a lane, which it adds to a stamp at the end. The node is in the word because a
-//! swap changes node and stamp in one atomic step.
+//! The word is the last ID. It has the node, so that a swap changes node and stamp in one atomic step. For the stamp
+//! transition the node is a lane: it is taken out of the word, and put in again at the end.
 //!
 //! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never
 //! minted:
@@ -49,12 +42,14 @@ impl State {
     }
 
     pub(super) const fn unpack(word: u64, layout: Layout) -> Self {
-        let node = word >> layout.stamp_bits();
-        Self { node: node as u32, last: word - (node << layout.stamp_bits()) }
+        let sequence = word & layout.sequence_max() as u64;
+        let above = word >> layout.sequence_bits();
+        let (node, tick) = (above & layout.node_max() as u64, above >> layout.node_bits());
+        Self { node: node as u32, last: tick << layout.sequence_bits() | sequence }
     }
 
     pub(super) const fn pack(self, layout: Layout) -> u64 {
-        (self.node as u64) << layout.stamp_bits() | self.last
+        self.shape(layout).expand(self.last)
     }
 
     /// Returns the state after one more ID, for a clock reading in unix milliseconds. The tick of the ID is always the
@@ -109,7 +104,7 @@ impl State {
 
     /// Returns the ID of the last stamp.
     pub(super) const fn id(self, layout: Layout) -> Snowflake {
-        Snowflake::from_u64(self.shape(layout).expand(self.last), layout)
+        Snowflake::from_u64(self.pack(layout), layout)
     }
 
     /// Returns the node as a spare one: used until the last unix millisecond of the tick of the last stamp.
@@ -120,6 +115,51 @@ impl State {
 
     const fn shape(self, layout: Layout) -> Shape {
         Shape::new(layout.last_tick(), layout.node_bits(), self.node as u64, layout.sequence_bits())
+    }
+}
+
+/// What finds the next ID of a tick in the word, computed once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// The millisecond at which tick 0 begins.
+    first_ms: u64,
+    /// How many ticks there are between the first and the last one.
+    inner_ticks: u64,
+    sequence_max: u64,
+    /// How far the tick is above the lowest bit of an ID.
+    tick_shift: u32,
+    /// Whether a tick is a millisecond. The tick of a reading then needs no division.
+    is_ms: bool,
+}
+
+impl Steps {
+    pub(super) const fn new(layout: Layout) -> Self {
+        Self {
+            first_ms: layout.reached_at(0),
+            inner_ticks: layout.last_tick().saturating_sub(1),
+            sequence_max: layout.sequence_max() as u64,
+            tick_shift: layout.node_bits() + layout.sequence_bits(),
+            is_ms: layout.tick().as_nanos() == 1_000_000,
+        }
+    }
+
+    /// Returns the ID after the last one, if it is in the same tick, and if this is the tick of the clock reading.
+    ///
+    /// The first and the last tick of the layout have no such ID, because their stamps have other meanings, too.
+    #[inline]
+    pub(super) const fn next(&self, last: u64, now_ms: u64, layout: Layout) -> Option<u64> {
+        let tick = if self.is_ms {
+            now_ms.wrapping_sub(self.first_ms)
+        } else {
+            match layout.tick_at(now_ms) {
+                Some(tick) => tick,
+                None => return None,
+            }
+        };
+        let is_next = last >> self.tick_shift == tick
+            && tick.wrapping_sub(1) < self.inner_ticks
+            && last & self.sequence_max != self.sequence_max;
+        if is_next { Some(last + 1) } else { None }
     }
 }
 
@@ -216,6 +256,45 @@ mod tests {
             let advanced = State { node: 35, last }.advance(now_ms, ceiling, &PRESET);
             assert_eq!(advanced, next.map(|last| State { node: 35, last }), "{what}");
         }
+    }
+
+    /// The short way gives the ID that the whole way gives. Between the first and the last tick it gives each ID but the
+    /// first one of a tick.
+    #[test]
+    fn the_next_id_of_a_tick_is_that_of_the_transition() {
+        let narrow = Layout::builder().tick_bits(1).node_bits(32).sequence_bits(31).build().unwrap();
+        let slow = Layout::builder().tick(core::time::Duration::from_millis(7)).build().unwrap();
+        let inside = Layout::builder().epoch(core::time::Duration::from_nanos(1_500_001)).build().unwrap();
+        let ours = [narrow, slow, inside].map(Preset::new);
+        let mut short = 0;
+        for preset in Preset::ALL.iter().chain(&ours) {
+            let layout = preset.layout();
+            let steps = Steps::new(layout);
+            let stamp = |tick: u64, sequence: u32| tick << layout.sequence_bits() | u64::from(sequence);
+            let (end, most) = (layout.last_tick(), layout.sequence_max());
+            let ticks = [0, 1, end / 3, end - 1, end];
+            let floors = [layout.ms_of(end / 3), layout.last_ms() + 1].map(|ms| State::new(0, ms, layout).last);
+            let stamps =
+                ticks.iter().flat_map(|tick| [0, 1, most / 2, most - 1, most].map(|number| stamp(*tick, number)));
+            for (last, at) in stamps.chain(floors).flat_map(|last| ticks.map(|at| (last, at))) {
+                let first_ms = layout.reached_at(at);
+                // No ID of a tick is before the tick's start.
+                if last & u64::from(most) < preset.start_bound() - 1 {
+                    continue;
+                }
+                for now_ms in [first_ms.saturating_sub(1), first_ms, first_ms + 1] {
+                    let state = State { node: layout.node_max(), last };
+                    let whole = state.advance(now_ms, closed(layout), preset).ok();
+                    let next = steps.next(state.pack(layout), now_ms, layout);
+                    let tick = last >> layout.sequence_bits();
+                    let is_inner = 0 < tick && tick < end;
+                    let whole = whole.filter(|next| is_inner && next.last >> layout.sequence_bits() == tick);
+                    assert_eq!(next, whole.map(|next| next.pack(layout)), "{layout:?} {last} {now_ms}");
+                    short += usize::from(next.is_some());
+                }
+            }
+        }
+        assert!(short > 100, "{short}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The servers of the tests, and the IDs that they store.
 
+pub mod pack;
+
 use std::env;
 use std::io::{self, Write};
 

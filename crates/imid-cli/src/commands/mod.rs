@@ -12,6 +12,7 @@ mod lines;
 mod man;
 mod new;
 mod range;
+mod risk;
 mod rows;
 mod shard;
 mod stats;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Range(range::Args),
     Check(check::Args),
     Stats(stats::Args),
+    Risk(risk::Args),
     Shard(shard::Args),
     Lane(lane::Args),
     Completions(completions::Args),
@@ -61,6 +63,7 @@ impl Command {
             Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
             Self::Stats(args) => args.run(out, report),
+            Self::Risk(args) => args.run(out, report),
             Self::Shard(args) => args.run(out, report),
             Self::Lane(args) => args.run(out, report),
             Self::Completions(args) => args.run(out),

@@ -60,15 +60,19 @@ impl InputArgs {
 
     /// Opens the file or standard input.
     pub(crate) fn open(&self) -> Result<Opened, Stop> {
-        let path = self.file();
-        path.map_or(Ok(()), check_is_not_stdout)?;
-        let (source, name) = source(path)?;
-        let input = Input::new(source, name)?;
-        Ok(match Kind::of(self.kind, path).delimiter() {
-            Some(delimiter) => Opened::Records(input, delimiter),
-            None => Opened::Lines(input),
-        })
+        self.file().map_or(Ok(()), check_is_not_stdout)?;
+        open(self.file(), self.kind)
     }
+}
+
+/// Opens a file, or standard input if there is no path.
+pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
+    let (source, name) = source(path)?;
+    let input = Input::new(source, name)?;
+    Ok(match Kind::of(given, path).delimiter() {
+        Some(delimiter) => Opened::Records(input, delimiter),
+        None => Opened::Lines(input),
+    })
 }
 
 /// An input, by the way in which it is read.

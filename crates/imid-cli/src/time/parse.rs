@@ -17,11 +17,11 @@ use crate::report::quote;
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct TimeField {
     /// Field with the time of the message: a number of --time-unit, or RFC 3339
-    #[arg(long = "time-field", value_name = "FIELD")]
+    #[arg(id = "time_field", long, value_name = "FIELD")]
     pub(crate) name: Option<String>,
     /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a time of our years in
     /// seconds is an error]
-    #[arg(long = "time-unit", value_name = "UNIT", requires = "name")]
+    #[arg(long = "time-unit", value_name = "UNIT", requires = "time_field")]
     unit: Option<TimeUnit>,
     /// Time zone of times without one, such as Europe/Berlin or UTC; without this option, such a time is an error
     #[arg(long = "time-zone", value_name = "ZONE", value_parser = time_zone)]

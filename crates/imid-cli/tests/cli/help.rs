@@ -22,6 +22,7 @@ const COMMANDS: [&str; 16] = [
     "range",
     "check",
     "stats",
+    "risk",
     "shard",
     "lane",
     "lane list",
@@ -85,6 +86,9 @@ fn collect_paths(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
     }
 }
 
+/// Two messages of different times.
+const HISTORY: &str = "{\"s\":1,\"t\":1763640000000}\n{\"s\":1,\"t\":1763640000001}\n";
+
 #[test]
 fn the_help_names_each_json_member() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,6 +101,13 @@ fn the_help_names_each_json_member() {
         ("range", vec![("range --json --from 0 --to 1", "")]),
         ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
         ("lane list", vec![(&list, "")]),
+        (
+            "risk",
+            vec![
+                ("risk --json --hosts 2 --rate 1", ""),
+                ("risk --json --hosts 2 --history - --session-field s --time-field t", HISTORY),
+            ],
+        ),
     ] {
         let mut found = BTreeSet::new();
         for (args, input) in runs {
@@ -140,6 +151,7 @@ fn make_files(folder: &Path) {
     write("ids.txt", b"2345-6789-ABCD-EFGH\n3345-6789-ABCD-EFGH\n");
     write("ids.bin", &[7; 20]);
     let chat = r#"{"room":"a","topic":"b","time_ms":1763640000000,"at":1763640000000,"app":"x","message":{"room":1}}
+{"room":"a","topic":"b","time_ms":1763640000001,"at":1763640000001,"app":"x","message":{"room":1}}
 "#;
     write("chat.jsonl", chat.as_bytes());
     write("chat.jsonl.gz", &crate::tag::gzip(chat.as_bytes()));

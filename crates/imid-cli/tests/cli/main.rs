@@ -17,6 +17,7 @@ mod pipes;
 mod postgres;
 mod real;
 mod resume;
+mod risk;
 mod shell;
 #[cfg(unix)]
 mod signals;
@@ -107,6 +108,14 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
         "tag --session-field s --type x",
         "tag --session-field s --after x",
         "range --from x --to 5",
+        "risk --hosts 0 --rate 1",
+        "risk --hosts 2 --rate 0",
+        "risk --hosts 2 --rate inf",
+        "risk --hosts 2 --rate 1 --rooms 1.5",
+        "risk --hosts 2 --rate 1 --zipf -1",
+        "risk --hosts 2 --rate 1 --busiest 1,x",
+        "risk --hosts 2 --rate 1 --burst 20",
+        "risk --hosts 2 --rate 1 --routing x",
         "shard -n 0",
         "check --memory 5",
         "check --in xml",

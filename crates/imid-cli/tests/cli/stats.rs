@@ -1,4 +1,4 @@
-use imid::{MessageId, Parts, SessionTag, SessionType};
+use imid::{IdParts, MessageId, SessionTag, SessionType};
 use serde_json::{Value, json};
 
 use crate::{imid, imid_args};
@@ -7,7 +7,7 @@ const NOON: u64 = 1_763_640_000_000;
 
 fn id(ms: u64, session_type: SessionType, name: &str) -> String {
     let session = SessionTag::new(session_type, name);
-    MessageId::try_from_parts(Parts { timestamp_ms: NOON + ms, spin: 7, session }).unwrap().to_string()
+    MessageId::try_from_parts(IdParts { timestamp_ms: NOON + ms, spin: 7, session }).unwrap().to_string()
 }
 
 /// Seven valid lines in mixed order, one that is invalid and one that is blank.
@@ -142,10 +142,8 @@ fn the_plot_is_an_svg_file() {
     std::fs::write(&input, &lines).unwrap();
     let name = input.to_str().unwrap();
     let error = imid_args(&["stats", "--plot", name, name], "").error(1);
-    assert_eq!(error, format!("{name:?} is a file that this command did not write; --force replaces it"));
+    assert_eq!(error, format!("{name:?} exists, and this command did not write it"));
     assert_eq!(std::fs::read_to_string(&input).unwrap(), lines);
-    assert_eq!(imid_args(&["stats", "--plot", name, "--force", name], "").status, 0);
-    assert!(std::fs::read_to_string(&input).unwrap().starts_with("<!-- imid stats -->"));
     let error = imid("stats --plot in.jsonl in.jsonl", "").error(2);
     assert_eq!(error, "--plot: expected a name that ends in .svg, found \"in.jsonl\"");
 

@@ -76,9 +76,6 @@ pub(crate) struct Args {
     /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
     #[arg(long, value_name = "FILE.svg", value_parser = svg)]
     plot: Option<PathBuf>,
-    /// Replace the file of --plot, whoever wrote it
-    #[arg(long, requires = "plot")]
-    force: bool,
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
@@ -95,7 +92,7 @@ impl Args {
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
         let mut summary = stats.finish(counts, self.ids.scheme(), self.top);
         if let Some(path) = &self.plot {
-            output_file::write(path, plot::MARK, &plot::draw(&mut summary)?, self.force)?;
+            output_file::write(path, plot::MARK, &plot::draw(&mut summary)?)?;
         }
         if self.json { summary.write_json(out) } else { summary.write(out) }
     }

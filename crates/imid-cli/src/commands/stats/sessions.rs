@@ -90,13 +90,13 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use imid::dialect::Dialect;
-    use imid::{MessageId, Parts, SessionTag, SessionType};
+    use imid::{IdParts, MessageId, SessionTag, SessionType};
 
     use super::*;
 
     fn add(sessions: &mut Sessions, name: u64) -> Owner {
         let session = SessionTag::new(SessionType::GROUP, &name.to_string());
-        let id = MessageId::try_from_parts(Parts { timestamp_ms: 1, spin: 2, session }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1, spin: 2, session }).unwrap();
         let id = Id::Message { dialect: &Dialect::STANDARD, id: id.into() };
         sessions.add(id);
         Owner::of(id)

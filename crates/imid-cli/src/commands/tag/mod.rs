@@ -5,7 +5,7 @@ mod columns;
 mod csv;
 mod minter;
 mod pipeline;
-mod plan;
+pub(super) mod plan;
 mod progress;
 mod replay;
 mod resume;
@@ -99,7 +99,7 @@ pub(crate) struct Args {
     #[arg(long)]
     overwrite: bool,
     /// Report an error if an ID would move forward by more than this, such as 500ms or 10s
-    #[arg(long, value_name = "DURATION", requires = "name", value_parser = parse_duration, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_hyphen_values = true)]
     max_shift: Option<Duration>,
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
@@ -109,7 +109,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["after", "keep_going"])]
     resume: Option<PathBuf>,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
-    #[arg(long, value_name = "N", requires = "name", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Number of threads that read lines, up to 256 [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = whole_number(NonZeroUsize::MIN..=MAX_THREADS), allow_negative_numbers = true)]

@@ -29,14 +29,14 @@ pub(super) enum SessionSource {
 }
 
 /// A message whose fields are found by name.
-pub(super) trait Message {
+pub(in crate::commands) trait Message {
     fn value(&self, field: &str) -> Result<Value<'_>, String>;
     fn has(&self, field: &str) -> bool;
 }
 
 /// The value of a field.
 #[derive(Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(in crate::commands) enum Value<'a> {
     /// A JSON value, as it is in the line.
     Json(&'a str),
     /// The text of a CSV field.
@@ -107,7 +107,7 @@ fn composite(template: &Template, message: &impl Message) -> Result<String, Stri
 }
 
 /// Reads the value of a field. The error names the field.
-fn field<'a, T>(
+pub(in crate::commands) fn field<'a, T>(
     message: &'a impl Message,
     name: &str,
     read: impl FnOnce(Value<'a>) -> Result<T, String>,
@@ -124,7 +124,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
+    pub(in crate::commands) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
         match self {
             Self::Text(text) => parse(text),
             Self::Json(value) => json_line::parse(value, parse),
@@ -132,7 +132,7 @@ impl<'a> Value<'a> {
     }
 
     /// Returns the name of a session: a string, or the decimal text of an integer of any size.
-    fn session_name(self) -> Result<Cow<'a, str>, String> {
+    pub(in crate::commands) fn session_name(self) -> Result<Cow<'a, str>, String> {
         if let Self::Json(value) = self
             && !value.starts_with('"')
         {

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The numbers of sql/*/numbers.sql have no gaps and no repeats while connections are killed. sql/numbers.sh alone runs longer.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash sql/numbers.sh 4 100

@@ -1,0 +1,15 @@
+//! How often generators that share no state mint equal IDs: pure functions, without input and output.
+//!
+//! DESIGN.md derives the formulas, and `examples/collisions` counts equal IDs of real generators against them. Rates
+//! are per second, and a pair is a pair of messages.
+#![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
+
+mod history;
+mod repeats;
+mod traffic;
+mod words;
+
+pub(crate) use self::history::{Estimate, Found, History};
+pub(crate) use self::repeats::{MODES, Mode, Pairs, YEAR_S, events, probability};
+pub(crate) use self::traffic::{Burst, Sessions};
+pub(crate) use self::words::{exact, how_often, number};

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Measures */numbers.sql on real servers: 32 clients store messages in 10,000 rooms and in one, while their connections are killed. SQLite
+# has four processes, which are killed.
+#
+#   sql/numbers.sh [SECONDS [KILLS]]     for each of the six runs; 20 s and 1,000 kills unless they are given
+#
+# The status is 1 if a number is missing or repeated, an ID is not in the order of the numbers, or a message was lost or doubled.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/../target}
+numbers=$CARGO_TARGET_DIR/debug/numbers
+if [ -z "${IMID_NUMBERS_BUILT:-}" ]; then
+  cargo build --quiet --manifest-path "$here/../tests/stores/Cargo.toml" --locked --bin numbers
+  export IMID_NUMBERS_BUILT=1
+  [ -n "${IMID_POSTGRES_URL:-}${IMID_MYSQL_URL:-}" ] || exec bash "$here/../ci/services.sh" run postgres mysql -- bash "$0" "$@"
+fi
+seconds=${1:-20} kills=${2:-1000}
+status=0
+for database in postgres mysql sqlite; do
+  url=IMID_${database^^}_URL
+  if [ "$database" != sqlite ] && [ -z "${!url:-}" ]; then
+    echo "not checked: numbers: no server of $database runs"
+    continue
+  fi
+  for rooms in 10000 1; do "$numbers" "$database" "$rooms" "$seconds" "$kills" || status=1; done
+done
+exit $status

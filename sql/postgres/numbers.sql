@@ -1,0 +1,64 @@
+-- Numbers of messages without gaps and without repeats, in PostgreSQL 14 or later. It needs no other file. ../numbers.sh measures it while
+-- connections are killed. MariaDB and SQLite have the same sections.
+--
+-- A transaction stores a message:
+--   BEGIN
+--   take: locks the room until the commit, and returns its next number and its last ID
+--   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts
+--   store: if it changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
+--   COMMIT
+-- A transaction that ends in another way leaves no gap. Messages of one room wait for each other's commit, and see it: a reader that has
+-- number n, or the ID of number n, has all before it.
+
+-- schema: The free space of a page makes updates of a room cheap (HOT).
+CREATE TABLE rooms (name text PRIMARY KEY, last_number bigint NOT NULL, last_id bytea) WITH (fillfactor = 50);
+CREATE TABLE messages (
+  id bytea PRIMARY KEY CHECK (octet_length(id) = 10),
+  room text NOT NULL,
+  number bigint NOT NULL,
+  sender text NOT NULL,
+  client_key text NOT NULL,
+  body text NOT NULL,
+  UNIQUE (room, number),
+  UNIQUE (room, sender, client_key)
+);
+CREATE TABLE readers (reader text, room text, number bigint NOT NULL, PRIMARY KEY (reader, room));
+
+-- take: Takes the number and locks the room.
+INSERT INTO rooms AS room (name, last_number) VALUES (:room, 1)
+  ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id;
+
+-- store: Stores the message, unless its client has sent it before.
+WITH stored AS (
+  INSERT INTO messages (id, room, number, sender, client_key, body) VALUES (:id, :room, :number, :sender, :key, :body)
+  ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)
+UPDATE rooms SET last_id = stored.id FROM stored WHERE name = stored.room;
+
+-- known: The message that the client has sent before.
+SELECT id, number FROM messages WHERE room = :room AND sender = :sender AND client_key = :key;
+
+-- follow: What is new in a room. It misses nothing.
+SELECT id, number, sender, body FROM messages WHERE room = :room AND number > :number ORDER BY number LIMIT :limit;
+
+-- page: One page of a room, backwards.
+SELECT id, number, sender, body FROM messages WHERE room = :room AND number < :number ORDER BY number DESC LIMIT :limit;
+
+-- read: Moves a reader's marker forward, never back.
+INSERT INTO readers (reader, room, number) VALUES (:reader, :room, :number)
+  ON CONFLICT (reader, room) DO UPDATE SET number = greatest(readers.number, excluded.number);
+
+-- unread: How many messages each room of a reader has after the marker.
+SELECT rooms.name, rooms.last_number - readers.number AS unread FROM readers JOIN rooms ON rooms.name = readers.room
+  WHERE readers.reader = :reader ORDER BY rooms.name;
+
+-- gaps: The numbers that are missing, as ranges. A client does the same with the numbers that it has received, and asks for the ranges.
+SELECT room, previous + 1 AS first, number - 1 AS last
+  FROM (SELECT room, number, lag(number, 1, 0) OVER (PARTITION BY room ORDER BY number) AS previous FROM messages) AS pairs
+  WHERE number > previous + 1;
+
+-- audit: Messages, those that are missing, and those whose ID is not in the order of the numbers.
+SELECT (SELECT count(*) FROM messages), (SELECT coalesce(sum(last_number), 0)::bigint FROM rooms) - (SELECT count(*) FROM messages),
+  (SELECT count(*) FROM (SELECT id < lag(id) OVER (PARTITION BY room ORDER BY number) AS wrong FROM messages) AS pairs WHERE wrong);
+
+-- drop: Removes the tables.
+DROP TABLE IF EXISTS rooms, messages, readers;

@@ -1,0 +1,65 @@
+-- Numbers of messages without gaps and without repeats, in SQLite 3.35 or later. It needs no other file. ../numbers.sh measures it while
+-- processes are killed.
+--
+-- A transaction stores a message:
+--   BEGIN IMMEDIATE
+--   take: returns the room's next number and its last ID
+--   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts
+--   store: if the INSERT changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
+--   COMMIT
+-- A transaction that ends in another way leaves no gap. SQLite has one writer at a time, so a reader that has number n, or the ID of
+-- number n, has all before it.
+
+-- schema: With a busy_timeout, a writer waits for the other ones.
+CREATE TABLE rooms (name TEXT PRIMARY KEY, last_number INTEGER NOT NULL, last_id BLOB) WITHOUT ROWID;
+CREATE TABLE messages (
+  id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10),
+  room TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  client_key TEXT NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (room, number),
+  UNIQUE (room, sender, client_key)
+) WITHOUT ROWID;
+CREATE TABLE readers (reader TEXT, room TEXT, number INTEGER NOT NULL, PRIMARY KEY (reader, room)) WITHOUT ROWID;
+
+-- take: Takes the number.
+INSERT INTO rooms (name, last_number) VALUES (:room, 1)
+  ON CONFLICT (name) DO UPDATE SET last_number = last_number + 1 RETURNING last_number, last_id;
+
+-- store: Stores the message, unless its client has sent it before.
+INSERT INTO messages (id, room, number, sender, client_key, body) VALUES (:id, :room, :number, :sender, :key, :body)
+  ON CONFLICT (room, sender, client_key) DO NOTHING;
+UPDATE rooms SET last_id = :id WHERE name = :room;
+
+-- known: The message that the client has sent before.
+SELECT id, number FROM messages WHERE room = :room AND sender = :sender AND client_key = :key;
+
+-- follow: What is new in a room. It misses nothing.
+SELECT id, number, sender, body FROM messages WHERE room = :room AND number > :number ORDER BY number LIMIT :limit;
+
+-- page: One page of a room, backwards.
+SELECT id, number, sender, body FROM messages WHERE room = :room AND number < :number ORDER BY number DESC LIMIT :limit;
+
+-- read: Moves a reader's marker forward, never back.
+INSERT INTO readers (reader, room, number) VALUES (:reader, :room, :number)
+  ON CONFLICT (reader, room) DO UPDATE SET number = max(readers.number, excluded.number);
+
+-- unread: How many messages each room of a reader has after the marker.
+SELECT rooms.name, rooms.last_number - readers.number AS unread FROM readers JOIN rooms ON rooms.name = readers.room
+  WHERE readers.reader = :reader ORDER BY rooms.name;
+
+-- gaps: The numbers that are missing, as ranges. A client does the same with the numbers that it has received, and asks for the ranges.
+SELECT room, previous + 1 AS first, number - 1 AS last
+  FROM (SELECT room, number, lag(number, 1, 0) OVER (PARTITION BY room ORDER BY number) AS previous FROM messages) AS pairs
+  WHERE number > previous + 1;
+
+-- audit: Messages, those that are missing, and those whose ID is not in the order of the numbers.
+SELECT (SELECT count(*) FROM messages), (SELECT coalesce(sum(last_number), 0) FROM rooms) - (SELECT count(*) FROM messages),
+  (SELECT count(*) FROM (SELECT id < lag(id) OVER (PARTITION BY room ORDER BY number) AS wrong FROM messages) AS pairs WHERE wrong);
+
+-- drop: Removes the tables.
+DROP TABLE IF EXISTS rooms;
+DROP TABLE IF EXISTS messages;
+DROP TABLE IF EXISTS readers;
