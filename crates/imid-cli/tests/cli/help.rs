@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{command, imid, skip};
 
 /// The commands with help, and the commands inside of `lane`.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "new",
     "inspect",
     "identify",
