@@ -5,16 +5,17 @@ use std::process::Command;
 
 use crate::{imid, imid_args, skip};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "new",
     "inspect",
     "identify",
     "compare",
+    "grep",
     "tag",
     "range",
+    "risk",
     "check",
     "stats",
-    "risk",
     "shard",
     "lane",
     "completions",
