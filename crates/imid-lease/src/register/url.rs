@@ -43,6 +43,7 @@ pub fn open_url_read_only(url: &str) -> Result<Box<dyn Register>, RegisterError>
 
 fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
     /// Sets the time limit and the access of an adapter.
+    #[allow(unused_macros, reason = "each feature of a server uses it")]
     macro_rules! adapter {
         ($register:ident) => {{
             let register = super::$register::from_url(url)?.time_limit(time_limit);
