@@ -122,8 +122,8 @@
 //!
 //! # Rust version and platforms
 //!
-//! The tests run on x86-64 Linux with Rust 1.95, which is the minimum version. Other targets and older compilers are not
-//! tested. Generators need a target with 64-bit atomics. IDs and texts do not.
+//! The minimum version is Rust 1.88. The tests run on x86-64 Linux with Rust 1.95, and clippy checks that nothing newer than
+//! 1.88 is used. Other targets are not tested yet. Generators need a target with 64-bit atomics. IDs and texts do not.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

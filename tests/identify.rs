@@ -84,7 +84,7 @@ fn hex_of_16_digits_is_nsq() {
 
 #[test]
 fn candidates_come_in_the_order_of_their_fit_and_equal_ones_in_that_of_all_names() {
-    let names = Dialect::ALL.iter().map(|dialect| dialect.name());
+    let names = Dialect::ALL.iter().map(Dialect::name);
     let names: Vec<_> = names.chain(Layout::ALL.iter().filter_map(|layout| layout.name())).collect();
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
         let candidates: Vec<_> = identify_at(text, NOW).collect();

@@ -184,14 +184,18 @@ pub(crate) enum BuildKind {
     LaneBits { found: u32 },
     #[error("expected a lane index below {lanes}, found {found}")]
     LaneIndex { lanes: u32, found: u16 },
-    #[cfg(not(feature = "std"))]
-    #[error("expected a seed for seeded starts, found none (without the feature `std`, none is drawn)")]
+    #[error("expected a seed for seeded starts, found none (none is drawn without `std` or on wasm32-unknown-unknown)")]
     Seed,
 }
 
 impl BuildError {
     pub(crate) const fn new(kind: BuildKind) -> Self {
         Self(kind)
+    }
+
+    /// Returns whether a seed is missing where none can be drawn.
+    pub const fn is_seed(self) -> bool {
+        matches!(self.0, BuildKind::Seed)
     }
 
     /// Returns whether the lane has more bits than the spin, or an index that its bits do not hold.

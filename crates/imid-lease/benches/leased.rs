@@ -44,7 +44,8 @@ where
     let plain = plain.build().expect("a lane");
     let options = Options::new().lane_bits(bits).clock(clock.clone()).max_lead(lead).horizon(Duration::from_secs(100));
     let options = options.stripes::<STRIPES>();
-    let leased = LeasedGenerator::open(MemoryRegister::new(), options).expect("a lane");
+    let leased = LeasedGenerator::open(MemoryRegister::new(), options).expect("a thread");
+    leased.wait_until_open(lead).expect("a lane");
     let session = black_box(SessionTag::from_u32(7).expect("26 bits"));
     let (mut plain_times, mut leased_times) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {

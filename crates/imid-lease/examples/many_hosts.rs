@@ -1,5 +1,7 @@
 //! A generator for each of many processes, which lease their lanes from PostgreSQL.
 
+use std::time::Duration;
+
 use imid::{SessionTag, SessionType};
 use imid_lease::register::PostgresRegister;
 use imid_lease::{LeasedGenerator, Options};
@@ -7,6 +9,7 @@ use imid_lease::{LeasedGenerator, Options};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
     let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?;
+    ids.wait_until_open(Duration::from_secs(15))?;
     println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
     Ok(())
 }

@@ -2,11 +2,14 @@
 //! lanes.
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use imid_lease::register::MemoryRegister;
 //! use imid_lease::{LeasedGenerator, Options, admin};
 //!
 //! let mut register = MemoryRegister::new();
 //! let ids = LeasedGenerator::open(register.clone(), Options::new().holder("web-3"))?;
+//! ids.wait_until_open(Duration::from_secs(15))?;
 //! let view = admin::view(&mut register, "lanes")?;
 //! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
 //! assert_eq!((view.meta.bits, lane.holder.as_str()), (4, "web-3"));

@@ -20,6 +20,8 @@ pub struct LeaseError(LeaseKind);
 pub(crate) enum LeaseKind {
     #[error(transparent)]
     Generate(GenerateError),
+    #[error("no lane yet, because the register has not answered: retry in {} ms", .retry_after.as_millis())]
+    Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
@@ -46,7 +48,8 @@ impl LeaseError {
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             LeaseKind::Generate(error) => error.retry_after(),
-            LeaseKind::NoLane { retry_after }
+            LeaseKind::Opening { retry_after }
+            | LeaseKind::NoLane { retry_after }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             _ => None,
@@ -67,9 +70,9 @@ impl LeaseError {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Returns whether the ceiling is reached because the register does not answer.
+    /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
     pub const fn is_register(self) -> bool {
-        matches!(self.0, LeaseKind::Silent { .. })
+        matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. })
     }
 
     /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
@@ -127,6 +130,12 @@ pub(crate) enum OpenKind {
     NoLane { held: usize, lanes: u32 },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
+    #[error("register refuses this process: {0}")]
+    Refused(String),
+    #[error("lease is closed")]
+    Closed,
+    #[error("lease belongs to the parent process: open another one after the fork")]
+    Forked,
     #[error("register went back while it was opened, at {0}")]
     Reverted(String),
     #[cfg(feature = "redis")]
@@ -149,8 +158,13 @@ impl OpenError {
             },
             (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
             (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
-            (_, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
-            (_, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
+            (Some(Stopped::Closed), _) => OpenKind::Closed,
+            (None, Some(cause)) if state.is_refused => OpenKind::Refused(cause.clone()),
+            (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
+            (None, None) if !state.is_answered => {
+                OpenKind::Silent { waited, cause: "its first call is still under way".into() }
+            }
+            (None, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
         };
         kind.into()
     }
@@ -165,8 +179,22 @@ impl OpenError {
         match self.0 {
             #[cfg(feature = "redis")]
             OpenKind::List(_) => true,
-            OpenKind::Register(_) | OpenKind::Silent { .. } => true,
+            OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_) => true,
             _ => false,
+        }
+    }
+
+    /// Returns whether waiting does not help. Only a register that does not answer, and lanes that are all held, can get
+    /// better on their own.
+    pub const fn is_final(&self) -> bool {
+        match &self.0 {
+            OpenKind::Silent { .. } | OpenKind::NoLane { .. } => false,
+            #[cfg(feature = "redis")]
+            OpenKind::EmptyList { .. } => false,
+            OpenKind::Register(error) => error.is_final(),
+            #[cfg(feature = "redis")]
+            OpenKind::List(error) => error.is_final(),
+            _ => true,
         }
     }
 
@@ -223,6 +251,7 @@ mod tests {
     fn a_lease_error_says_what_is_missing_and_when_to_come_back() {
         let retry_after = Duration::from_millis(250);
         for (kind, words) in [
+            (LeaseKind::Opening { retry_after }, "no lane yet, because the register has not answered: retry in 250 ms"),
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
@@ -268,6 +297,9 @@ mod tests {
                 "register did not answer in 1000 ms: refused",
                 true,
             ),
+            (OpenKind::Refused("no such user".into()), "register refuses this process: no such user", true),
+            (OpenKind::Closed, "lease is closed", false),
+            (OpenKind::Forked, "lease belongs to the parent process: open another one after the fork", false),
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
             (OpenKind::Thread(io()), "cannot start the thread that keeps the lease", false),
         ] {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -11,62 +11,73 @@ use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::{IdParts, MessageId, SessionTag};
 
-use crate::chain::Chain;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, MIN_GAP_MS, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Lease, State, Tenant};
+use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
+use crate::space::Space;
 use crate::status::{Phase, Status};
 use crate::wait::retry_within;
 
+/// How long a file can take: the lane of a killed process is free at once, because it has the same name.
+const FILE_PATIENCE: Duration = Duration::from_secs(15);
+
 /// Mints the IDs of one process in a lane that a register grants.
 ///
-/// **Unique**: no two IDs are equal, whatever clocks, networks and processes do, while the register keeps its promises.
-/// **Lock-free**, **never blocks** and **monotonic** as [`imid::Generator`] is, also when the lane changes.
+/// **Unique** and **monotonic** as the [crate](crate#what-is-promised) says, which has the table of faults.
+/// [`generate`](Self::generate) is **lock-free** while the lane stays the same. A lane changes a few times a day at
+/// most. Then calls wait for the thread that keeps the lease to start the next generator, which takes microseconds if
+/// that thread gets a processor.
 ///
-/// | event | what happens |
-/// | --- | --- |
-/// | the register does not answer | minting goes on up to the ceiling: for three quarters of the horizon at least. Then an error with `retry_after` |
-/// | the process is paused, and another one takes its lane | IDs below the ceiling are still unique; then it takes another lane |
-/// | the clock jumps by more than `max_skew` | the jump is not followed |
-/// | all lanes are taken | an error with `retry_after`, until one is given back or its holder's time-out is over |
-/// | the process is killed | its lane is free after the time-out. It goes on after the last ceiling, which can be ahead of the clock by the horizon |
-/// | the process forks | the child mints nothing: it opens a lease of its own |
-/// | the register is restored from a backup | it is noticed at the next renewal. The process mints nothing any more |
+/// | call | blocks | in an async task |
+/// | --- | --- | --- |
+/// | `generate`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
+/// | [`open`](Self::open) | no: a thread connects | call it |
+/// | [`wait_until_open`](Self::wait_until_open) | at most the given time | look at [`status`](Self::status) in turns, or `spawn_blocking` |
+/// | [`generate_within`](Self::generate_within) | at most the given time | sleep for [`retry_after`](LeaseError::retry_after), and call `generate` again |
+/// | [`close_within`](Self::close_within) | at most the given time | `spawn_blocking` |
+/// | drop | no: the thread gives the lane back | drop it |
+/// | [`open_file`](Self::open_file) | for some writes to the disk | `spawn_blocking` |
 ///
 /// ```
+/// use std::time::Duration;
+///
 /// use imid::{SessionTag, SessionType};
 /// use imid_lease::register::MemoryRegister;
 /// use imid_lease::{LeasedGenerator, Options};
 ///
 /// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+/// ids.wait_until_open(Duration::from_secs(15))?;
 /// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// assert!(ids.generate(room)? < ids.generate(room)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
-    /// The generator of the first lane. Most processes never need another one, and it is found without a search.
-    first: Arc<LaneGenerator<C, STRIPES>>,
     inner: Arc<Inner<C, STRIPES>>,
     keeper: Keeper,
+    space: Space,
 }
 
 /// The state that the threads that mint share with the keeper.
-struct Inner<C, const STRIPES: usize> {
-    /// The generators of all lanes that were granted, in order. The last one mints.
-    generators: Chain<Arc<LaneGenerator<C, STRIPES>>>,
+struct Inner<C: Clock, const STRIPES: usize> {
+    /// The generator of the first lane, if one was granted. Most processes never need another one.
+    first: OnceLock<LaneGenerator<C, STRIPES>>,
+    /// No generator starts any more.
+    is_closed: AtomicBool,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
 }
 
-/// The generator of one grant.
-struct LaneGenerator<C, const STRIPES: usize> {
+/// The generator of one grant. It stays when its lane is lost, because a thread may still use it.
+struct LaneGenerator<C: Clock, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
+    /// The generator of the next grant.
+    next: OnceLock<Box<LaneGenerator<C, STRIPES>>>,
 }
 
 impl LeasedGenerator {
@@ -75,6 +86,9 @@ impl LeasedGenerator {
     ///
     /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this
     /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
+    ///
+    /// It waits until the lease is on the disk, and so does a drop not: call [`close_within`](Self::close_within) before
+    /// this process opens the file again.
     ///
     /// ```
     /// use imid::{SessionTag, SessionType};
@@ -85,7 +99,7 @@ impl LeasedGenerator {
     /// # let path = folder.join("ids");
     /// let ids = LeasedGenerator::open_file(&path)?;
     /// let id = ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
-    /// # drop(ids);
+    /// # ids.close_within(std::time::Duration::MAX);
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -93,7 +107,9 @@ impl LeasedGenerator {
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))
+        let ids = Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))?;
+        ids.wait_until_open(FILE_PATIENCE)?;
+        Ok(ids)
     }
 }
 
@@ -101,37 +117,46 @@ impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES>
 where
     C: Clock + Clone + Send + Sync + 'static,
 {
-    /// Opens a generator, and waits until it has a lane.
-    ///
-    /// It starts a thread, which keeps the lease until the generator is dropped.
+    /// Opens a generator. It returns at once, in the phase [seeking](Phase::Seeking): a thread looks for a lane, and
+    /// keeps the lease until the generator is dropped. Until there is a lane, each call is an error with
+    /// [`retry_after`](LeaseError::retry_after).
     ///
     /// # Errors
-    /// The options do not fit together. The register does not answer, is for another layout or number of lanes, or has
-    /// no free lane in [`open_within`](Options::open_within).
+    /// The options do not fit together, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {
         let Options { clock, settings } = options;
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
-        let lane_bits = space.bits();
-        let inner =
-            Arc::new(Inner { generators: Chain::new(), clock: clock.clone(), settings: settings.clone(), lane_bits });
+        let inner = Inner {
+            first: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
+            clock: clock.clone(),
+            settings: settings.clone(),
+            lane_bits: space.bits(),
+        };
+        let inner = Arc::new(inner);
         // Finds settings that do not fit now, because the keeper could not report them.
         inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
         let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
-        let is_open = |state: &State| state.status.phase != Phase::Seeking;
-        let state = keeper.wait(0, settings.open_within, is_open);
-        match inner.generators.first().cloned() {
-            Some(first) if state.status.phase != Phase::Stopped => Ok(Self { first, inner, keeper }),
-            _ => Err(OpenError::not_opened(&state, &space, settings.open_within)),
-        }
+        Ok(Self { inner, keeper, space })
     }
 
-    /// Mints the next ID of a session. **Lock-free**; **never blocks**.
+    /// Waits until there is a lane, for at most this time.
     ///
     /// # Errors
-    /// The lease has run out and cannot be renewed now, or for good ([`LeaseError`]); or as for
+    /// - The register does not answer, or has no free lane, in this time. The search goes on: the call can be repeated.
+    /// - At once: the register is for another layout or number of lanes, or refuses this process for good, as with a
+    ///   wrong password. [`OpenError::is_final`] says which errors are such.
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.keeper.wait_until_open(0, &self.space, timeout)
+    }
+
+    /// Mints the next ID of a session. **Lock-free** while the lane stays the same; **never waits for the register**.
+    ///
+    /// # Errors
+    /// There is no lane yet. The lease has run out and cannot be renewed now, or for good ([`LeaseError`]). Or as for
     /// [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
@@ -183,7 +208,7 @@ where
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere: see [`imid::Generator::observe`].
     ///
-    /// While the lane changes, which takes microseconds, it waits for the next one.
+    /// Before there is a lane it does nothing.
     ///
     /// # Errors
     /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
@@ -191,12 +216,11 @@ where
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         loop {
-            let seen = self.inner.generators.len();
-            let Some(granted) = self.inner.generators.last() else { return Ok(()) };
+            let Some(granted) = self.inner.last() else { return Ok(()) };
             granted.generator.observe(id)?;
             // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
             fence(Ordering::SeqCst);
-            if !granted.is_sealed.load(Ordering::Relaxed) || self.is_last(seen) {
+            if !granted.is_sealed.load(Ordering::Relaxed) || self.stays_last(granted) {
                 return Ok(());
             }
         }
@@ -207,33 +231,45 @@ where
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
     }
 
-    /// Gives the lane back. Later calls are an error ([`LeaseError::is_closed`]).
+    /// Gives the lane back, and waits for at most `timeout`. Returns whether the register has acknowledged it; it is
+    /// `true`, too, if there was no lane.
     ///
-    /// The generator ends at once. Then one or two writes tell the register where the next holder of the lane starts.
-    /// If the register does not answer, the lane stays taken until the time-out. Dropping the generator does the same.
-    /// In a forked child this does nothing.
+    /// The generator ends at once: later calls are an error ([`LeaseError::is_closed`]). Then one or two writes tell the
+    /// register where the next holder of the lane starts. After a call without an answer the rest is given up, and the
+    /// lane stays taken until the time-out. In a forked child this does nothing and returns `false`.
+    ///
+    /// Dropping the generator does the same and does not wait. At the end of a program it is then the question whether
+    /// the process lives long enough for the writes.
+    pub fn close_within(&self, timeout: Duration) -> bool {
+        if self.keeper.is_forked() {
+            return false;
+        }
+        self.inner.close();
+        self.keeper.close_within(timeout)
+    }
+
+    /// Gives the lane back, as [`close_within`](Self::close_within) does, and waits until the register has answered: for
+    /// at most two time limits of a call, which are 4 s by default.
     pub fn close(&self) {
-        self.keeper.close();
+        self.close_within(Duration::MAX);
     }
 
     /// Returns the generator that mints now.
     #[inline]
     fn running(&self) -> Option<&LaneGenerator<C, STRIPES>> {
+        let first = self.inner.first.get()?;
         // ORDERING: a hint. A generator that is closed mints nothing, and the call looks again.
-        if !self.first.is_sealed.load(Ordering::Relaxed) {
-            return Some(&self.first);
-        }
-        self.inner.generators.last().map(Arc::as_ref)
+        if first.is_sealed.load(Ordering::Relaxed) { self.inner.last() } else { Some(first) }
     }
 
     /// Returns whether the generator that was the last one stays the last one, after it was sealed. Waits for the next
     /// one.
     #[cold]
     #[inline(never)]
-    fn is_last(&self, seen: usize) -> bool {
-        while self.inner.generators.len() == seen {
-            if self.keeper.is_forked() || self.keeper.state(0).stopped.is_some() {
-                return self.inner.generators.len() == seen;
+    fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
+        while granted.next.get().is_none() {
+            if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped(0) {
+                return granted.next.get().is_none();
             }
             thread::yield_now();
         }
@@ -249,8 +285,7 @@ where
     ) -> Result<T, LeaseError> {
         let mut waited = false;
         loop {
-            let seen = self.inner.generators.len();
-            let Some(granted) = self.inner.generators.last() else { return Err(self.why_no_room()) };
+            let Some(granted) = self.inner.last() else { return Err(self.why_no_room()) };
             let error = match mint(&granted.generator) {
                 Ok(minted) => return Ok(minted),
                 Err(error) => error,
@@ -259,7 +294,7 @@ where
                 return Err(LeaseKind::Forked.into());
             }
             if error.is_closed() {
-                if self.is_last(seen) {
+                if self.stays_last(granted) {
                     return Err(self.why_stopped());
                 }
             } else if error.is_ceiling() {
@@ -293,12 +328,13 @@ where
             return LeaseKind::Forked.into();
         }
         let state = self.keeper.state(0);
-        if state.stopped.is_some() {
+        if state.stopped.is_some() || self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
         let now_ms = monotonic_ms();
         let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
         let kind = match (state.status.phase, &state.status.last_error) {
+            (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
             (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
             (_, None) => {
@@ -309,12 +345,12 @@ where
     }
 }
 
-impl<C: Clock + Clone + fmt::Debug, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
+impl<C: Clock + Clone, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
             .field("stripes", &STRIPES)
             .field("lane_bits", &self.inner.lane_bits)
-            .field("lanes_so_far", &self.inner.generators.len())
+            .field("phase", &self.keeper.state(0).status.phase)
             .finish_non_exhaustive()
     }
 }
@@ -332,7 +368,51 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         if let Some(id) = last_id_before(grant.floor_ms) {
             builder = builder.floor(id);
         }
-        Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
+        Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
+    }
+
+    /// Returns the generator of the last grant.
+    #[inline]
+    fn last(&self) -> Option<&LaneGenerator<C, STRIPES>> {
+        let mut last = self.first.get()?;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        Some(last)
+    }
+
+    /// Seals the generator, and lets no other one start.
+    fn close(&self) {
+        // ORDERING: with `start`: either this sees the new generator, or `start` sees the flag.
+        self.is_closed.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.seal();
+    }
+
+    /// Ends the running generator, and returns the first millisecond after each of its stamps; 0 if there is none.
+    fn seal(&self) -> u64 {
+        let Some(granted) = self.last() else { return 0 };
+        granted.is_sealed.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        granted.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+    }
+}
+
+impl<C: Clock, const STRIPES: usize> Drop for LaneGenerator<C, STRIPES> {
+    fn drop(&mut self) {
+        // One after another: a long list would need as many frames of the stack.
+        let mut next = self.next.take();
+        while let Some(mut granted) = next {
+            next = granted.next.take();
+        }
+    }
+}
+
+impl<C: Clock + Clone, const STRIPES: usize> Drop for LeasedGenerator<C, STRIPES> {
+    fn drop(&mut self) {
+        if !self.keeper.is_forked() {
+            self.inner.close();
+        }
     }
 }
 
@@ -343,38 +423,45 @@ fn last_id_before(floor_ms: u64) -> Option<MessageId> {
 }
 
 /// The part of a generator that the keeper drives.
-struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
+struct LaneTenant<C: Clock, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
     fn used_until_ms(&self) -> u64 {
-        let Some(granted) = self.0.generators.last() else { return 0 };
+        let Some(granted) = self.0.last() else { return 0 };
         // The last stamp is not after the clock, or as far ahead of it as its lead.
         let lead = millis(granted.generator.stats().lead);
         if lead == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
     }
 
     fn start(&mut self, grant: Grant) {
+        let last = self.0.last();
         // IDs that the generator before has observed, and floors, hold for this one too.
-        let reached_ms = self.0.generators.last().map_or(0, |granted| {
+        let reached_ms = last.map_or(0, |granted| {
             let behind = millis(granted.generator.stats().behind);
             if behind == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
         });
-        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
-        if let Ok(granted) = self.0.build(grant) {
-            self.0.generators.push(Arc::new(granted));
+        let Ok(granted) = self.0.build(Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant }) else {
+            // `open` has built one with the same settings. Callers would wait for this one for ever.
+            return self.0.close();
+        };
+        // This thread alone adds generators, so the place is free.
+        let _ = match last {
+            Some(last) => last.next.set(Box::new(granted)).is_ok(),
+            None => self.0.first.set(granted).is_ok(),
+        };
+        fence(Ordering::SeqCst);
+        if self.0.is_closed.load(Ordering::SeqCst) {
+            self.0.seal();
         }
     }
 
     fn raise(&mut self, ceiling_ms: u64) {
-        if let Some(granted) = self.0.generators.last() {
+        if let Some(granted) = self.0.last() {
             granted.generator.raise_ceiling(ceiling_ms);
         }
     }
 
     fn seal(&mut self) -> u64 {
-        let Some(granted) = self.0.generators.last() else { return 0 };
-        granted.is_sealed.store(true, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        granted.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+        self.0.seal()
     }
 }

@@ -1,17 +1,19 @@
 //! The thread that keeps leases: it drives engines over a register.
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use imid::clock::Clock;
 
+use crate::background::{Background, Owner};
+use crate::backoff;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence, Stopped};
+use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
+use crate::space::Space;
 use crate::status::{Phase, Status};
+use crate::sync::{lock, wait};
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -40,20 +42,17 @@ pub(crate) struct Lease {
 
 /// The keeper of one register.
 ///
-/// It ends when it is dropped: it seals, releases, and waits for the register's last answer. In a forked child it does
-/// nothing.
+/// When it is dropped, its thread seals and releases, and nobody waits for it. In a forked child it does nothing.
+#[derive(Debug)]
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    /// Wakes the thread without the lock.
-    handle: Thread,
-    process: u32,
+    background: Background,
     /// What a forked child finds. It must not wait for a lock that another thread may have held.
     in_child: Vec<State>,
 }
 
+#[derive(Debug)]
 struct Shared {
-    is_closing: AtomicBool,
     states: Mutex<Vec<State>>,
     changed: Condvar,
 }
@@ -68,6 +67,12 @@ pub(crate) struct State {
     /// The monotonic time at which a lane can be taken, if nobody gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
+    /// Whether the register has answered since the start.
+    pub(crate) is_answered: bool,
+    /// Whether the last call has failed with an error that a retry does not mend.
+    pub(crate) is_refused: bool,
+    /// Whether the lease was given back, or there was none.
+    is_given_back: bool,
     renewed_at_ms: Option<u64>,
 }
 
@@ -81,40 +86,32 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let shared = Arc::new(Shared {
-            is_closing: AtomicBool::new(false),
-            states: Mutex::new(states),
-            changed: Condvar::new(),
+        let shared = Arc::new(Shared { states: Mutex::new(states), changed: Condvar::new() });
+        let running = leases.into_iter().map(|lease| Running {
+            engine: Engine::new(lease.config),
+            tenant: lease.tenant,
+            is_new_register: false,
         });
         let mut work = Work {
-            register,
+            store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
             clock,
             shared: Arc::clone(&shared),
-            leases: leases
-                .into_iter()
-                .map(|lease| Running {
-                    engine: Engine::new(lease.config),
-                    tenant: lease.tenant,
-                    is_new_register: false,
-                })
-                .collect(),
+            leases: running.collect(),
             ask_time_at_ms: Some(0),
             knows_store_time: false,
-            last_error: None,
         };
-        let thread = thread::Builder::new().name("imid-lease".into()).spawn(move || work.run())?;
-        let handle = thread.thread().clone();
-        Ok(Self { shared, thread: Mutex::new(Some(thread)), handle, process: std::process::id(), in_child })
+        let background = Background::start("imid-lease", move |owner| work.run(owner))?;
+        Ok(Self { shared, background, in_child })
     }
 
     /// Makes the thread check at once whether a generator needs a higher ceiling.
     pub(crate) fn wake(&self) {
-        self.handle.unpark();
+        self.background.wake();
     }
 
     /// Returns whether this process is a forked child of the one that started the thread.
     pub(crate) fn is_forked(&self) -> bool {
-        self.process != std::process::id()
+        self.background.is_forked()
     }
 
     /// Returns the number of leases.
@@ -127,53 +124,33 @@ impl Keeper {
         if self.is_forked() { self.in_child[lease].clone() } else { self.states()[lease].clone() }
     }
 
-    /// Waits until `is_done` returns true for a lease's state, or until the time is over. Returns the last state.
-    pub(crate) fn wait(&self, lease: usize, time: Duration, is_done: impl Fn(&State) -> bool) -> State {
-        let started = Instant::now();
-        let mut states = self.states();
-        loop {
-            let left = time.saturating_sub(started.elapsed());
-            if is_done(&states[lease]) || left.is_zero() {
-                return states[lease].clone();
-            }
-            states = self.shared.changed.wait_timeout(states, left).unwrap_or_else(PoisonError::into_inner).0;
+    /// Returns whether a lease has stopped.
+    pub(crate) fn is_stopped(&self, lease: usize) -> bool {
+        self.is_forked() || self.states()[lease].stopped.is_some()
+    }
+
+    /// Waits until a lease has a lane, for at most this time. Ends at once if the register refuses this process.
+    pub(crate) fn wait_until_open(&self, lease: usize, space: &Space, time: Duration) -> Result<(), OpenError> {
+        if self.is_forked() {
+            return Err(OpenKind::Forked.into());
+        }
+        let is_known = |states: &Vec<State>| states[lease].status.phase != Phase::Seeking || states[lease].is_refused;
+        let state = wait(&self.shared.changed, self.states(), time, is_known)[lease].clone();
+        match state.status.phase {
+            Phase::Holding | Phase::Lost => Ok(()),
+            Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
         }
     }
 
-    /// Seals all generators, gives all lanes back, and ends the thread.
-    pub(crate) fn close(&self) {
-        if self.is_forked() {
-            return;
-        }
-        self.shared.is_closing.store(true, Ordering::Release);
-        self.wake();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // A panic of the thread was reported by the thread.
-            let _ = thread.join();
-        }
+    /// Tells the thread to give all lanes back and to end, and waits for at most this time. Returns whether it has done
+    /// both. The caller has sealed all generators.
+    pub(crate) fn close_within(&self, time: Duration) -> bool {
+        self.background.end();
+        self.background.has_ended_within(time) && self.states().iter().all(|state| state.is_given_back)
     }
 
     fn states(&self) -> MutexGuard<'_, Vec<State>> {
-        self.shared.states.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Keeper {
-    fn drop(&mut self) {
-        if self.is_forked() {
-            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
-            let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-            std::mem::forget(thread);
-        } else {
-            self.close();
-        }
-    }
-}
-
-impl fmt::Debug for Keeper {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeper").field("process", &self.process).finish_non_exhaustive()
+        lock(&self.shared.states)
     }
 }
 
@@ -181,7 +158,7 @@ impl State {
     fn new(config: &Config, promise: Promise) -> Self {
         let status = Status {
             phase: Phase::Seeking,
-            register: None,
+            space_id: None,
             is_new_register: false,
             promise,
             holder: config.name.clone(),
@@ -193,7 +170,17 @@ impl State {
             lost: 0,
             last_error: None,
         };
-        Self { status, stopped: None, next_ms: 0, next_time_out_ms: None, held_by_others: 0, renewed_at_ms: None }
+        Self {
+            status,
+            stopped: None,
+            next_ms: 0,
+            next_time_out_ms: None,
+            held_by_others: 0,
+            is_answered: false,
+            is_refused: false,
+            is_given_back: true,
+            renewed_at_ms: None,
+        }
     }
 
     /// Returns the same state after its end.
@@ -224,64 +211,89 @@ struct Running {
     is_new_register: bool,
 }
 
+/// The register, and what its calls have said.
+struct Store<R> {
+    register: R,
+    /// The error of the last call, if it has failed.
+    last_error: Option<String>,
+    is_answered: bool,
+    is_refused: bool,
+    /// A call has failed while the thread ends. No other one is made, because each may take as long.
+    gives_up: bool,
+}
+
+impl<R: Register> Store<R> {
+    /// Makes a call, and remembers its error.
+    fn call<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+        if self.gives_up {
+            return Err(Silence);
+        }
+        let result = call(&mut self.register);
+        self.is_answered |= result.is_ok();
+        self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
+        self.last_error = result.as_ref().err().map(ToString::to_string);
+        result.map_err(|_| Silence)
+    }
+}
+
 /// What the thread works on.
 struct Work<R, C> {
-    register: R,
+    store: Store<R>,
     clock: BelievedClock<C>,
     shared: Arc<Shared>,
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
-    last_error: Option<String>,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
-    fn run(&mut self) {
+    fn run(&mut self, owner: &Owner) {
         /// If the thread panics, all generators stop at their ceilings, and waiting threads are woken.
         struct OnEnd(Arc<Shared>);
 
         impl Drop for OnEnd {
             fn drop(&mut self) {
-                let mut states = self.0.states.lock().unwrap_or_else(PoisonError::into_inner);
-                for state in states.iter_mut() {
+                for state in lock(&self.0.states).iter_mut() {
                     state.status.phase = Phase::Stopped;
                     state.stopped.get_or_insert(Stopped::Closed);
                 }
-                drop(states);
                 self.0.changed.notify_all();
             }
         }
 
         let _on_end = OnEnd(Arc::clone(&self.shared));
         loop {
-            let is_closing = self.shared.is_closing.load(Ordering::Acquire);
             let mut next_ms = None;
             for lease in 0..self.leases.len() {
-                if is_closing {
-                    self.leases[lease].engine.close();
-                }
-                if let Some(at_ms) = self.drive(lease) {
+                if let Some(at_ms) = self.drive(lease, owner) {
                     next_ms = Some(next_ms.map_or(at_ms, |next: u64| next.min(at_ms)));
                 }
             }
             let Some(next_ms) = next_ms else { return };
             let left_ms = next_ms.saturating_sub(monotonic_ms());
             if left_ms > 0 {
-                thread::park_timeout(Duration::from_millis(left_ms));
+                owner.sleep(Duration::from_millis(left_ms));
             }
         }
     }
 
     /// Does what an engine asks for until it sleeps; returns until when. `None` if it is done.
-    fn drive(&mut self, lease: usize) -> Option<u64> {
+    fn drive(&mut self, lease: usize, owner: &Owner) -> Option<u64> {
         loop {
-            self.ask_time();
+            // Looked at before each call, so that the end begins after the call that is under way.
+            let is_closing = owner.is_closing();
+            self.store.gives_up |= is_closing && self.store.last_error.is_some();
+            if is_closing {
+                self.leases[lease].engine.close();
+            } else {
+                self.ask_time();
+            }
             let at = self.moment(lease);
             let Ok(random) = crate::random::bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
-                self.last_error = Some("the system has no random numbers".into());
-                return Some(at.mono_ms + engine::MIN_GAP_MS);
+                self.store.last_error = Some("the system has no random numbers".into());
+                return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
             };
             let running = &mut self.leases[lease];
             let reply = match running.engine.poll(at, random) {
@@ -295,11 +307,11 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.told(|register| register.list(&prefix)))
+                    Reply::Listed(self.store.call(|register| register.list(&prefix)))
                 }
-                Action::Read { key } => Reply::Read(self.told(|register| register.read(&key))),
+                Action::Read { key } => Reply::Read(self.store.call(|register| register.read(&key))),
                 Action::Write { attempt, key, seen, value } => {
-                    let written = self.told(|register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let written = self.store.call(|register| register.compare_and_set(&key, seen.as_deref(), &value));
                     let outcome = match written {
                         Ok(true) => Outcome::Acknowledged,
                         Ok(false) => Outcome::Conflict,
@@ -342,21 +354,14 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Makes a call of the register, and remembers its error.
-    fn told<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
-        let result = call(&mut self.register);
-        self.last_error = result.as_ref().err().map(ToString::to_string);
-        result.map_err(|_| Silence)
-    }
-
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
-        if self.ask_time_at_ms.is_none_or(|at| at > before_ms) || self.shared.is_closing.load(Ordering::Relaxed) {
+        if self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
             return;
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
-        match self.told(Register::now_ms) {
+        match self.store.call(Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
                 self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
@@ -372,25 +377,28 @@ impl<R: Register, C: Clock> Work<R, C> {
 
     fn publish(&mut self, lease: usize) {
         let Running { engine, is_new_register, .. } = &self.leases[lease];
-        let mut states = self.shared.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = lock(&self.shared.states);
         let published = &mut states[lease];
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
         let shown = &mut published.status;
         shown.phase = engine.phase();
-        shown.register = engine.register();
+        shown.space_id = engine.space_id();
         shown.is_new_register = *is_new_register;
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.
-        shown.promise = self.register.promise();
+        shown.promise = self.store.register.promise();
         shown.lane = grant.map(|grant| grant.lane);
         shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
         shown.renewals = renewals;
         shown.lost = lost;
-        shown.last_error.clone_from(&self.last_error);
+        shown.last_error.clone_from(&self.store.last_error);
         published.stopped = engine.stopped().cloned();
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
+        published.is_answered = self.store.is_answered;
+        published.is_refused = self.store.is_refused;
+        published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
         crate::metrics::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));

@@ -27,7 +27,7 @@
 //!
 //! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
 //! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If
-//! processes of one space use two registers, nothing notices it. An operator can compare [`Status::register`].
+//! processes of one space use two registers, nothing notices it. An operator can compare [`Status::space_id`].
 //!
 //! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both
 //! can mint the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives
@@ -77,6 +77,12 @@ pub mod register;
 
 mod random;
 
+mod sync;
+
+mod backoff;
+
+mod background;
+
 mod engine;
 
 pub mod admin;
@@ -89,8 +95,6 @@ mod error;
 
 mod options;
 
-mod chain;
-
 mod keeper;
 
 #[cfg(feature = "metrics")]
@@ -102,8 +106,6 @@ mod worker_ids;
 
 #[cfg(feature = "redis")]
 mod redis_queue;
-
-mod sync;
 
 mod wait;
 
@@ -124,6 +126,8 @@ pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 mod documents {
     #[doc = include_str!("../../../docs/LEASES.md")]
     mod leases {}
+    #[doc = include_str!("../../../docs/DEPLOY.md")]
+    mod deploy {}
 }
 
 // The engine is private, so its model is a part of the library's own tests.

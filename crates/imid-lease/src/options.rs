@@ -63,12 +63,6 @@ macro_rules! shared_setters {
             self
         }
 
-        #[doc = concat!("Sets how long to wait for a ", $leased, " at the start. Default: 15 s.")]
-        pub fn open_within(mut self, timeout: Duration) -> Self {
-            self.settings.open_within = timeout;
-            self
-        }
-
         /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -102,7 +96,6 @@ pub(crate) struct Settings {
     pub(crate) horizon: Duration,
     pub(crate) time_out: Duration,
     pub(crate) poll: Duration,
-    pub(crate) open_within: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
     pub(crate) start: Start,
@@ -118,7 +111,6 @@ impl Options {
             horizon: Duration::from_secs(10),
             time_out: Duration::from_secs(10),
             poll: Duration::from_millis(75),
-            open_within: Duration::from_secs(15),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
             start: Start::Seeded,

@@ -1,7 +1,7 @@
 //! The records of a register: one line of readable ASCII text each.
 //!
 //! ```text
-//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 register=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0
+//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
@@ -49,7 +49,8 @@ pub enum LaneState {
     Closed,
 }
 
-/// The record that describes a space. Equal registers have equal UUIDs; an operator compares them.
+/// The record that describes a space. Processes that show another UUID for the space use another register; an operator
+/// compares them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MetaRecord {
@@ -57,8 +58,8 @@ pub struct MetaRecord {
     pub version: u64,
     /// Random, drawn for each attempt to write.
     pub token: Token,
-    /// Names the register. Random, drawn when the space is used for the first time.
-    pub register: Uuid,
+    /// Names the space in this register. Random, drawn when the space is used for the first time.
+    pub space_id: Uuid,
     /// The layout of the IDs, such as `imid-80`.
     pub layout: String,
     /// How many bits tell lanes apart.
@@ -114,7 +115,7 @@ impl Uuid {
 
     fn parse(text: &str) -> Option<Self> {
         let uuid = u128::from_str_radix(&text.replace('-', ""), 16).ok().map(Self)?;
-        // Only the one way to write it, so that equal registers have equal texts.
+        // Only the one way to write it, so that equal UUIDs have equal texts.
         (uuid.to_string() == text).then_some(uuid)
     }
 }
@@ -196,8 +197,8 @@ impl fmt::Display for LaneRecord {
 
 impl fmt::Display for MetaRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, token, register, layout, bits, era, floor_ms } = self;
-        write!(f, "{FORMAT} meta version={version} token={token} register={register} ")?;
+        let Self { version, token, space_id, layout, bits, era, floor_ms } = self;
+        write!(f, "{FORMAT} meta version={version} token={token} space={space_id} ")?;
         write!(f, "layout={layout} bits={bits} era={era} floor={floor_ms}")
     }
 }
@@ -242,15 +243,15 @@ impl MetaRecord {
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "meta")?;
         let (version, token) = (fields.number("version")?, fields.token()?);
-        let register = fields.value("register")?;
-        let register = Uuid::parse(register).ok_or_else(|| RecordError::new("a UUID", register))?;
+        let space_id = fields.value("space")?;
+        let space_id = Uuid::parse(space_id).ok_or_else(|| RecordError::new("a UUID", space_id))?;
         let layout = fields.value("layout")?.into();
         let bits = fields.number("bits")?;
         let bits = u32::try_from(bits).map_err(|_| RecordError::new("a number of bits", &bits.to_string()))?;
         let record = Self {
             version,
             token,
-            register,
+            space_id,
             layout,
             bits,
             era: fields.number("era")?,
@@ -358,7 +359,7 @@ mod tests {
     const LANE: &str =
         "imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held";
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
-         register=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
+         space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
 
     const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
 

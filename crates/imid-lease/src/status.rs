@@ -11,8 +11,9 @@ use crate::register::Promise;
 pub struct Status {
     /// What the lease is doing.
     pub phase: Phase,
-    /// The UUID of the register, or `None` until it was read. All processes of one ID space must show the same UUID.
-    pub register: Option<Uuid>,
+    /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
+    /// same UUID. Each space of a register has its own.
+    pub space_id: Option<Uuid>,
     /// Whether this process found the register empty at its start. If the register was in use before, its records are
     /// lost. An example is a file on a disk that is new after each start of a container.
     pub is_new_register: bool,

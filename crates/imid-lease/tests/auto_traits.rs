@@ -13,8 +13,7 @@ use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
-    EtcdRegister, FileRegister, MemoryRegister, MemorySnapshot, MysqlRegister, PostgresRegister, RedisRegister,
-    ZookeeperRegister,
+    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, ZookeeperRegister,
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
 use imid_lease::{
@@ -99,7 +98,6 @@ check! {
         "admin::Recovery" Recovery,
         "admin::View" View,
         "register::MemoryRegister" MemoryRegister,
-        "register::MemorySnapshot" MemorySnapshot,
         "LeasedGenerator" LeasedGenerator,
         "LeasedGenerator" LeasedGenerator<TickClock, 64>,
         "WorkerIds" WorkerIds,

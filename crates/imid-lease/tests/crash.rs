@@ -84,6 +84,7 @@ mod linux {
         for _ in 0..3 {
             print_values(&[mint(), mint(), mint()]);
         }
+        ids.close();
     }
 
     /// Prints in one system call.

@@ -5,6 +5,8 @@
 
 #[cfg(unix)]
 mod folder;
+#[allow(dead_code, reason = "another test uses the rest")]
+mod opened;
 
 fn main() {
     #[cfg(unix)]
@@ -70,7 +72,9 @@ mod unix {
     }
 
     fn child_mints_nothing(bits: u32) {
-        let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new().lane_bits(bits)).unwrap();
+        let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new().lane_bits(bits))
+            .and_then(crate::opened::opened)
+            .unwrap();
         ids.generate(room()).unwrap();
         thread::sleep(Duration::from_millis(50));
         in_child(|| {
@@ -102,7 +106,7 @@ mod unix {
                 exit(0);
             }
             ForkResult::Parent { child } => {
-                drop(ids);
+                ids.close();
                 drop(FileRegister::owned(&path).unwrap());
                 writer.write_all(&[0]).unwrap();
                 waitpid(child, None).unwrap();

@@ -43,7 +43,8 @@ impl Store {
 
     fn segment(&self) -> Result<Segment, OpenError> {
         let mut table = self.table();
-        Segment::open(Allocation::new("order", move |tag: &str, step| table.allocate(tag, step)))
+        let segment = Segment::open(Allocation::new("order", move |tag: &str, step| table.allocate(tag, step)))?;
+        segment.wait_until_open(Duration::from_secs(15)).map(|()| segment)
     }
 
     /// Runs statements with the store's own client, and returns the output.

@@ -6,9 +6,13 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
 use imid::{IdParts, SessionTag, SessionType};
+mod faulty;
+mod opened;
+
+use faulty::FaultyRegister;
 use imid_lease::admin::{self, FreeIf};
-use imid_lease::register::MemoryRegister;
 use imid_lease::{LeaseError, LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+use opened::{opened, opened_within};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -32,8 +36,8 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 
 #[test]
 fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options().stripes::<4>()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().stripes::<4>()).and_then(opened).unwrap();
     let deadline = Instant::now() + Duration::from_secs(3);
     let all: Vec<Vec<_>> = thread::scope(|scope| {
         scope.spawn(|| {
@@ -70,8 +74,8 @@ fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
 
 #[test]
 fn an_observed_id_holds_for_the_next_lane_too() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     for _ in 0..10 {
         let now = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
         let ahead = IdParts { timestamp_ms: now + 100, spin: 9, session: room() };
@@ -87,8 +91,8 @@ fn an_observed_id_holds_for_the_next_lane_too() {
 
 #[test]
 fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     thread::sleep(300 * MS);
     register.set_down(true);
     let down = Instant::now();
@@ -102,7 +106,7 @@ fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
     assert!(lasted > 600 * MS && lasted < 1_100 * MS, "{lasted:?}");
     assert!(error.is_register() && error.retry_after().is_some(), "{error:?}");
     assert!(error.to_string().starts_with("lease has run out and the register does not answer: retry in "), "{error}");
-    assert_eq!(ids.status().last_error.as_deref(), Some("the register in memory is set down"));
+    assert_eq!(ids.status().last_error.as_deref(), Some("the faulty register is set down"));
     register.set_down(false);
     ids.generate_within(room(), Duration::from_secs(5)).unwrap();
     assert_eq!((ids.status().phase, ids.status().lost), (Phase::Holding, 0));
@@ -122,15 +126,17 @@ impl Clock for Wrong {
 fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time() {
     for wrong_ms in [-3_600_000, 3_600_000] {
         for is_down_at_first in [false, true] {
-            let register = MemoryRegister::new();
+            let register = FaultyRegister::new();
             let now = || SystemClock.now_ms().unwrap();
             register.set_now_ms(Some(now()));
             register.set_down(is_down_at_first);
             let ids = thread::scope(|scope| {
-                let opened = scope.spawn(|| LeasedGenerator::open(register.clone(), options().clock(Wrong(wrong_ms))));
+                let open =
+                    || LeasedGenerator::open(register.clone(), options().clock(Wrong(wrong_ms))).and_then(opened);
+                let opening = scope.spawn(open);
                 thread::sleep(300 * MS);
                 register.set_down(false);
-                opened.join().unwrap().unwrap()
+                opening.join().unwrap().unwrap()
             });
             for _ in 0..5 {
                 let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
@@ -145,8 +151,8 @@ fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time(
 
 #[test]
 fn lost_replies_cost_nothing_but_a_retry() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     for turn in 0..200 {
         if turn % 40 == 0 {
             register.lose_replies(1);
@@ -159,17 +165,20 @@ fn lost_replies_cost_nothing_but_a_retry() {
 
 #[test]
 fn all_lanes_taken_is_an_error_until_one_is_given_back() {
-    let register = MemoryRegister::new();
-    let options = || options().lane_bits(1).open_within(200 * MS);
-    let first = LeasedGenerator::open(register.clone(), options()).unwrap();
-    let second = LeasedGenerator::open(register.clone(), options()).unwrap();
-    let error = LeasedGenerator::open(register.clone(), options()).unwrap_err();
+    let register = FaultyRegister::new();
+    let options = || options().lane_bits(1);
+    let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let second = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let error =
+        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 200 * MS)).unwrap_err();
     assert!(error.is_no_lane());
     assert_eq!(error.to_string(), "no lane is free: 2 of 2 are held");
     let waiting = thread::spawn({
         let register = register.clone();
         move || {
-            let ids = LeasedGenerator::open(register, options().open_within(Duration::from_secs(10))).unwrap();
+            let ids = LeasedGenerator::open(register, options())
+                .and_then(|it| opened_within(it, Duration::from_secs(10)))
+                .unwrap();
             (Instant::now(), ids.generate(room()).unwrap())
         }
     });
@@ -185,15 +194,15 @@ fn all_lanes_taken_is_an_error_until_one_is_given_back() {
 
 #[test]
 fn a_dead_holders_lane_is_taken_after_its_time_out() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).and_then(opened).unwrap();
     let last = ids.generate(room()).unwrap();
     // It never answers again, as if it was killed.
-    let copy = MemoryRegister::new();
+    let copy = FaultyRegister::new();
     copy.restore(&register.snapshot());
     register.set_down(true);
     let start = Instant::now();
-    let next = LeasedGenerator::open(copy, options().lane_bits(0)).unwrap();
+    let next = LeasedGenerator::open(copy, options().lane_bits(0)).and_then(opened).unwrap();
     let took = start.elapsed();
     assert!(took >= 990 * MS && took < 2_000 * MS, "the holder's horizon is 1 s: {took:?}");
     assert!(next.generate_within(room(), 1_000 * MS).unwrap() > last);
@@ -201,12 +210,12 @@ fn a_dead_holders_lane_is_taken_after_its_time_out() {
 
 #[test]
 fn a_name_gets_its_lane_back_at_once() {
-    let register = MemoryRegister::new();
+    let register = FaultyRegister::new();
     let options = || options().lane_bits(0).holder("web-3");
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let last = ids.generate(room()).unwrap();
     let start = Instant::now();
-    let next = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let next = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     assert!(start.elapsed() < 500 * MS, "{:?}", start.elapsed());
     assert!(next.generate_within(room(), 1_000 * MS).unwrap() > last);
     // The other one notices, and finds no other lane.
@@ -222,8 +231,8 @@ fn a_name_gets_its_lane_back_at_once() {
 
 #[test]
 fn a_restored_register_stops_its_holders() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let old = register.snapshot();
     thread::sleep(400 * MS);
     register.restore(&old);
@@ -239,8 +248,8 @@ fn a_restored_register_stops_its_holders() {
 
 #[test]
 fn a_closed_generator_gives_its_lane_back_and_mints_nothing() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).and_then(opened).unwrap();
     let last = ids.generate(room()).unwrap();
     ids.close();
     ids.close();
@@ -249,20 +258,21 @@ fn a_closed_generator_gives_its_lane_back_and_mints_nothing() {
     let lane = view.lanes[0].record.clone().unwrap().unwrap();
     assert_eq!(lane.state, imid_lease::record::LaneState::Free);
     assert_eq!(lane.ceiling_ms, last.timestamp_ms() + 1, "the exact end");
-    assert!(ids.status().register.is_some_and(|register| register == view.meta.register));
+    assert_eq!(ids.status().space_id, Some(view.meta.space_id));
 }
 
 #[test]
 fn another_number_of_lanes_is_refused() {
-    let register = MemoryRegister::new();
-    let _ids = LeasedGenerator::open(register.clone(), options()).unwrap();
-    let error = LeasedGenerator::open(register.clone(), options().lane_bits(5)).unwrap_err();
+    let register = FaultyRegister::new();
+    let _ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let error = LeasedGenerator::open(register.clone(), options().lane_bits(5)).and_then(opened).unwrap_err();
     assert!(error.is_mismatch());
     let text = "expected a register of layout imid-80 with 5 bits of lane, found imid-80 with 4 bits of lane";
     assert_eq!(error.to_string(), text);
-    let _other = LeasedGenerator::open(register.clone(), options().lane_bits(5).space("others")).unwrap();
+    let _other =
+        LeasedGenerator::open(register.clone(), options().lane_bits(5).space("others")).and_then(opened).unwrap();
     register.set("lanes/meta", Some("imid-lease/2 meta"));
-    let error = LeasedGenerator::open(register.clone(), options()).unwrap_err();
+    let error = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap_err();
     assert!(error.is_mismatch());
     let text = "cannot read the register: expected a record of the format `imid-lease/1`, found \"imid-lease/2 meta\"";
     assert_eq!(error.to_string(), text);
@@ -270,13 +280,14 @@ fn another_number_of_lanes_is_refused() {
 
 #[test]
 fn a_lane_of_another_format_is_left_alone() {
-    let register = MemoryRegister::new();
+    let register = FaultyRegister::new();
     let options = || options().lane_bits(1);
-    drop(LeasedGenerator::open(register.clone(), options()).unwrap());
+    LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap().close();
     for lane in ["lanes/1/00000", "lanes/1/00001"] {
         register.set(lane, Some("imid-lease/2 lane"));
     }
-    let error = LeasedGenerator::open(register.clone(), options().open_within(300 * MS)).unwrap_err();
+    let error =
+        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 300 * MS)).unwrap_err();
     assert!(error.is_no_lane(), "{error}");
     let mut register = register;
     assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
@@ -293,7 +304,7 @@ fn a_clock_that_jumps_is_not_followed() {
     {
         let clock = std::sync::Arc::new(ManualClock::new(start));
         let options = options().horizon(horizon * MS).clock(clock.clone());
-        let ids = LeasedGenerator::open(MemoryRegister::new(), options).unwrap();
+        let ids = LeasedGenerator::open(FaultyRegister::new(), options).and_then(opened).unwrap();
         ids.generate(room()).unwrap();
         clock.set(start.saturating_add_signed(jump));
         thread::sleep(50 * MS);
@@ -307,8 +318,8 @@ fn a_clock_that_jumps_is_not_followed() {
 
 #[test]
 fn an_idle_lease_is_written_seldom() {
-    let register = MemoryRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let (before, start) = (register.writes(), Instant::now());
     thread::sleep(2_000 * MS);
     let (writes, most) = (register.writes() - before, start.elapsed().as_millis() as u64 / 250 + 1);
@@ -318,14 +329,14 @@ fn an_idle_lease_is_written_seldom() {
 
 #[test]
 fn a_run_that_is_too_long_is_the_generators_error() {
-    let ids = LeasedGenerator::open(MemoryRegister::new(), options()).unwrap();
+    let ids = LeasedGenerator::open(FaultyRegister::new(), options()).and_then(opened).unwrap();
     let error = ids.batch(room(), 10_000_000).unwrap_err();
     assert!(error.generate_error().is_some_and(imid::generator::GenerateError::is_run_too_long));
     assert_eq!(ids.batch(room(), 100).unwrap().len(), 100);
 }
 
 /// A store whose settings are not known before the first call.
-struct Server(MemoryRegister, bool);
+struct Server(FaultyRegister, bool);
 
 impl Register for Server {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
@@ -354,6 +365,101 @@ impl Register for Server {
 
 #[test]
 fn the_status_has_what_a_register_promises_after_its_first_call() {
-    let ids = LeasedGenerator::open(Server(MemoryRegister::new(), false), options()).unwrap();
+    let ids = LeasedGenerator::open(Server(FaultyRegister::new(), false), options()).and_then(opened).unwrap();
     assert_eq!(ids.status().promise, Promise::Strong);
+}
+
+#[test]
+fn open_returns_at_once_and_the_lane_comes_later() {
+    let register = FaultyRegister::new();
+    register.set_down(true);
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    assert_eq!(ids.status().phase, Phase::Seeking);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_register() && error.retry_after().is_some(), "{error}");
+    let error = ids.wait_until_open(50 * MS).unwrap_err();
+    assert!(error.is_register() && !error.is_final());
+    assert_eq!(error.to_string(), "register did not answer in 50 ms: the faulty register is set down");
+    register.set_down(false);
+    ids.wait_until_open(10_000 * MS).unwrap();
+    ids.generate(room()).unwrap();
+    assert!(ids.close_within(10_000 * MS));
+    assert_eq!(ids.wait_until_open(MS).unwrap_err().to_string(), "lease is closed");
+}
+
+/// Before its first answer nothing is known about lanes.
+#[test]
+fn a_store_that_has_not_answered_yet_is_not_one_without_a_lane() {
+    let register = FaultyRegister::new();
+    register.set_delay(1_000 * MS);
+    let ids = LeasedGenerator::open(register, options()).unwrap();
+    let error = ids.generate(room()).unwrap_err();
+    let words = "no lane yet, because the register has not answered: retry in ";
+    assert!(error.to_string().starts_with(words), "{error}");
+    let error = ids.wait_until_open(50 * MS).unwrap_err();
+    assert_eq!(error.to_string(), "register did not answer in 50 ms: its first call is still under way");
+}
+
+#[test]
+fn a_drop_does_not_wait_for_a_silent_store_and_a_close_ends_at_its_timeout() {
+    let register = FaultyRegister::new();
+    let open = || LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let (dropped, closed) = (open(), open());
+    register.set_delay(3_000 * MS);
+    thread::sleep(300 * MS); // A renewal is under way.
+    let start = Instant::now();
+    drop(dropped);
+    assert!(start.elapsed() < 500 * MS, "{:?}", start.elapsed());
+    assert!(!closed.close_within(200 * MS), "the register has not answered");
+    assert!((200 * MS..1_500 * MS).contains(&start.elapsed()), "{:?}", start.elapsed());
+    assert!(closed.generate(room()).unwrap_err().is_closed(), "it ends at once");
+    register.set_delay(Duration::ZERO);
+    assert!(closed.close_within(10_000 * MS), "the rest comes later");
+}
+
+#[test]
+fn a_dropped_generator_gives_its_lane_back() {
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).and_then(opened).unwrap();
+    let last = ids.generate(room()).unwrap();
+    drop(ids);
+    let is_free = || {
+        let record = admin::view(&mut register.clone(), "lanes").unwrap().lanes[0].record.clone().unwrap().unwrap();
+        record.state == imid_lease::record::LaneState::Free && record.ceiling_ms == last.timestamp_ms() + 1
+    };
+    wait_until("the lane is free, at its exact end", is_free);
+}
+
+/// An application that refuses each call for good, as a server with another password does.
+struct Refuses;
+
+impl Register for Refuses {
+    fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
+        Err(RegisterError::new("no such user").finally())
+    }
+
+    fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        Err(RegisterError::new("no such user").finally())
+    }
+
+    fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+        Err(RegisterError::new("no such user").finally())
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Err(RegisterError::new("no such user").finally())
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn a_register_that_refuses_for_good_is_told_at_once() {
+    let start = Instant::now();
+    let error = LeasedGenerator::open(Refuses, options()).and_then(opened).unwrap_err();
+    assert!(start.elapsed() < 5_000 * MS, "{:?}", start.elapsed());
+    assert_eq!(error.to_string(), "register refuses this process: no such user");
+    assert!(error.is_final() && error.is_register());
 }

@@ -5,11 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[allow(dead_code, reason = "another test uses the rest")]
+mod opened;
+
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
 use imid_lease::{LeasedGenerator, Options, Phase, Register, WorkerIds, WorkerOptions};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+use opened::opened;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -57,21 +61,21 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let snapshotter = recorder.snapshotter();
     recorder.install().unwrap();
 
-    let renewed = LeasedGenerator::open(MemoryRegister::new(), options("renewed")).unwrap();
+    let renewed = LeasedGenerator::open(MemoryRegister::new(), options("renewed")).and_then(opened).unwrap();
     let after_open = renewed.status().renewals;
 
     let register = MemoryRegister::new();
-    let moved = LeasedGenerator::open(register.clone(), options("moved")).unwrap();
+    let moved = LeasedGenerator::open(register.clone(), options("moved")).and_then(opened).unwrap();
     let first_lane = moved.status().lane.unwrap();
     admin::free(&mut register.clone(), "moved", first_lane, FreeIf::Forced).unwrap();
     // Another process has the freed lane, so that this one must take the other lane.
-    let other = LeasedGenerator::open(register.clone(), options("moved").holder("web-4")).unwrap();
+    let other = LeasedGenerator::open(register.clone(), options("moved").holder("web-4")).and_then(opened).unwrap();
     wait_until("the lane is lost", || moved.status().lost == 1 && moved.status().phase == Phase::Holding);
     let (new_lane, other_lane) = (moved.status().lane.unwrap(), other.status().lane.unwrap());
     assert_ne!(new_lane, other_lane);
 
     let register = MemoryRegister::new();
-    let lost = LeasedGenerator::open(register.clone(), options("lost").lane_bits(0)).unwrap();
+    let lost = LeasedGenerator::open(register.clone(), options("lost").lane_bits(0)).and_then(opened).unwrap();
     // Another process writes the record of the only lane.
     wait_until("the lane is taken", || {
         let (key, seen) = register.clone().list("lost/1/").unwrap().pop().unwrap();
@@ -82,16 +86,16 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     });
     wait_until("the only lane is lost", || lost.status().lost == 1);
 
-    let released = LeasedGenerator::open(MemoryRegister::new(), options("released")).unwrap();
+    let released = LeasedGenerator::open(MemoryRegister::new(), options("released")).and_then(opened).unwrap();
     released.close();
 
     let register = MemoryRegister::new();
-    let silent = LeasedGenerator::open(register.clone(), options("silent")).unwrap();
+    let silent = LeasedGenerator::open(register.clone(), options("silent")).and_then(opened).unwrap();
     register.set_down(true);
     wait_until("the register is down", || silent.status().last_error.is_some());
 
     let workers = WorkerOptions::new(imid::snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
-    let workers = WorkerIds::open(MemoryRegister::new(), workers).unwrap();
+    let workers = WorkerIds::open(MemoryRegister::new(), workers).and_then(opened).unwrap();
 
     wait_until("both worker IDs are held", || workers.status().iter().all(|status| status.phase == Phase::Holding));
     wait_until("two renewals", || renewed.status().renewals >= after_open + 2);

@@ -2,6 +2,8 @@
 
 mod folder;
 
+use std::time::Duration;
+
 use folder::Folder;
 use imid::{SessionTag, SessionType};
 use imid_lease::{LeasedGenerator, Phase};
@@ -23,6 +25,7 @@ fn ids_go_on_after_a_restart() {
             last = Some(id);
         }
         assert_eq!(ids.status().phase, Phase::Holding);
+        assert!(ids.close_within(Duration::from_secs(15)));
     }
 }
 
@@ -33,6 +36,6 @@ fn a_second_user_of_the_file_is_refused() {
     let ids = LeasedGenerator::open_file(&path).unwrap();
     let error = LeasedGenerator::open_file(&path).unwrap_err();
     assert!(error.is_register());
-    drop(ids);
+    ids.close();
     LeasedGenerator::open_file(&path).unwrap();
 }

@@ -54,12 +54,17 @@ impl Clock for &Stepping {
     }
 }
 
+fn open(url: &str, key: &str) -> Result<RedisQueue, OpenError> {
+    let queue = RedisQueue::open(url, key, RedisQueueOptions::new(ARTICLE))?;
+    queue.wait_until_open(Duration::from_secs(2)).map(|()| queue)
+}
+
 #[test]
 fn the_articles_generator_swaps_its_worker_id_through_the_list() {
     let Some(url) = url("the_articles_generator_swaps_its_worker_id_through_the_list") else { return };
     let key = "imid-test:article";
     let mut connection = list(&url, key, 10..14);
-    let queue = RedisQueue::open(&url, key, RedisQueueOptions::new(ARTICLE)).unwrap();
+    let queue = open(&url, key).unwrap();
     let clock = Stepping::default();
     let ids = queue.generator_with(&clock).unwrap();
     eventually("one is popped ahead", || nodes(&mut connection, key) == [12, 13]);
@@ -93,7 +98,7 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
     let key = "imid-test:shared";
     let mut connection = list(&url, key, 0..40);
     let run = |process: u64| {
-        let queue = RedisQueue::open(&url, key, RedisQueueOptions::new(ARTICLE)).unwrap();
+        let queue = open(&url, key).unwrap();
         let clock = Stepping::default();
         let ids = queue.generator_with(&clock).unwrap();
         let (mut minted, mut used) = (Vec::new(), HashSet::new());
@@ -135,16 +140,15 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
 
 #[test]
 fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
-    let within = |limit| RedisQueueOptions::new(ARTICLE).open_within(Duration::from_millis(limit));
     let cause = |error: OpenError| std::error::Error::source(&error).unwrap().to_string();
-    let error = cause(RedisQueue::open("redis://127.0.0.1:1", "x", within(1_000)).unwrap_err());
+    let error = cause(open("redis://127.0.0.1:1", "x").unwrap_err());
     assert!(error.starts_with("no worker ID from list x: cannot connect to Redis at 127.0.0.1:1: "), "{error}");
-    let error = cause(RedisQueue::open("http://x", "x", within(1_000)).unwrap_err());
+    let error = cause(open("http://x", "x").unwrap_err());
     assert!(error.starts_with("cannot read the Redis URL: "), "{error}");
     let Some(url) = url("a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors") else { return };
     let mut connection = list(&url, "imid-test:text", 0..1);
     cmd("SET").arg("imid-test:text").arg("x").exec(&mut connection).unwrap();
-    let error = cause(RedisQueue::open(&url, "imid-test:text", within(1_000)).unwrap_err());
+    let error = cause(open(&url, "imid-test:text").unwrap_err());
     let address = url.rsplit_once('@').map_or(url.as_str(), |(_, address)| address);
     let expected = format!("call to Redis at {address} failed, for list imid-test:text: ");
     assert!(error.contains(&expected) && error.contains("WRONGTYPE"), "{error}");

@@ -11,8 +11,13 @@ use std::time::{Duration, Instant};
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::snowflake::{Generator, Layout, NodeSource, Preset, Snowflake};
-use imid_lease::register::{FileRegister, MemoryRegister};
+mod faulty;
+mod opened;
+
+use faulty::FaultyRegister;
+use imid_lease::register::FileRegister;
 use imid_lease::{Phase, WorkerClock, WorkerIds, WorkerOptions};
+use opened::{opened, opened_within};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -52,7 +57,6 @@ fn short(preset: Preset) -> WorkerOptions<Shifted> {
         .time_out(ms(1_200))
         .max_skew(ms(1_000))
         .poll(ms(20))
-        .open_within(ms(5_000))
 }
 
 type Ids = Generator<WorkerClock<Shifted>, WorkerIds<Shifted>>;
@@ -86,9 +90,10 @@ fn hold_all(workers: &WorkerIds<Shifted>) {
 #[test]
 fn each_preset_has_worker_ids_that_no_other_process_has() {
     for preset in Preset::ALL {
-        let register = MemoryRegister::new();
+        let register = FaultyRegister::new();
         let mut nodes = HashSet::new();
-        let processes: Vec<_> = (0..4).map(|_| WorkerIds::open(register.clone(), short(*preset)).unwrap()).collect();
+        let processes: Vec<_> =
+            (0..4).map(|_| WorkerIds::open(register.clone(), short(*preset)).and_then(opened).unwrap()).collect();
         let ids: Vec<Ids> = processes.iter().map(generator).collect();
         for ids in &ids {
             let id = ids.generate_within(ms(1_000)).unwrap();
@@ -107,7 +112,7 @@ fn each_preset_has_worker_ids_that_no_other_process_has() {
 fn the_rollback_articles_generator_swaps_its_worker_id_from_a_register() {
     let options = short(Preset::ROLLBACK_38_15_10);
     let clock = Shifted::past();
-    let workers = WorkerIds::open(MemoryRegister::new(), options.clock(clock.clone())).unwrap();
+    let workers = WorkerIds::open(FaultyRegister::new(), options.clock(clock.clone())).and_then(opened).unwrap();
     hold_all(&workers);
     let ids = generator(&workers);
     let mut minted = vec![ids.generate().unwrap()];
@@ -129,8 +134,8 @@ fn the_rollback_articles_generator_swaps_its_worker_id_from_a_register() {
 
 #[test]
 fn minting_goes_on_until_the_ceiling_while_the_register_is_down_and_again_after_it() {
-    let register = MemoryRegister::new();
-    let workers = WorkerIds::open(register.clone(), short(Preset::TWITTER)).unwrap();
+    let register = FaultyRegister::new();
+    let workers = WorkerIds::open(register.clone(), short(Preset::TWITTER)).and_then(opened).unwrap();
     hold_all(&workers);
     let ids = generator(&workers);
     register.set_down(true);
@@ -157,8 +162,8 @@ fn minting_goes_on_until_the_ceiling_while_the_register_is_down_and_again_after_
 /// Another process holds the record, for example because an operator has freed it by force.
 #[test]
 fn a_worker_id_that_was_lost_is_swapped_and_none_of_its_ids_is_at_the_ceiling() {
-    let register = MemoryRegister::new();
-    let workers = WorkerIds::open(register.clone(), short(Preset::LEAF)).unwrap();
+    let register = FaultyRegister::new();
+    let workers = WorkerIds::open(register.clone(), short(Preset::LEAF)).and_then(opened).unwrap();
     hold_all(&workers);
     let ids = generator(&workers);
     let lost = ids.generate().unwrap();
@@ -181,20 +186,20 @@ fn a_worker_id_that_was_lost_is_swapped_and_none_of_its_ids_is_at_the_ceiling() 
 
 #[test]
 fn a_process_without_a_worker_id_is_told_how_many_are_held() {
-    let register = MemoryRegister::new();
-    let first = WorkerIds::open(register.clone(), short(two())).unwrap();
+    let register = FaultyRegister::new();
+    let first = WorkerIds::open(register.clone(), short(two())).and_then(opened).unwrap();
     hold_all(&first);
-    let error = WorkerIds::open(register.clone(), short(two()).open_within(ms(200))).unwrap_err();
+    let error = WorkerIds::open(register.clone(), short(two())).and_then(|it| opened_within(it, ms(200))).unwrap_err();
     assert!(error.is_no_lane(), "{error}");
     assert_eq!(error.to_string(), "no lane is free: 2 of 2 are held");
-    let error = WorkerIds::open(register.clone(), short(Preset::LEAF)).unwrap_err();
+    let error = WorkerIds::open(register.clone(), short(Preset::LEAF)).and_then(opened).unwrap_err();
     assert!(error.is_mismatch(), "{error}");
     // Each generator needs a worker ID of its own.
     let ids = [generator(&first), generator(&first)];
     assert_ne!(ids[0].node(), ids[1].node());
     assert!(first.generator().unwrap_err().is_no_lane());
     drop((first, ids));
-    WorkerIds::open(register, short(two()).open_within(ms(5_000))).unwrap();
+    WorkerIds::open(register, short(two())).and_then(|it| opened_within(it, ms(5_000))).unwrap();
 }
 
 /// The end of a closed generator is exact, so the next process does not wait.
@@ -206,7 +211,7 @@ fn the_next_process_starts_after_the_last_id_of_a_closed_generator() {
     let mut minted = Vec::new();
     for _ in 0..4 {
         let options = short(two()).spares(0).clock(clock.clone());
-        let workers = WorkerIds::open(FileRegister::owned(&path).unwrap(), options).unwrap();
+        let workers = WorkerIds::open(FileRegister::owned(&path).unwrap(), options).and_then(opened).unwrap();
         let ids = generator(&workers);
         let started = Instant::now();
         minted.extend((0..2_000).map(|_| ids.generate_within(ms(500)).unwrap()));
@@ -231,13 +236,13 @@ fn a_worker_id_changes_hands_within_a_tick_of_any_length() {
             .tick(tick)
             .build()
             .unwrap();
-        let register = MemoryRegister::new();
+        let register = FaultyRegister::new();
         let (mut minted, mut waits): (Vec<Snowflake>, _) = (Vec::new(), 0);
         let options = || short(Preset::new(layout)).horizon(ms(4_000)).time_out(ms(4_000)).spares(0);
         // One of two worker IDs is taken all the time.
-        let _other = WorkerIds::open(register.clone(), options()).unwrap();
+        let _other = WorkerIds::open(register.clone(), options()).and_then(opened).unwrap();
         for _ in 0..rounds {
-            let workers = WorkerIds::open(register.clone(), options()).unwrap();
+            let workers = WorkerIds::open(register.clone(), options()).and_then(opened).unwrap();
             // Until the next tick, no worker ID is spare.
             let ids = loop {
                 match workers.generator() {
@@ -258,15 +263,14 @@ fn a_worker_id_changes_hands_within_a_tick_of_any_length() {
 /// Nobody closes the generator, so a thread of it could still be about to mint.
 #[test]
 fn worker_ids_that_are_closed_before_their_generator_end_at_the_ceiling() {
-    let register = MemoryRegister::new();
-    let workers = WorkerIds::open(register.clone(), short(two()).spares(0)).unwrap();
+    let register = FaultyRegister::new();
+    let workers = WorkerIds::open(register.clone(), short(two()).spares(0)).and_then(opened).unwrap();
     let ids = generator(&workers);
     let id = ids.generate().unwrap();
     let ceiling = workers.status()[0].ceiling_ms.unwrap();
     workers.close();
-    // The generator can still mint in the tick that it has begun.
-    thread::sleep(ms(2));
-    assert!(ids.generate().unwrap_err().is_ceiling());
+    // A generator asks for its ceiling once in each tick.
+    eventually("it ends", || ids.generate().is_err_and(|error| error.is_ceiling()));
     let record = register.clone();
     let record = imid_lease::Register::read(&mut { record }, &format!("workers/1/{:05}", id.node())).unwrap().unwrap();
     let end: u64 = record.split_once("ceiling=").unwrap().1.split(' ').next().unwrap().parse().unwrap();
@@ -275,8 +279,8 @@ fn worker_ids_that_are_closed_before_their_generator_end_at_the_ceiling() {
 
 #[test]
 fn a_register_that_went_back_ends_all_worker_ids() {
-    let register = MemoryRegister::new();
-    let workers = WorkerIds::open(register.clone(), short(Preset::TWITTER)).unwrap();
+    let register = FaultyRegister::new();
+    let workers = WorkerIds::open(register.clone(), short(Preset::TWITTER)).and_then(opened).unwrap();
     hold_all(&workers);
     let before = register.snapshot();
     let ids = generator(&workers);
@@ -298,7 +302,7 @@ fn a_register_that_went_back_ends_all_worker_ids() {
 fn no_id_comes_twice_whatever_clocks_and_register_do() {
     let layout = Layout::builder().tick_bits(42).node_bits(2).sequence_bits(20).build().unwrap();
     let preset = Preset::new(layout);
-    let register = MemoryRegister::new();
+    let register = FaultyRegister::new();
     let is_done = AtomicBool::new(false);
     let run = |seed: u64| {
         let mut random = seed;
@@ -311,9 +315,10 @@ fn no_id_comes_twice_whatever_clocks_and_register_do() {
         while !is_done.load(Ordering::Relaxed) {
             let clock = Shifted::past();
             clock.step(next(400).cast_signed() - 200);
-            let options = short(preset).horizon(ms(500)).time_out(ms(500)).max_skew(ms(450)).open_within(ms(700));
+            let options = short(preset).horizon(ms(500)).time_out(ms(500)).max_skew(ms(450));
             let options = options.spares(next(2) as u8).clock(clock.clone());
-            let Ok(workers) = WorkerIds::open(register.clone(), options) else { continue };
+            let workers = WorkerIds::open(register.clone(), options).unwrap();
+            let Ok(workers) = opened_within(workers, ms(700)) else { continue };
             opened += 1;
             let Ok(ids) = workers.generator() else { continue };
             for _ in 0..next(4_000) {
@@ -359,7 +364,7 @@ fn no_id_comes_twice_whatever_clocks_and_register_do() {
 
 #[test]
 fn nobody_mints_under_a_worker_id_that_is_spare() {
-    let workers = WorkerIds::open(MemoryRegister::new(), short(Preset::TWITTER)).unwrap();
+    let workers = WorkerIds::open(FaultyRegister::new(), short(Preset::TWITTER)).and_then(opened).unwrap();
     hold_all(&workers);
     let now_ms = Shifted::past().now_ms().unwrap();
     let (first, second) = (workers.take(now_ms).unwrap(), workers.take(now_ms).unwrap());
@@ -368,4 +373,24 @@ fn nobody_mints_under_a_worker_id_that_is_spare() {
     workers.put(second);
     assert_eq!(workers.ceiling_ms(second.node), 0);
     assert!(workers.take(now_ms).is_some_and(|again| again == second));
+}
+
+/// Kubernetes kills a pod 30 s after it has told it to stop.
+#[test]
+fn sixteen_worker_ids_on_a_silent_store_are_closed_after_one_call() {
+    let register = FaultyRegister::new();
+    let options = || short(Preset::TWITTER).spares(15);
+    let workers = WorkerIds::open(register.clone(), options()).unwrap();
+    hold_all(&workers);
+    let dropped = WorkerIds::open(register.clone(), options()).unwrap();
+    hold_all(&dropped);
+    register.set_delay(ms(400));
+    register.set_down(true);
+    let started = Instant::now();
+    drop(dropped);
+    assert!(started.elapsed() < ms(300), "{:?}", started.elapsed());
+    assert!(!workers.close_within(Duration::from_secs(20)));
+    // The call that was under way, and one of the release.
+    assert!(started.elapsed() < ms(2_000), "{:?}", started.elapsed());
+    assert!(workers.generator().unwrap_err().is_closed());
 }

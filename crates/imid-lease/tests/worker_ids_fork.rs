@@ -2,15 +2,19 @@
 #![cfg(unix)]
 
 use imid::snowflake::{NodeSource, Preset};
+#[allow(dead_code, reason = "another test uses the rest")]
+mod opened;
+
 use imid_lease::register::MemoryRegister;
 use imid_lease::{Phase, WorkerIds, WorkerOptions};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
+use opened::opened;
 
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
 fn a_forked_child_has_no_worker_ids() {
-    let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF)).unwrap();
+    let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF)).and_then(opened).unwrap();
     let ids = workers.generator().unwrap();
     let unused = workers.clone();
     // SAFETY: the child uses only atomics and the process ID, and ends with `_exit`.

@@ -12,8 +12,12 @@ use std::time::{Duration, Instant};
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::snowflake::Preset;
+#[allow(dead_code, reason = "another test uses the rest")]
+mod opened;
+
 use imid_lease::register::open_url;
 use imid_lease::{Phase, WorkerIds, WorkerOptions};
+use opened::opened;
 
 /// The system's clock, which can be set back.
 #[derive(Clone, Default)]
@@ -46,7 +50,7 @@ fn worker_ids_from(store: &str) {
             let open = || {
                 let options = WorkerOptions::new(preset).space(&space).clock(clock.clone());
                 let options = options.horizon(Duration::from_secs(3)).max_skew(Duration::from_secs(2));
-                WorkerIds::open(open_url(&url).unwrap(), options).unwrap()
+                WorkerIds::open(open_url(&url).unwrap(), options).and_then(opened).unwrap()
             };
             let processes = [open(), open(), open()];
             let started = Instant::now();

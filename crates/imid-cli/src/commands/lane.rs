@@ -50,7 +50,7 @@ enum Action {
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON members:
-  register: the UUID of the register
+  space_id: the UUID of the space in this register
   promise: strong, or weak and the reason: whether writes can be lost
   space: name of the space
   layout: layout of the IDs
@@ -141,7 +141,7 @@ impl List {
         let (meta, promise) = (&view.meta, register.promise());
         if self.json {
             let space = SpaceObject {
-                register: meta.register.to_string(),
+                space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
                 layout: &meta.layout,
@@ -149,9 +149,9 @@ impl List {
             };
             return json::write_line(out, &space);
         }
-        writeln!(out, "register {}: {promise}", meta.register)?;
+        writeln!(out, "space {} ({}): {promise}", self.space.name, meta.space_id)?;
         let plural = if view.lanes.len() == 1 { "" } else { "s" };
-        writeln!(out, "space {}: {} lane{plural} of {}", self.space.name, view.lanes.len(), meta.layout)?;
+        writeln!(out, "{} lane{plural} of {}", view.lanes.len(), meta.layout)?;
         for lane in &view.lanes {
             writeln!(out, "{:>5}  {}", lane.lane, describe(lane))?;
         }
@@ -219,7 +219,7 @@ impl Watch {
 /// A space as a JSON object.
 #[derive(Serialize)]
 struct SpaceObject<'a> {
-    register: String,
+    space_id: String,
     promise: String,
     space: &'a str,
     layout: &'a str,

@@ -29,6 +29,7 @@ fn space() -> Space {
         .max_skew(Duration::from_millis(500))
         .max_lead(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();
+    ids.wait_until_open(Duration::from_secs(15)).unwrap();
     Space { url: format!("file:{}", path.display()), ids, _folder: folder }
 }
 
@@ -39,8 +40,8 @@ fn list_shows_the_register_and_each_lane() {
     let ran = imid_args(&["lane", "list", "--register", &space.url], "");
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines[0], format!("register {}: strong", status.register.unwrap()));
-    assert_eq!(lines[1], "space lanes: 2 lanes of imid-80");
+    assert_eq!(lines[0], format!("space lanes ({}): strong", status.space_id.unwrap()));
+    assert_eq!(lines[1], "2 lanes of imid-80");
     let held = lines[2..].iter().filter(|line| line.contains("held by web-1 up to 20")).count();
     let unused = lines[2..].iter().filter(|line| line.ends_with("  never used")).count();
     assert_eq!((lines.len(), held, unused), (4, 1, 1), "{}", ran.out);
@@ -58,7 +59,7 @@ fn lanes_are_json_objects_for_scripts() {
             .unwrap()
     };
     let listed = list();
-    assert_eq!(listed["register"], status.register.unwrap().to_string());
+    assert_eq!(listed["space_id"], status.space_id.unwrap().to_string());
     assert_eq!(
         (&listed["promise"], &listed["space"], &listed["layout"]),
         (&json!("strong"), &json!("lanes"), &json!("imid-80"))

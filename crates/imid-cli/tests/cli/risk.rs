@@ -184,8 +184,12 @@ fn a_plot_replaces_only_a_plot() {
     draw("10000").ok();
     assert_ne!(fs::read_to_string(&path).unwrap(), first);
 
-    fs::write(&path, "<svg>mine</svg>").unwrap();
-    let error = draw("10").error(1);
-    assert!(error.starts_with("cannot write ") && error.ends_with(": the file exists, and is not a plot of imid risk"));
-    assert_eq!(fs::read_to_string(&path).unwrap(), "<svg>mine</svg>");
+    for others in ["<svg>mine</svg>", ""] {
+        fs::write(&path, others).unwrap();
+        let error = draw("10").error(1);
+        assert!(
+            error.starts_with("cannot write ") && error.ends_with(": the file exists, and is not a plot of imid risk")
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), others);
+    }
 }

@@ -21,8 +21,10 @@ const TIME_OUT: Duration = Duration::from_secs(10);
 
 /// A generator of the only lane of a space.
 fn open(url: &str, space: &str) -> Result<LeasedGenerator, Failure> {
-    let options = Options::new().space(space).lane_bits(0).open_within(Duration::from_mins(1));
-    Ok(LeasedGenerator::open(open_url(url)?, options)?)
+    let options = Options::new().space(space).lane_bits(0);
+    let ids = LeasedGenerator::open(open_url(url)?, options)?;
+    ids.wait_until_open(Duration::from_mins(1))?;
+    Ok(ids)
 }
 
 /// Waits for the lane of a space, and returns when it has minted its first ID.

@@ -67,6 +67,7 @@ fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
     let (writes, reads) = (Arc::<AtomicU32>::default(), Arc::<AtomicU32>::default());
     let register = Counting { register: open_url(url)?, writes: Arc::clone(&writes), reads: Arc::clone(&reads) };
     let ids = LeasedGenerator::open(register, Options::new().space("writes"))?;
+    ids.wait_until_open(Duration::from_secs(15))?;
     let before = [&writes, &reads].map(|count| count.load(Ordering::Relaxed));
     let (start, mut minted, mut refused) = (Instant::now(), 0_u64, 0_u64);
     while start.elapsed() < TIME {

@@ -135,13 +135,13 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .time_out(TIME_OUT)
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
-        .open_within(2 * TIME_OUT)
         // Half of the processes wait all the time. They would be most of the load.
         .poll(Duration::from_millis(250))
         .clock(clock);
     let register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
-    match LeasedGenerator::open(register, options) {
-        Ok(ids) => Ok(Box::new(ids)),
+    let ids = LeasedGenerator::open(register, options)?;
+    match ids.wait_until_open(2 * TIME_OUT) {
+        Ok(()) => Ok(Box::new(ids)),
         Err(error) if error.is_no_lane() => Err(Refused::NoLane),
         Err(error) => Err(error.into()),
     }

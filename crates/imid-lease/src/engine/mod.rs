@@ -18,15 +18,13 @@ mod seek;
 
 use std::collections::BTreeMap;
 
+use crate::backoff::Backoff;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 use crate::status::Phase;
 pub(crate) use messages::{Action, Config, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
-/// The least time between two attempts to write, and the first wait after a failed call.
+/// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
-
-/// The longest wait after failed calls.
-const MAX_GAP_MS: u64 = 1_000;
 
 /// One record as it was read.
 #[derive(Clone, Debug)]
@@ -123,8 +121,7 @@ pub(crate) struct Engine {
     used_until_ms: u64,
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
-    /// How many calls have failed since the last one that did not.
-    failures: u32,
+    backoff: Backoff,
     /// Whether a lane of this name was tried.
     has_tried_own: bool,
     /// The tokens of the latest attempts to take a lane.
@@ -133,6 +130,7 @@ pub(crate) struct Engine {
     #[cfg(test)]
     former: Vec<(u64, u64)>,
     is_closing: bool,
+    is_released: bool,
     attempts: u64,
     lost: u64,
     acknowledgements: u64,
@@ -151,12 +149,13 @@ impl Engine {
             used_until_ms: 0,
             acknowledged_at_ms: None,
             attempted_at_ms: None,
-            failures: 0,
+            backoff: Backoff::default(),
             has_tried_own: false,
             claims: Vec::new(),
             #[cfg(test)]
             former: Vec::new(),
             is_closing: false,
+            is_released: false,
             attempts: 0,
             lost: 0,
             acknowledgements: 0,
@@ -259,7 +258,7 @@ impl Engine {
 
     /// Returns the wait after a call that has failed.
     fn gap_ms(&self) -> u64 {
-        (MIN_GAP_MS << self.failures.min(4)).min(MAX_GAP_MS).min(self.config.horizon_ms / 4).max(1)
+        self.backoff.wait_ms().min(self.config.horizon_ms / 4).max(1)
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -294,9 +293,14 @@ impl Engine {
         self.present.as_ref().map(Present::grant)
     }
 
-    /// Returns the UUID of the register, once it was read.
-    pub(crate) fn register(&self) -> Option<Uuid> {
-        self.meta.as_ref().map(|meta| meta.register)
+    /// Returns whether no lane is held in the register for it, as far as it knows.
+    pub(crate) fn is_given_back(&self) -> bool {
+        self.is_released || self.present.as_ref().is_none_or(|present| present.is_lost)
+    }
+
+    /// Returns the UUID of the space, once it was read.
+    pub(crate) fn space_id(&self) -> Option<Uuid> {
+        self.meta.as_ref().map(|meta| meta.space_id)
     }
 
     /// Returns how many attempts to write it has made.

@@ -14,14 +14,14 @@ impl Engine {
                 if !matches!(self.step, Step::Looking) {
                     return;
                 }
-                self.note(listed.is_ok());
+                self.backoff.note(listed.is_ok());
                 match listed {
                     Ok(records) => self.look(at, &records),
                     Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms() },
                 }
             }
             Reply::Read(read) => {
-                self.note(read.is_ok());
+                self.backoff.note(read.is_ok());
                 let again_ms = at.mono_ms + self.gap_ms();
                 match (&self.step, read) {
                     (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
@@ -36,11 +36,6 @@ impl Engine {
         }
     }
 
-    /// Counts failures.
-    fn note(&mut self, is_ok: bool) {
-        self.failures = if is_ok { 0 } else { self.failures.saturating_add(1) };
-    }
-
     fn written(&mut self, at: Moment, attempt: u64, outcome: Outcome) {
         let is_awaited = match &self.step {
             Step::Describing { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
@@ -53,7 +48,7 @@ impl Engine {
             }
             return;
         }
-        self.note(outcome != Outcome::Unknown);
+        self.backoff.note(outcome != Outcome::Unknown);
         let again_ms = at.mono_ms + self.gap_ms();
         match std::mem::replace(&mut self.step, Step::Keep) {
             Step::Describing { .. } => {
@@ -85,6 +80,7 @@ impl Engine {
                 } else if outcome == Outcome::Conflict {
                     self.step = Step::CheckRelease { at_ms: at.mono_ms };
                 } else {
+                    self.is_released = outcome == Outcome::Acknowledged;
                     self.step = Step::Stopped(Stopped::Closed);
                 }
             }

@@ -38,7 +38,7 @@ impl Engine {
             return self.stop(Stopped::Mismatch { layout: meta.layout, bits: meta.bits });
         }
         if let Some(known) = &self.meta {
-            if known.register != meta.register || meta.version < known.version || meta.era < known.era {
+            if known.space_id != meta.space_id || meta.version < known.version || meta.era < known.era {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
             if known.era != meta.era {
@@ -100,7 +100,7 @@ impl Engine {
         let meta = MetaRecord {
             version: 1,
             token: Token(random as u64),
-            register: Uuid::from_random(random),
+            space_id: Uuid::from_random(random),
             layout: space.layout().into(),
             bits: space.bits(),
             era: 1,

@@ -5,15 +5,18 @@ mod stock;
 mod work;
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
 use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
 
+use crate::background::Background;
+use crate::backoff::Backoff;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::register::{DEFAULT_TIME_LIMIT, RegisterError};
+use crate::sync::{lock, wait};
 use list::{List, RedisList};
 use stock::Stock;
 use work::Work;
@@ -43,6 +46,10 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list. So
 /// [close](Generator::close) the generator before.
 ///
+/// Calls of a generator, [`open`](Self::open) and drops do not block. [`wait_until_open`](Self::wait_until_open) and
+/// [`close_within`](Self::close_within) block for at most the given time, and [`generator`](Self::generator) for at most
+/// 100 ms; an async task calls them with `spawn_blocking`.
+///
 /// ```no_run
 /// use core::time::Duration;
 /// use imid::snowflake::{Layout, Preset};
@@ -62,6 +69,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
 ///
 /// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", RedisQueueOptions::new(PRESET))?;
+/// queue.wait_until_open(Duration::from_secs(15))?;
 /// let ids = queue.generator()?;
 /// let id = ids.generate()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +84,6 @@ pub struct RedisQueueOptions {
     preset: Preset,
     spares: u8,
     time_limit: Duration,
-    open_within: Duration,
 }
 
 /// The state of a [`RedisQueue`], for operators.
@@ -96,9 +103,9 @@ pub struct RedisQueueStatus {
 
 struct Inner {
     preset: Preset,
+    key: String,
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    process: u32,
+    background: Background,
 }
 
 struct Shared {
@@ -109,8 +116,6 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     stock: Stock,
-    /// Grows with each worker ID that is taken or put.
-    changes: u64,
     is_closing: bool,
     lost: u64,
     last_error: Option<Trouble>,
@@ -138,7 +143,7 @@ impl fmt::Display for Trouble {
 impl RedisQueueOptions {
     /// Returns the default settings: one spare worker ID, and a time limit of 2 s for each call.
     pub const fn new(preset: Preset) -> Self {
-        Self { preset, spares: 1, time_limit: DEFAULT_TIME_LIMIT, open_within: Duration::from_secs(15) }
+        Self { preset, spares: 1, time_limit: DEFAULT_TIME_LIMIT }
     }
 
     /// Sets how many worker IDs are popped ahead. Default: 1. A value of 0 counts as 1.
@@ -152,22 +157,14 @@ impl RedisQueueOptions {
         self.time_limit = time_limit;
         self
     }
-
-    /// Sets how long to wait for the first worker ID at the start. Default: 15 s.
-    pub const fn open_within(mut self, time: Duration) -> Self {
-        self.open_within = time;
-        self
-    }
 }
 
 impl RedisQueue {
-    /// Opens the list with this key, and waits until a worker ID can be used. `url` is such as
+    /// Opens the list with this key. It returns at once: a thread pops worker IDs. `url` is such as
     /// `redis://user:password@host:6379/0`.
     ///
     /// # Errors
-    /// The URL cannot be understood ([`is_register`](OpenError::is_register)). In
-    /// [`open_within`](RedisQueueOptions::open_within) Redis does not answer or the list has another value than a
-    /// worker ID of the layout (the same), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
+    /// The URL cannot be understood ([`is_register`](OpenError::is_register)).
     pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, OpenError> {
         let list = RedisList::new(url, key, options.time_limit).map_err(OpenKind::List)?;
         Self::start(list, key, &options)
@@ -175,33 +172,41 @@ impl RedisQueue {
 
     fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, OpenError> {
         let stock = Stock::new(options.spares.into());
-        let state = State { stock, changes: 0, is_closing: false, lost: 0, last_error: None };
+        let state = State { stock, is_closing: false, lost: 0, last_error: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let mut work =
-            Work { list, shared: Arc::clone(&shared), node_max: options.preset.layout().node_max(), popped: None };
-        let thread = thread::Builder::new().name("imid-redis-queue".into()).spawn(move || work.run());
-        let thread = thread.map_err(OpenKind::Thread)?;
-        let preset = options.preset;
-        let inner = Inner { preset, shared, thread: Mutex::new(Some(thread)), process: std::process::id() };
-        let queue = Self(Arc::new(inner));
-        let started = Instant::now();
-        let mut state = queue.0.shared.state();
-        while state.stock.counts().0 == 0 {
-            let left = options.open_within.saturating_sub(started.elapsed());
-            if left.is_zero() {
-                let cause = match &state.last_error {
-                    Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.into() }.into()),
-                    Some(trouble) => trouble.to_string(),
-                    None => "Redis did not answer in time".into(),
-                };
-                drop(state);
-                let error = RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause);
-                return Err(OpenKind::List(error).into());
-            }
-            state = queue.0.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        let mut work = Work {
+            list,
+            shared: Arc::clone(&shared),
+            node_max: options.preset.layout().node_max(),
+            popped: None,
+            backoff: Backoff::default(),
+        };
+        let background =
+            Background::start("imid-redis-queue", move |owner| work.run(owner)).map_err(OpenKind::Thread)?;
+        Ok(Self(Arc::new(Inner { preset: options.preset, key: key.into(), shared, background })))
+    }
+
+    /// Waits until a worker ID can be used, for at most this time.
+    ///
+    /// # Errors
+    /// In this time Redis does not answer or the list has another value than a worker ID of the layout
+    /// ([`is_register`](OpenError::is_register)), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+        if self.is_forked() {
+            return Err(OpenKind::Forked.into());
         }
-        drop(state);
-        Ok(queue)
+        let has_spare = |state: &State| state.stock.counts().0 > 0;
+        let state = wait(&self.0.shared.changed, self.0.shared.state(), timeout, has_spare);
+        if has_spare(&state) {
+            return Ok(());
+        }
+        let key = &self.0.key;
+        let cause = match &state.last_error {
+            Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.clone() }.into()),
+            Some(trouble) => trouble.to_string(),
+            None => "Redis did not answer in time".into(),
+        };
+        Err(OpenKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
     }
 
     /// Returns a generator with the system clock, with the preset and a worker ID of its own. It takes others from here
@@ -263,14 +268,23 @@ impl RedisQueue {
         }
     }
 
-    /// Puts all worker IDs back to the list that no generator has, and ends the thread. Dropping the last clone does
-    /// the same. In a forked child this does nothing.
+    /// Puts all worker IDs back to the list that no generator has, and waits for at most `timeout`. Returns whether none
+    /// is lost, as far as Redis has answered. In a forked child this does nothing and returns `false`.
+    ///
+    /// Dropping the last clone does the same and does not wait.
+    pub fn close_within(&self, timeout: Duration) -> bool {
+        self.0.end();
+        self.0.background.has_ended_within(timeout) && self.0.shared.state().lost == 0
+    }
+
+    /// Puts all worker IDs back, as [`close_within`](Self::close_within) does, and waits for Redis: for at most a second
+    /// and the time limit of a call.
     pub fn close(&self) {
-        self.0.close();
+        self.close_within(Duration::MAX);
     }
 
     fn is_forked(&self) -> bool {
-        self.0.process != std::process::id()
+        self.0.background.is_forked()
     }
 }
 
@@ -281,14 +295,14 @@ impl NodeSource for RedisQueue {
             return None;
         }
         let spare = self.0.shared.state().stock.take(now_ms)?;
-        self.0.shared.change();
+        self.0.background.wake();
         Some(spare)
     }
 
     fn put(&self, spare: SpareNode) {
         if !self.is_forked() {
             self.0.shared.state().stock.put(spare);
-            self.0.shared.change();
+            self.0.background.wake();
         }
     }
 }
@@ -300,41 +314,27 @@ impl fmt::Debug for RedisQueue {
 }
 
 impl Inner {
-    fn close(&self) {
-        if self.process != std::process::id() {
-            return;
-        }
-        self.shared.state().is_closing = true;
-        self.shared.changed.notify_all();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // A panic of the thread was reported by the thread.
-            let _ = thread.join();
+    /// Gives no worker ID out any more, and tells the thread to end.
+    fn end(&self) {
+        if !self.background.is_forked() {
+            let mut state = self.shared.state();
+            state.is_closing = true;
+            state.stock.close();
+            drop(state);
+            self.background.end();
         }
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.process == std::process::id() {
-            self.close();
-        } else {
-            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
-            std::mem::forget(self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take());
-        }
+        self.end();
     }
 }
 
 impl Shared {
-    /// Wakes the thread.
-    fn change(&self) {
-        self.state().changes += 1;
-        self.changed.notify_all();
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is complete when the lock is released.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -71,7 +71,8 @@ impl List for Memory {
 }
 
 fn open_within(memory: &Memory, time: Duration) -> Result<RedisQueue, OpenError> {
-    RedisQueue::start(memory.clone(), "ids", &RedisQueueOptions::new(Preset::TWITTER).open_within(time))
+    let queue = RedisQueue::start(memory.clone(), "ids", &RedisQueueOptions::new(Preset::TWITTER))?;
+    queue.wait_until_open(time).map(|()| queue)
 }
 
 fn open(memory: &Memory) -> RedisQueue {
@@ -101,7 +102,8 @@ fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
     ids.close();
     eventually("the first one is pushed", || memory.texts() == ["7", "5"]);
     drop((ids, queue));
-    assert_eq!(memory.texts(), ["7", "5", "6"]);
+    // A drop does not wait.
+    eventually("the others are pushed", || memory.texts() == ["7", "5", "6"]);
 }
 
 /// Until the pop, another process may have used the worker ID.
@@ -127,7 +129,8 @@ fn an_answer_that_is_missing_loses_a_worker_id_and_doubles_none() {
     memory.0.lock().unwrap().lost_answers = 1;
     ids.close();
     eventually("it is pushed, without an answer", || queue.status().lost == 2);
-    drop((ids, queue));
+    drop(ids);
+    assert!(!queue.close_within(Duration::from_secs(20)), "two were lost");
     assert_eq!(memory.texts(), ["8", "6", "7"]);
 }
 
@@ -186,7 +189,6 @@ fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() 
     let ids = queue.generator().unwrap();
     queue.put(SpareNode { node: 5, used_until_ms: now_ms + 3_600_000 });
     drop(ids);
-    let shared = Arc::clone(&queue.0.shared);
-    drop(queue);
-    assert_eq!((memory.texts().len(), shared.state().lost), (0, 1));
+    assert!(!queue.close_within(Duration::from_secs(20)));
+    assert_eq!((memory.texts().len(), queue.status().lost), (0, 1));
 }

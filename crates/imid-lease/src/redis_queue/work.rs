@@ -1,15 +1,17 @@
 //! The thread that moves worker IDs between the list and the stock.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use imid::snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::stock::Job;
-use super::{Shared, State, Trouble};
+use super::{Shared, Trouble};
+use crate::background::Owner;
+use crate::backoff::Backoff;
 
-/// The wait after a call that has failed, and after an empty list.
+/// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);
 
 /// How long the end waits until worker IDs can go back that were used ahead of the store's time.
@@ -23,36 +25,36 @@ pub(super) struct Work<L> {
     pub(super) node_max: u32,
     /// A worker ID that was popped. It is in the stock from the next reading of the store's time on.
     pub(super) popped: Option<u32>,
+    pub(super) backoff: Backoff,
 }
 
 impl<L: List> Work<L> {
-    pub(super) fn run(&mut self) {
+    pub(super) fn run(&mut self, owner: &Owner) {
         let mut give_up_at = None;
         loop {
-            let (is_closing, changes) = {
-                let mut state = self.shared.state();
-                if state.is_closing {
-                    state.stock.close();
-                }
-                (state.is_closing, state.changes)
-            };
+            let is_closing = owner.is_closing();
             if is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
                 let mut state = self.shared.state();
                 state.lost += state.stock.counts().0 as u64 + u64::from(self.popped.is_some());
                 return;
             }
-            let (wait, has_failed) = match self.work() {
+            let done = self.work();
+            self.backoff.note(done.is_ok());
+            let wait = match done {
                 Ok(Job::Done) => return,
                 Ok(Job::Pop | Job::Push(_)) => continue,
                 // While it ends, it looks again soon, to give up in time.
-                Ok(Job::Wait { until_ms: None }) => (if is_closing { GAP } else { Duration::from_hours(1) }, false),
-                Ok(Job::Wait { until_ms: Some(ms) }) => (Duration::from_millis(ms).min(GAP), false),
-                Err(()) => (GAP, true),
+                Ok(Job::Wait { until_ms: None }) => {
+                    if is_closing {
+                        GAP
+                    } else {
+                        Duration::from_hours(1)
+                    }
+                }
+                Ok(Job::Wait { until_ms: Some(ms) }) => Duration::from_millis(ms).min(GAP),
+                Err(()) => Duration::from_millis(self.backoff.wait_ms()),
             };
-            let is_idle =
-                |state: &mut State| state.is_closing == is_closing && (has_failed || state.changes == changes);
-            let state = self.shared.state();
-            drop(self.shared.changed.wait_timeout_while(state, wait, is_idle).unwrap_or_else(PoisonError::into_inner));
+            owner.sleep(wait);
         }
     }
 

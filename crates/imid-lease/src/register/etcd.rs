@@ -1,7 +1,6 @@
 //! etcd.
 
 use std::fmt;
-use std::process;
 use std::time::Duration;
 
 use base64::Engine;
@@ -13,6 +12,7 @@ use ureq::Agent;
 
 use super::hosts::Hosts;
 use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_value};
+use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong**.
 ///
@@ -32,7 +32,7 @@ pub struct EtcdRegister {
     /// The token that a member gave for the user and password.
     auth: Option<String>,
     agent: Agent,
-    process: u32,
+    process: Process,
 }
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
@@ -54,7 +54,7 @@ impl EtcdRegister {
             user,
             auth: None,
             agent: agent(DEFAULT_TIME_LIMIT),
-            process: process::id(),
+            process: Process::current(),
         })
     }
 
@@ -84,11 +84,9 @@ impl EtcdRegister {
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
         let member = self.members[self.next].clone();
-        if process::id() != self.process {
-            let context = format!(
-                "etcd at {member}: process {} opened this register; a forked child must open its own",
-                self.process
-            );
+        if !self.process.is_current() {
+            let context =
+                format!("etcd at {member}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
         }
         let failed = |reason: Box<dyn std::error::Error + Send + Sync>| {

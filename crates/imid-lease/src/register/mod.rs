@@ -33,7 +33,7 @@ pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdRegister;
 pub use file::FileRegister;
-pub use memory::{MemoryRegister, MemorySnapshot};
+pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]
@@ -200,18 +200,27 @@ pub struct RegisterError {
     source: Option<Box<dyn Error + Send + Sync>>,
     is_another_machine: bool,
     is_url: bool,
+    is_final: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
-        Self { context: context.into(), source: None, is_another_machine: false, is_url: false }
+        Self { context: context.into(), source: None, is_another_machine: false, is_url: false, is_final: false }
     }
 
     /// Adds the cause, such as the error of a client library. The message then ends with it.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    /// Says that the same call fails again, however often it is repeated: a wrong password, or a database that does not
+    /// exist.
+    #[must_use]
+    pub fn finally(mut self) -> Self {
+        self.is_final = true;
         self
     }
 
@@ -229,6 +238,12 @@ impl RegisterError {
     /// compiled in.
     pub const fn is_url(&self) -> bool {
         self.is_url
+    }
+
+    /// Returns whether the same call fails again, however often it is repeated, until somebody changes the settings of
+    /// this process or of the store.
+    pub const fn is_final(&self) -> bool {
+        self.is_final || self.is_url || self.is_another_machine
     }
 
     /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.

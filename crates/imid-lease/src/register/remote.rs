@@ -5,7 +5,6 @@ use std::fmt;
 use std::io;
 use std::mem;
 use std::panic::resume_unwind;
-use std::process;
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
 use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_value};
+use imid::fork::Process;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -50,7 +50,7 @@ pub(crate) struct Remote<S: Server> {
     time_limit: Duration,
     /// The process that owns the connection. A forked child has copies of the sockets, and the server would take what
     /// it sends for the parent's.
-    process: u32,
+    process: Process,
     /// The client's tasks run in it.
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
@@ -75,7 +75,7 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String) -> Self {
-        let process = process::id();
+        let process = Process::current();
         let promise = Promise::Weak("the settings of the server are not known before the first connection".into());
         Self { server, place, time_limit: DEFAULT_TIME_LIMIT, process, runtime: None, connection: None, promise }
     }
@@ -96,8 +96,8 @@ impl<S: Server> Remote<S> {
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
         let Self { server, place, time_limit, process, runtime, connection, promise } = self;
-        if process::id() != *process {
-            let context = format!("{place}: process {process} opened this register; a forked child must open its own");
+        if !process.is_current() {
+            let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
         }
         let runtime = match runtime {
@@ -182,7 +182,7 @@ impl<S: Server> fmt::Debug for Remote<S> {
 impl<S: Server> Drop for Remote<S> {
     fn drop(&mut self) {
         let (runtime, connection) = (self.runtime.take(), self.connection.take());
-        if process::id() != self.process {
+        if !self.process.is_current() {
             // A client says goodbye when it is dropped, which would close the parent's connection.
             mem::forget(connection);
             mem::forget(runtime);

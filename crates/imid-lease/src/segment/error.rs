@@ -1,6 +1,5 @@
 //! Why a segment has no number, or cannot be opened.
 
-use core::error::Error;
 use core::time::Duration;
 
 use super::PAUSE;
@@ -13,7 +12,7 @@ pub struct SegmentError(Kind);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Kind {
-    #[error("both blocks are used, and the store has not answered; retry in {} ms", PAUSE.as_millis())]
+    #[error("no number is left, and the store has not answered; retry in {} ms", PAUSE.as_millis())]
     Used,
     #[error("the store lost a block that it granted; recover the store, then open the segment again")]
     Reverted,
@@ -56,7 +55,7 @@ pub(super) enum OpenKind {
     #[error("expected a step of 1 to 1000000000, found {found}")]
     Step { found: u64 },
     #[error("the store has no block: {0}")]
-    Store(Box<dyn Error + Send + Sync>),
+    Store(String),
     #[error("the keeper's thread cannot be started: {0}")]
     Thread(std::io::Error),
 }
@@ -67,7 +66,7 @@ impl OpenError {
         matches!(self.0, OpenKind::Name(_) | OpenKind::Step { .. })
     }
 
-    /// Returns whether the store did not grant the first block: it did not answer, it can lose acknowledged writes, or
+    /// Returns whether the store has not granted the first block: it did not answer, it can lose acknowledged writes, or
     /// it does not have the line of numbers.
     pub const fn is_store(&self) -> bool {
         matches!(self.0, OpenKind::Store(_))
@@ -82,7 +81,7 @@ mod tests {
     #[test]
     fn an_error_says_whether_a_retry_helps() {
         for (kind, words, retry_after) in [
-            (Kind::Used, "both blocks are used, and the store has not answered; retry in 100 ms", Some(PAUSE)),
+            (Kind::Used, "no number is left, and the store has not answered; retry in 100 ms", Some(PAUSE)),
             (
                 Kind::Reverted,
                 "the store lost a block that it granted; recover the store, then open the segment again",

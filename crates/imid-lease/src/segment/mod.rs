@@ -26,49 +26,54 @@ pub mod leaf;
 mod step;
 
 use core::time::Duration;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::thread::{JoinHandle, Thread};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
-
-use imid::fork::Process;
 
 pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
 use self::error::{Kind, OpenKind};
 pub use self::error::{OpenError, SegmentError};
 use self::step::next_step;
-use crate::sync::lock;
+use crate::RegisterError;
+use crate::background::{Background, Owner};
+use crate::backoff::{self, Backoff};
+use crate::sync::{lock, wait};
 
-/// How long the keeper waits after a store did not answer.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long a call waits that finds no number.
+const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
 
 /// A named line of numbers with two blocks in memory.
 ///
+/// [`open`](Self::open), [`next`](Self::next), [`status`](Self::status) and drops do not block: a thread fetches the
+/// blocks. [`wait_until_open`](Self::wait_until_open) blocks for at most the given time, and an async task calls it with
+/// `spawn_blocking`, or sleeps for [`retry_after`](SegmentError::retry_after) of `next`.
+///
 /// ```no_run
+/// use std::time::Duration;
+///
 /// use imid_lease::register::FileRegister;
 /// use imid_lease::segment::{RegisterBlocks, Segment};
 ///
 /// let register = FileRegister::owned("/var/lib/shop/register")?;
 /// let orders = Segment::open(RegisterBlocks::try_new(register, "orders", 1_000)?)?;
+/// orders.wait_until_open(Duration::from_secs(15))?;
 /// let order = orders.next()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Segment {
     shared: Arc<Shared>,
-    process: Process,
-    keeper: Option<JoinHandle<()>>,
+    background: Background,
 }
 
 #[derive(Debug)]
 struct Shared {
     numbers: Mutex<Numbers>,
-    closing: AtomicBool,
-    thread: OnceLock<Thread>,
+    /// The first block is here, or a fetch has failed.
+    changed: Condvar,
 }
 
 /// The present block and the next one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Numbers {
     next: u64,
     end: u64,
@@ -81,6 +86,8 @@ struct Numbers {
     /// The store has lost a block that it granted.
     reverted: bool,
     last_error: Option<String>,
+    /// The last error is one that a retry does not mend.
+    is_refused: bool,
 }
 
 impl Numbers {
@@ -113,24 +120,42 @@ impl Numbers {
 }
 
 impl Segment {
-    /// Fetches the first block, and starts the thread that fetches the others.
+    /// Opens a line of numbers. It returns at once: a thread fetches the first block, and the others later. Until then
+    /// each call of [`next`](Self::next) is an error with [`retry_after`](SegmentError::retry_after).
     ///
     /// # Errors
-    /// The store does not answer, or the register can lose acknowledged writes.
-    pub fn open(mut blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
-        let block = checked(blocks.fetch(None)).map_err(OpenKind::Store)?;
-        let (spare, last_error) = (None, None);
-        let mut numbers =
-            Numbers { next: 0, end: 0, fetch_at: 0, spare, is_fetching: false, blocks: 1, reverted: false, last_error };
-        numbers.start(block);
-        let process = Process::current();
-        let shared = Shared { numbers: Mutex::new(numbers), closing: AtomicBool::new(false), thread: OnceLock::new() };
-        let shared = Arc::new(shared);
-        let keeper =
-            Keeper { blocks, shared: shared.clone(), step: block.length, end: block.end, fetched: Instant::now() };
-        let thread = std::thread::Builder::new().name("imid-segment".to_owned());
-        let keeper = thread.spawn(move || keeper.run()).map_err(OpenKind::Thread)?;
-        Ok(Self { shared, process, keeper: Some(keeper) })
+    /// The thread cannot be started.
+    pub fn open(blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
+        let numbers = Numbers { is_fetching: true, ..Numbers::default() };
+        let shared = Arc::new(Shared { numbers: Mutex::new(numbers), changed: Condvar::new() });
+        let keeper = Keeper {
+            blocks,
+            shared: Arc::clone(&shared),
+            step: None,
+            end: 0,
+            fetched: Instant::now(),
+            backoff: Backoff::default(),
+        };
+        let background = Background::start("imid-segment", move |owner| keeper.run(owner)).map_err(OpenKind::Thread)?;
+        Ok(Self { shared, background })
+    }
+
+    /// Waits until there are numbers, for at most this time.
+    ///
+    /// # Errors
+    /// The store does not answer in this time. At once: it refuses this process for good, as with a wrong password, or
+    /// because it can lose acknowledged writes. The thread tries again in either case.
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+        if self.is_forked() {
+            return Err(OpenKind::Store(Kind::Forked.to_string()).into());
+        }
+        let is_known = |numbers: &Numbers| numbers.blocks > 0 || numbers.is_refused;
+        let numbers = wait(&self.shared.changed, lock(&self.shared.numbers), timeout, is_known);
+        if numbers.blocks > 0 {
+            return Ok(());
+        }
+        let cause = numbers.last_error.clone();
+        Err(OpenKind::Store(cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()))).into())
     }
 
     /// Returns the next number.
@@ -152,7 +177,7 @@ impl Segment {
         let kind = if numbers.reverted { Kind::Reverted } else { Kind::Used };
         drop(numbers);
         if wants_block {
-            self.shared.wake();
+            self.background.wake();
         }
         number.ok_or(kind.into())
     }
@@ -173,29 +198,7 @@ impl Segment {
     /// Returns whether this process is a forked child of the one that opened the segment. A lock that another thread
     /// held at the fork is never released in it.
     fn is_forked(&self) -> bool {
-        !self.process.is_current()
-    }
-}
-
-impl Drop for Segment {
-    fn drop(&mut self) {
-        let keeper = self.keeper.take();
-        if self.is_forked() {
-            // The thread is not in this process, so it cannot be joined, and the handle must not be dropped.
-            std::mem::forget(keeper);
-        } else if let Some(keeper) = keeper {
-            self.shared.closing.store(true, Ordering::Release);
-            self.shared.wake();
-            let _ = keeper.join();
-        }
-    }
-}
-
-impl Shared {
-    fn wake(&self) {
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
+        self.background.is_forked()
     }
 }
 
@@ -203,58 +206,66 @@ impl Shared {
 struct Keeper<B> {
     blocks: B,
     shared: Arc<Shared>,
-    step: u64,
+    /// How many numbers to ask for. The store decides on the first block.
+    step: Option<u64>,
     /// The end of the last block.
     end: u64,
     fetched: Instant,
+    backoff: Backoff,
 }
 
 impl<B: Blocks> Keeper<B> {
-    fn run(mut self) {
-        let _ = self.shared.thread.set(std::thread::current());
-        while !self.shared.closing.load(Ordering::Acquire) {
+    fn run(mut self, owner: &Owner) {
+        while !owner.is_closing() {
             if !lock(&self.shared.numbers).is_fetching {
-                std::thread::park();
+                owner.sleep(Duration::MAX);
             } else if !self.fetch() {
-                std::thread::park_timeout(PAUSE);
+                owner.sleep(Duration::from_millis(self.backoff.wait_ms()));
             }
         }
     }
 
     /// Fetches the next block. Returns whether the store answered.
     fn fetch(&mut self) -> bool {
-        let fetched = checked(self.blocks.fetch(Some(self.step)));
+        let fetched = self.blocks.fetch(self.step).and_then(checked);
+        self.backoff.note(fetched.is_ok());
         let mut numbers = lock(&self.shared.numbers);
+        let is_answered = fetched.is_ok();
         match fetched {
             Ok(block) if block.end - block.length < self.end => {
                 let first = block.end - block.length;
                 numbers.last_error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
                 numbers.reverted = true;
                 numbers.is_fetching = false;
-                true
             }
             Ok(block) => {
                 self.end = block.end;
                 let lasted = self.fetched.elapsed();
                 self.fetched = Instant::now();
-                self.step = next_step(self.step, block.min_step, lasted);
-                numbers.spare = Some(block);
+                self.step = Some(self.step.map_or(block.length, |step| next_step(step, block.min_step, lasted)));
+                if numbers.blocks == 0 {
+                    numbers.start(block);
+                } else {
+                    numbers.spare = Some(block);
+                }
                 numbers.is_fetching = false;
                 numbers.blocks += 1;
                 numbers.last_error = None;
-                true
             }
             Err(error) => {
+                // An error of another kind is one of the answer: the name is unknown, or the store is weak.
+                numbers.is_refused = error.downcast_ref().is_none_or(RegisterError::is_final);
                 numbers.last_error = Some(error.to_string());
-                false
             }
         }
+        drop(numbers);
+        self.shared.changed.notify_all();
+        is_answered
     }
 }
 
 /// Checks a block from a store.
-fn checked(block: Result<Block, BlockError>) -> Result<Block, BlockError> {
-    let block = block?;
+fn checked(block: Block) -> Result<Block, BlockError> {
     if block.length == 0 || block.length > block.end || block.end > i64::MAX as u64 {
         let Block { end, length, .. } = block;
         return Err(format!("expected a block of 1 to {end} numbers that ends below 2^63, found {length}").into());

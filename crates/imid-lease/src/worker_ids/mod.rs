@@ -15,9 +15,10 @@ pub use options::WorkerOptions;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Lease, State, Tenant};
+use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::millis;
 use crate::register::Register;
+use crate::space::Space;
 use crate::status::{Phase, Status};
 use table::Table;
 
@@ -39,12 +40,19 @@ use table::Table;
 /// Clones share the worker IDs. When the last clone is dropped, they are given back: at the exact end of their IDs if
 /// the generator was closed, else at the ceiling.
 ///
+/// Calls of a generator, [`open`](Self::open), [`generator`](Self::generator), [`status`](Self::status) and drops do not
+/// block. [`wait_until_open`](Self::wait_until_open) and [`close_within`](Self::close_within) block for at most the given
+/// time: an async task calls them with `spawn_blocking`, or looks at the status in turns.
+///
 /// ```
+/// use std::time::Duration;
+///
 /// use imid::snowflake::Preset;
 /// use imid_lease::register::MemoryRegister;
 /// use imid_lease::{WorkerIds, WorkerOptions};
 ///
 /// let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF))?;
+/// workers.wait_until_open(Duration::from_secs(15))?;
 /// let ids = workers.generator()?;
 /// let (first, second) = (ids.generate()?, ids.generate()?);
 /// assert!(first < second);
@@ -58,16 +66,15 @@ struct Inner<C> {
     clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
     keeper: Keeper,
+    space: Space,
 }
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
-    /// Opens a space of worker IDs, and waits until it holds one.
-    ///
-    /// It starts a thread, which keeps the leases until the last clone is dropped.
+    /// Opens a space of worker IDs. It returns at once, in the phase [seeking](crate::Phase::Seeking): a thread looks
+    /// for worker IDs, and keeps the leases until the last clone is dropped.
     ///
     /// # Errors
-    /// The options do not fit together. The register does not answer, is for another layout, or has no free worker ID
-    /// in [`open_within`](WorkerOptions::open_within).
+    /// The options do not fit together, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
         let settings = options.settings().clone();
@@ -80,11 +87,15 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
         });
         let keeper = Keeper::start(register, clock.clone(), leases.collect()).map_err(OpenKind::Thread)?;
-        let state = keeper.wait(0, settings.open_within, |state: &State| state.status.phase != Phase::Seeking);
-        match state.status.phase {
-            Phase::Holding | Phase::Lost => Ok(Self(Arc::new(Inner { options, clock, table, keeper }))),
-            _ => Err(OpenError::not_opened(&state, &space, settings.open_within)),
-        }
+        Ok(Self(Arc::new(Inner { options, clock, table, keeper, space })))
+    }
+
+    /// Waits until this process has its first worker ID, for at most this time. The spare ones can come later.
+    ///
+    /// # Errors
+    /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.0.keeper.wait_until_open(0, &self.0.space, timeout)
     }
 
     /// Returns a generator with the preset and a worker ID of its own. It takes others from here when it needs one.
@@ -111,12 +122,26 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         (0..self.0.keeper.len()).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
     }
 
-    /// Gives all worker IDs back. Generators that have one end at once.
+    /// Gives all worker IDs back, and waits for at most `timeout`. Returns whether the register has acknowledged it for
+    /// each of them.
     ///
-    /// [Close](Generator::close) the generators before, or their worker IDs cannot be used again before their ceilings.
-    /// In a forked child this does nothing.
+    /// Generators that have one end with the present tick. [Close](Generator::close) them before, or their worker IDs cannot be used
+    /// again before their ceilings. After a call without an answer the rest is given up, and these worker IDs stay taken
+    /// until the time-out. In a forked child this does nothing and returns `false`.
+    ///
+    /// Dropping the last clone does the same and does not wait.
+    pub fn close_within(&self, timeout: Duration) -> bool {
+        if self.0.keeper.is_forked() {
+            return false;
+        }
+        self.0.table.close();
+        self.0.keeper.close_within(timeout)
+    }
+
+    /// Gives all worker IDs back, as [`close_within`](Self::close_within) does, and waits for the register: for at most
+    /// two time limits of a call after its last answer.
     pub fn close(&self) {
-        self.0.keeper.close();
+        self.close_within(Duration::MAX);
     }
 
     fn why_none(&self) -> LeaseError {
@@ -130,10 +155,21 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
             (Some(Stopped::Format(_)), _) => LeaseKind::Format,
             (Some(Stopped::Closed), _) => LeaseKind::Closed,
+            (None, _) if state.status.phase == Phase::Seeking && !state.is_answered => {
+                LeaseKind::Opening { retry_after: until(state.next_ms) }
+            }
             (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
         };
         kind.into()
+    }
+}
+
+impl<C> Drop for Inner<C> {
+    fn drop(&mut self) {
+        if !self.keeper.is_forked() {
+            self.table.close();
+        }
     }
 }
 

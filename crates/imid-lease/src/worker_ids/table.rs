@@ -1,9 +1,11 @@
 //! Which worker IDs this process holds, until when, and which of them are in use.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use imid::snowflake::{Layout, SpareNode};
+
+use crate::sync::lock;
 
 /// The worker IDs of one process. Each lease has a place for one.
 ///
@@ -28,6 +30,8 @@ struct Places {
     abandoned: Vec<u32>,
     /// Grows with each worker ID that becomes spare, so that the first one in is the first one out.
     turn: u64,
+    /// No worker ID is given out any more.
+    is_closed: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -51,7 +55,7 @@ struct Held {
 impl Table {
     /// Returns a table for this number of leases of 2^`bits` worker IDs.
     pub(super) fn new(layout: Layout, bits: u32, leases: usize) -> Self {
-        let places = Places { held: vec![Place::default(); leases], abandoned: Vec::new(), turn: 0 };
+        let places = Places { held: vec![Place::default(); leases], abandoned: Vec::new(), turn: 0, is_closed: false };
         let ceilings = (0..1_usize << bits).map(|_| AtomicU64::new(0)).collect();
         Self { layout, ceilings, places: Mutex::new(places) }
     }
@@ -62,7 +66,8 @@ impl Table {
         let turn = places.next_turn();
         let from_ms = self.first_tick_from(floor_ms);
         let held = Held { node, from_ms, ceiling_ms, is_used: false, is_in_use: false, turn };
-        places.held[lease] = Place { held: Some(held), end_ms: 0 };
+        let held = Some(held).filter(|_| !places.is_closed);
+        places.held[lease] = Place { held, end_ms: 0 };
     }
 
     /// Raises the ceiling of the worker ID in a place.
@@ -82,7 +87,19 @@ impl Table {
     /// A generator can have it, with threads that are about to mint. None of them mints at its ceiling or past it, so
     /// the end is the ceiling then.
     pub(super) fn seal(&self, lease: usize) -> u64 {
+        self.seal_in(&mut self.places(), lease)
+    }
+
+    /// Seals all places, also those that are granted later.
+    pub(super) fn close(&self) {
         let mut places = self.places();
+        places.is_closed = true;
+        for lease in 0..places.held.len() {
+            self.seal_in(&mut places, lease);
+        }
+    }
+
+    fn seal_in(&self, places: &mut Places, lease: usize) -> u64 {
         if let Some(held) = places.held[lease].held.take() {
             places.held[lease].end_ms = held.end_ms();
             if held.is_in_use {
@@ -173,8 +190,7 @@ impl Table {
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
-        // Each change is complete when the lock is released, unless memory runs out.
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.places)
     }
 }
 

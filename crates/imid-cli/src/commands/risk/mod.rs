@@ -23,7 +23,7 @@ use crate::time::parse_duration;
 /// All sessions have one type. docs/DESIGN.md derives the formulas.
 ///
 /// With --history, the pairs of messages of one millisecond are counted in the messages of the past: JSON objects, one
-/// per line, or CSV. The file is read once, in any order. The memory does not grow with it: if the messages are of more
+/// per line, or CSV. Of the pairs of two sessions, one in 4,194,304 is expected to share the hash. The file is read once, in any order. The memory does not grow with it: if the messages are of more
 /// than about 2,000,000 milliseconds and sessions, only a sample of the milliseconds is counted, and the output says how
 /// exact it is. If all times are in whole seconds, the number of pairs cannot be known, and the output has two bounds.
 #[derive(clap::Args)]

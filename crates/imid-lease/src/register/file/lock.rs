@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use crate::sync::lock;
 
 /// The files that this process has locked.
 static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
@@ -40,7 +42,7 @@ impl Lock {
 
     fn try_acquire(path: &Path) -> io::Result<Self> {
         let busy = |who: &str| io::Error::new(ErrorKind::WouldBlock, format!("found {who} that has locked it"));
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&HELD);
         // By name, before it is opened: to close it again would end the lock that another part of this process has.
         if let Some(identity) = identity(path)?
             && held.contains(&identity)
@@ -59,7 +61,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&HELD);
         // Closed before the entry goes, so that nobody opens it in between.
         drop(self.file.take());
         held.remove(&self.identity);

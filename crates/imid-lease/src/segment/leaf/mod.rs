@@ -7,10 +7,13 @@
 //!
 #![cfg_attr(feature = "postgres", doc = "```no_run")]
 #![cfg_attr(not(feature = "postgres"), doc = "```ignore")]
+//! use std::time::Duration;
+//!
 //! use imid_lease::segment::{Segment, leaf};
 //!
 //! let table = leaf::PostgresTable::from_url("postgres://shop:secret@db/shop")?;
 //! let orders = Segment::open(leaf::Allocation::new("order", table))?;
+//! orders.wait_until_open(Duration::from_secs(15))?;
 //! let order = orders.next()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
