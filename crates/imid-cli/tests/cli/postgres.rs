@@ -96,7 +96,7 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
         assert!(run.status.success(), "{script}\n{out}\n{err}");
         out.into_owned()
     };
-    let [rongcloud, snowflake, _duckdb] = blocks(GUIDE, "sh")[..] else { panic!("the guide has two recipes") };
+    let [rongcloud, snowflake, ..] = blocks(GUIDE, "sh")[..] else { panic!("the guide has two recipes") };
 
     run("psql -qc \"CREATE TABLE message (id text PRIMARY KEY, room text);
          INSERT INTO message VALUES ('BUFE-A62U-32C4-01I2', 'a'), ('5DO1-7OBR-12LJ-ECGG', 'b')\"");

@@ -158,8 +158,7 @@ fn a_bad_history_is_an_error_that_names_the_line() {
     assert!(error("\n{\"room\":1,\"at\":\"x\"}").starts_with("line 2: field \"at\": expected unix milliseconds or "));
     assert_eq!(
         error("{\"room\":1,\"at\":1763640000}"),
-        "line 1: expected a time in milliseconds, found 1970-01-21T09:54:00.000Z; if it is in unix seconds, multiply it \
-         by 1000"
+        "line 1: field \"at\": expected unix milliseconds (for seconds, give --time-unit s), found 1763640000"
     );
     let lines = format!("x\n{}", history(1_001).1);
     let run = imid(&format!("risk --hosts 2 {FIELDS} --keep-going"), lines);
