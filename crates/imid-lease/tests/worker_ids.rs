@@ -270,7 +270,7 @@ fn worker_ids_that_are_closed_before_their_generator_end_at_the_ceiling() {
     let ceiling = workers.status()[0].ceiling_ms.unwrap();
     workers.close();
     // A generator asks for its ceiling once in each tick.
-    eventually("it ends", || ids.generate().is_err_and(|error| error.is_ceiling()));
+    eventually("it ends", || ids.generate().is_err_and(imid::snowflake::GenerateError::is_ceiling));
     let record = register.clone();
     let record = imid_lease::Register::read(&mut { record }, &format!("workers/1/{:05}", id.node())).unwrap().unwrap();
     let end: u64 = record.split_once("ceiling=").unwrap().1.split(' ').next().unwrap().parse().unwrap();
