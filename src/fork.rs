@@ -5,9 +5,8 @@
 //! made it, for libraries that own something which a child must not use: a lease, a connection, a lock.
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
-//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. On other Unix systems, and where the
-//! kernel or a sandbox does not know this advice, an at-fork handler stores the 0, and then only a fork that runs such
-//! handlers is noticed. Where there are no forks, as on Windows and WebAssembly, all processes have one mark.
+//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. On all Unix systems an at-fork handler
+//! stores the 0, too. Where the page is not wiped, only a fork that runs such handlers is noticed. Where there are no forks, as on Windows and WebAssembly, all processes have one mark.
 //!
 //! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
 //! interrupted this library.
@@ -105,6 +104,7 @@ mod processes {
     use crate::sync::{Ordering, ProcessWord};
 
     /// The size of a page of memory, or more. The static must fill whole pages, since all of them are wiped.
+    #[cfg(target_os = "linux")]
     const PAGE: usize = if cfg!(target_arch = "x86_64") { 4096 } else { 65_536 };
 
     /// Linux: the child's copy of these pages is zeros.
@@ -113,14 +113,15 @@ mod processes {
     /// An advice that no kernel knows.
     const UNKNOWN: c_int = -1;
 
-    /// Words that are 0 in every new child.
-    #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
-    #[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65536)))]
+    /// Words that are 0 in every new child. Where no page is wiped they need no page: linkers warn about such an alignment.
+    #[cfg_attr(all(target_os = "linux", target_arch = "x86_64"), repr(C, align(4096)))]
+    #[cfg_attr(all(target_os = "linux", not(target_arch = "x86_64")), repr(C, align(65536)))]
     struct Wiped {
         mark: ProcessWord,
         ticker: Ticker,
     }
 
+    #[cfg(target_os = "linux")]
     const _: () = assert!(size_of::<Wiped>() == PAGE, "the words have their pages to themselves");
 
     static WIPED: Wiped = Wiped::new();
@@ -131,11 +132,8 @@ mod processes {
         }
     }
 
-    /// How forks are noticed. Children inherit it.
-    static GUARD: ProcessWord = ProcessWord::new(NONE);
-    const NONE: u64 = 0;
-    const PAGE_IS_WIPED: u64 = 1;
-    const HANDLER: u64 = 2;
+    /// 1 if forks are noticed. Children inherit it.
+    static GUARD: ProcessWord = ProcessWord::new(0);
 
     /// How many marks were given out, in this process and those that it descends from.
     static MARKS: ProcessWord = ProcessWord::new(0);
@@ -174,8 +172,9 @@ mod processes {
         if mark != 0 {
             return mark;
         }
-        if GUARD.load(Ordering::Relaxed) == NONE {
-            GUARD.store(guard(|advice| system::advise(&WIPED, advice), || system::at_fork(wipe)), Ordering::Relaxed);
+        if GUARD.load(Ordering::Relaxed) == 0 {
+            let is_guarded = guard(|advice| system::advise(&WIPED, advice), || system::at_fork(wipe));
+            GUARD.store(is_guarded.into(), Ordering::Relaxed);
         }
         // After the guard: a child that is forked in between has a 0.
         let next = UNIT * (MARKS.fetch_add(1, Ordering::Relaxed) % (u64::MAX / UNIT - 1) + 1);
@@ -185,14 +184,13 @@ mod processes {
         }
     }
 
-    /// Chooses how forks are noticed. As in `BoringSSL`'s `fork_detect`, a kernel that accepts an unknown advice is not
-    /// trusted to follow a known one.
-    fn guard(advise: impl Fn(c_int) -> bool, at_fork: impl FnOnce() -> bool) -> u64 {
-        if cfg!(target_os = "linux") && !advise(UNKNOWN) && advise(WIPE_ON_FORK) {
-            return PAGE_IS_WIPED;
-        }
-        // It can fail if there is no memory. The next process that asks for a mark tries again.
-        if at_fork() { HANDLER } else { NONE }
+    /// Sets up both ways in which forks are noticed, and returns whether one of them is. Some sandboxes and emulators accept
+    /// the advice and do not follow it, so the handler does not depend on the answer. As in `BoringSSL`'s `fork_detect`, a
+    /// kernel that accepts an unknown advice is not trusted to follow a known one.
+    fn guard(advise: impl Fn(c_int) -> bool, at_fork: impl FnOnce() -> bool) -> bool {
+        let is_wiped = cfg!(target_os = "linux") && !advise(UNKNOWN) && advise(WIPE_ON_FORK);
+        // It can fail if there is no memory. Without a wiped page, the next call that asks for a mark tries again.
+        at_fork() || is_wiped
     }
 
     extern "C" fn wipe() {
@@ -230,35 +228,26 @@ mod processes {
     mod tests {
         use super::*;
 
-        /// Returns what was chosen, and whether a handler was registered.
-        fn chosen(advise: impl Fn(c_int) -> bool, can_register: bool) -> (u64, bool) {
-            let mut asked = false;
-            let guard = guard(advise, || {
-                asked = true;
-                can_register
-            });
-            (guard, asked)
-        }
-
         #[test]
-        #[cfg(target_os = "linux")]
-        fn a_kernel_that_knows_the_advice_needs_no_handler() {
-            assert_eq!(chosen(|advice| advice == WIPE_ON_FORK, true), (PAGE_IS_WIPED, false));
-        }
-
-        #[test]
-        fn a_kernel_that_does_not_know_the_advice_falls_back_to_a_handler() {
-            assert_eq!(chosen(|_| false, true), (HANDLER, true));
-        }
-
-        #[test]
-        fn a_kernel_that_accepts_any_advice_falls_back_to_a_handler() {
-            assert_eq!(chosen(|_| true, true), (HANDLER, true));
-        }
-
-        #[test]
-        fn a_handler_that_cannot_be_registered_is_tried_again() {
-            assert_eq!(chosen(|_| false, false), (NONE, true));
+        fn the_handler_is_registered_whatever_the_kernel_says() {
+            // What the kernel answers to an advice, whether a handler can be registered, and whether forks are noticed.
+            let knows: fn(c_int) -> bool = |advice| advice == WIPE_ON_FORK;
+            for (advise, can_register, is_guarded) in [
+                (knows, true, true),
+                (knows, false, cfg!(target_os = "linux")),
+                (|_| false, true, true),
+                (|_| false, false, false),
+                // It accepts any advice, so it is not trusted.
+                (|_| true, true, true),
+                (|_| true, false, false),
+            ] {
+                let mut asked = false;
+                let guarded = guard(advise, || {
+                    asked = true;
+                    can_register
+                });
+                assert_eq!((guarded, asked), (is_guarded, true));
+            }
         }
 
         #[test]

@@ -26,7 +26,8 @@ const YEARS: [(&str, u64, u64); 11] = [
     ("leaf", Y2017, u64::MAX),
     ("discord", Y2015, u64::MAX),
     ("twitter-java", Y2015, u64::MAX),
-    ("rollback-38-15-10", Y2017, u64::MAX),
+    // A layout of an article. No system is known to have used it.
+    ("rollback-38-15-10", u64::MAX, u64::MAX),
     ("nsq", Y2015, u64::MAX),
     ("nsq-before-2015", Y2012, Y2016),
 ];

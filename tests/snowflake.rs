@@ -20,7 +20,7 @@ fn other_layouts() -> [Layout; 4] {
     [
         layout([47, 4, 12]).tick(Duration::from_micros(100)),
         layout([39, 16, 8]).tick(ms(100)).epoch(Duration::from_secs(1_700_000_000)),
-        layout([20, 22, 22]).tick(Duration::from_hours(1)).epoch(Duration::from_hours(400_000)),
+        layout([20, 22, 22]).tick(Duration::from_secs(3_600)).epoch(Duration::from_secs(1_440_000_000)),
         layout([40, 8, 16]).tick(Duration::from_micros(300)).epoch(Duration::from_nanos(1_700_000_000_123_456_789)),
     ]
     .map(|builder| builder.build().unwrap())
@@ -328,7 +328,7 @@ fn a_user_defined_layout_must_fill_64_bits() {
         "expected a last time of 0 to 253402300799999 ms, found 4398046511103000"
     );
     assert_eq!(
-        error(ours().tick_bits(48).node_bits(16).sequence_bits(0).tick(Duration::from_hours(1))),
+        error(ours().tick_bits(48).node_bits(16).sequence_bits(0).tick(Duration::from_secs(3_600))),
         "expected a last time of 0 to 253402300799999 ms, found 18446744073709551615"
     );
 }

@@ -33,7 +33,7 @@ const TENTHS: Layout = match Layout::builder()
     .tick_bits(39)
     .node_bits(22)
     .sequence_bits(2)
-    .epoch(Duration::from_mins(25_000_000))
+    .epoch(Duration::from_secs(1_500_000_000))
     .tick(Duration::from_millis(100))
     .build()
 {

@@ -197,7 +197,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock. If the reading is far ahead of the last one, the lesser of two readings counts.
     fn believed(&self, known: Timeline, clock: &impl Clock) -> Result<u64, ClockError> {
         let mut now = clock.refresh()?;
-        if known.is_far_ahead(now) {
+        if known.is_far_ahead(now, &self.words.policy) {
             now = now.min(clock.refresh()?);
         }
         if now > self.words.policy.shape.last_tick() {
@@ -265,7 +265,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let timeline = self.words.timeline();
             let tick = timeline.spread(tick, now, seed);
             if tick > now && tick > timeline.reached {
-                raise(&self.words.jump, timeline.meet_after_jump(tick, now));
+                let meet = timeline.meet_after_jump(tick, now);
+                raise(&self.words.jump, meet);
+                // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their
+                // first IDs into one millisecond.
+                raise(&self.words.meet, meet);
             }
             tick
         });
@@ -276,29 +280,29 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Makes every later stamp come after `tick`.
     #[inline]
-    pub(crate) fn observe(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
+    pub(crate) fn observe(&self, tick: u64, max_skew: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Later stamps are at this time or after it, whatever the clock does.
         if tick < self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             return Ok(());
         }
-        self.observe_out_of_line(tick, clock)
+        self.observe_out_of_line(tick, max_skew, clock)
     }
 
     #[inline(never)]
-    fn observe_out_of_line(&self, tick: u64, clock: &impl Clock) -> Result<(), ObserveError> {
+    fn observe_out_of_line(&self, tick: u64, max_skew: u64, clock: &impl Clock) -> Result<(), ObserveError> {
         // Skew is measured from readings, and not from the time reached. Otherwise a chain of IDs that are each a
         // little ahead would move the generator away from the clock without bound.
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > self.words.policy.max_skew || known.is_far_ahead(now) || !clock.accepts(now) {
+        if ahead(now) > max_skew || known.is_far_ahead(now, &self.words.policy) || !clock.accepts(now) {
             now = self.believed(known, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now).into());
         }
-        if ahead(now) > self.words.policy.max_skew {
-            return Err(ObserveError::skew(self.words.policy.max_skew, ahead(now)));
+        if ahead(now) > max_skew {
+            return Err(ObserveError::skew(max_skew, ahead(now)));
         }
         self.follow(tick + 1, Some(now.max(known.latest)));
         Ok(())

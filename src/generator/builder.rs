@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use super::Generator;
 use super::atomic::Core;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
+use super::{Generator, seed};
 use crate::clock::SystemClock;
 use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
@@ -79,7 +79,7 @@ impl Builder<SystemClock, 1> {
             ceiling: None,
             lane: None,
             max_lead: Duration::from_secs(1),
-            max_rollback: Duration::from_hours(1),
+            max_rollback: Duration::from_secs(3_600),
             max_skew: Duration::from_secs(5),
         };
         Self { clock: SystemClock, settings }
@@ -112,8 +112,10 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Sets the seed of [`Start::Seeded`]. Default: each process draws one at first use.
     ///
     /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and
-    /// so do parent and child if the process forks before first use. Without the feature `std` the seed must be given,
-    /// because there is nothing to draw it from.
+    /// so do parent and child if the process forks before first use.
+    ///
+    /// Without the feature `std`, and on wasm32-unknown-unknown, there is nothing to draw a seed from, so one must be given:
+    /// 8 random bytes, such as `crypto.getRandomValues` returns in a browser.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -194,7 +196,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// # Errors
     /// - The lane has more than 12 bits.
     /// - The index of the lane does not fit its bits, such as 4 in 2 bits.
-    /// - Starts are seeded and there is no seed, without the feature `std`.
+    /// - Starts are seeded and there is no seed, without the feature `std` or on wasm32-unknown-unknown.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
         let core = self.settings.core()?;
         #[cfg(loom)]
@@ -231,8 +233,7 @@ impl Settings {
         if index as u32 >= lanes {
             return Err(BuildError::new(BuildKind::LaneIndex { lanes, found: index }));
         }
-        #[cfg(not(feature = "std"))]
-        if matches!(self.start, Start::Seeded) && self.seed.is_none() {
+        if !seed::CAN_DRAW && matches!(self.start, Start::Seeded) && self.seed.is_none() {
             return Err(BuildError::new(BuildKind::Seed));
         }
         let shape = Shape::new(TIMESTAMP_MAX, bits, index as u64, SPIN_BITS - bits);

@@ -23,6 +23,7 @@ pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
 use self::error::GenerateKind;
+use self::policy::millis;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 use crate::session::{SessionHash, SessionTag, SessionType};
@@ -43,22 +44,19 @@ use crate::wait::retry_within;
 /// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
 /// | the clock steps back, up to `max_rollback` | goes on at full rate after its last ID | the same |
 /// | the clock steps back further | an error, with `retry_after` | the same |
-/// | one reading of the clock is more than a minute ahead | not believed, until a second reading agrees | the same |
+/// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
 /// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
 ///
-/// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
-/// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
-/// ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
+/// Two generators that share nothing can mint equal IDs: see the [guarantees](crate#guarantees). Route each session to one
+/// process ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a
-/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It
-/// then goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds.
-/// After a jump of at most 64 ms it first stands still for up to 8 ms. A step back of 30 s is caught up with after 60
-/// s. A clock that repeats a step forward and back leads by two steps at most.
+/// In ordinary use an ID has the time of the clock, or the millisecond after it. After a step back, an observed ID, a floor
+/// or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then goes on at half the clock's speed
+/// until the clock has caught up. The [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) has each event.
 ///
 /// ```
 /// use imid::{Generator, SessionTag, SessionType};
@@ -78,8 +76,16 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// Returns a generator of one stripe by the system clock, with the default settings. It draws its seed at first
-    /// use.
+    /// Returns a generator whose IDs are unique within this process: one stripe, the system clock, the default settings. On
+    /// several hosts its IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
+    /// writes any session, give each a [`lane`](Builder::lane), or use the crate `imid-lease`.
+    ///
+    /// It draws its seed at first use. **Make one generator for the process and keep it**, for example in a `static`. These
+    /// look right and repeat IDs, because two generators of one process are like two hosts:
+    ///
+    /// - a `const` in the place of the `static`: each use of the name is a new generator;
+    /// - a generator for each message, request or thread;
+    /// - a library that is loaded twice, as two versions of this crate are in one program: each has its own `static`.
     pub const fn new() -> Self {
         Self::striped()
     }
@@ -96,7 +102,10 @@ impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
     /// static IDS: Generator<SystemClock, 64> = Generator::striped();
     /// ```
     pub const fn striped() -> Self {
-        match Generator::builder().stripes().build_static() {
+        let builder = Generator::builder().stripes();
+        // Without a clock, as on wasm32-unknown-unknown, no call mints, so any seed will do.
+        let builder = if seed::CAN_DRAW { builder } else { builder.seed(0) };
+        match builder.build_static() {
             Ok(generator) => generator,
             // PANIC: the default settings have no lane that could be wrong.
             Err(_) => unreachable!(),
@@ -137,7 +146,8 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 }
 
 impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
-    /// Mints the next ID of a session. **Lock-free**; **never blocks**.
+    /// Mints the next ID of a session. **Lock-free**; **never blocks**. The ID is unique among those of this generator. On
+    /// several hosts it is unique as the [guarantees](crate#guarantees) say.
     ///
     /// # Errors
     /// - The clock has no usable time, or is more than `max_rollback` behind its latest reading.
@@ -203,23 +213,58 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(())
     }
 
-    /// Makes every later ID, of every session, sort after one seen from elsewhere, as a hybrid logical clock does.
+    /// Makes every later ID, of every session, sort after one of a host that you trust, as a hybrid logical clock does. For
+    /// IDs that clients send use [`observe_within`](Self::observe_within).
     ///
     /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of
     /// the past it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that
-    /// answer each other faster than once a millisecond run ahead of their clocks by a millisecond per answer, up to
-    /// `max_skew`. Many hosts can observe one ID at once. So each moves a seeded distance further: at most a quarter of
-    /// its jump, and at most 16 ms.
+    /// **The generator follows the greatest ID that it observes.** However long it observes, its IDs are at most `max_skew`
+    /// and 21 ms ahead of the clock ([table](crate#how-far-ids-can-be-ahead-of-the-clock)). A host that always sends IDs
+    /// 4.99 s ahead keeps each host that observes them 4.99 s ahead.
+    ///
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that observe
+    /// each other's IDs at once run ahead of their clocks if they mint more than one ID per millisecond together: at 1.02 by
+    /// 0.1 s in a minute, at 1.1 by 4 s. At 2 they are at `max_skew` after 5 s, and from then on refuse each other's IDs,
+    /// which then do not sort after what they answer. Observe only what you answer, and not each ID that you see.
     ///
     /// # Errors
     /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing
-    /// changes then. So hosts whose clocks have all stepped back by more than twice `max_skew` can refuse each other's
-    /// IDs until their clocks have caught up, because the step takes their IDs ahead of all readings.
+    /// changes then. If all clocks step back by more than twice `max_skew`, hosts refuse each other's IDs until the clocks
+    /// have caught up.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
-        self.core.observe(id.timestamp_ms(), &self.clock)
+        self.core.observe(id.timestamp_ms(), self.core.policy().max_skew, &self.clock)
+    }
+
+    /// Does what [`observe`](Self::observe) does, with a limit of your own instead of `max_skew`, if it is less: for IDs that
+    /// a client sends, such as the message that it answers.
+    ///
+    /// A client can send any ID. Under `observe` one that sends IDs 4.99 s ahead keeps all sessions of the process 4.99 s
+    /// ahead for as long as it sends them. With a limit, the IDs are at most the limit and 21 ms ahead, however many clients
+    /// send what. Choose a limit of the order of the clock errors of your own hosts, because a client has seen their IDs:
+    /// 50 ms, for example. Better still, look the message up first: an ID that is in the store was minted by a host.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use imid::clock::ManualClock;
+    /// use imid::{Generator, MessageId};
+    ///
+    /// let ids = Generator::builder().clock(ManualClock::new(1_763_665_800_000)).build()?;
+    /// let limit = Duration::from_millis(50);
+    /// ids.observe_within(MessageId::first_at(1_763_665_800_050)?, limit)?;
+    /// let error = ids.observe_within(MessageId::first_at(1_763_665_804_990)?, limit).unwrap_err();
+    /// assert!(error.is_skew());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe), with `limit` in the place of `max_skew`.
+    #[inline]
+    pub fn observe_within(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
+        let policy = self.core.policy();
+        let limit = millis(limit, policy.shape.last_tick()).min(policy.max_skew);
+        self.core.observe(id.timestamp_ms(), limit, &self.clock)
     }
 
     /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of

@@ -23,6 +23,14 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
+    /// Returns how far a reading may be ahead of the greatest one and be believed at once. One wild reading does no more
+    /// harm than that: it must not lead to a refusal, nor let a forged ID pass.
+    #[inline]
+    pub(crate) const fn max_advance(&self) -> u64 {
+        let least = if self.max_rollback < self.max_skew { self.max_rollback } else { self.max_skew };
+        if least < 1_000 { least } else { 1_000 }
+    }
+
     /// Returns the first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn bound(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;

@@ -80,14 +80,14 @@ impl Timeline {
             && self.reached <= now
             && self.meet <= now
             && self.behind == 0
-            && !self.is_far_ahead(now)
+            && !self.is_far_ahead(now, policy)
             && now <= policy.shape.last_tick()
     }
 
-    /// Returns whether a reading is more than a minute ahead of the greatest one, so that a second one must agree.
+    /// Returns whether a reading is so far ahead of the greatest one that a second one must agree.
     #[inline]
-    pub(super) const fn is_far_ahead(&self, now: u64) -> bool {
-        now.saturating_sub(self.latest) > 60_000
+    pub(super) const fn is_far_ahead(&self, now: u64, policy: &Policy) -> bool {
+        now.saturating_sub(self.latest) > policy.max_advance()
     }
 
     /// Returns the timeline after one more reading, which is at most the last tick.
@@ -214,9 +214,9 @@ pub(super) mod tests {
     pub(in crate::generator) const IDLE: Timeline =
         Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
 
-    /// Starts at zero, a lead of 100 ms, a rollback of 1,000 ms.
+    /// Starts at zero, a lead of 100 ms, a rollback and a skew of 1,000 ms.
     pub(in crate::generator) fn policy() -> Policy {
-        Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 0 }
+        Policy { shape: SHAPE, origin: Origin::Below(1), max_lead: 100, max_rollback: 1_000, max_skew: 1_000 }
     }
 
     /// Returns the timeline after one more reading; nothing is issued ahead of it.
@@ -326,9 +326,9 @@ pub(super) mod tests {
     #[test]
     fn plain_readings_are_those_that_only_move_the_time_on() {
         let plain = |seen: Timeline, now| seen.is_plain(now, &policy());
-        assert!(plain(IDLE, T) && plain(IDLE, T + 1) && plain(IDLE, T + 60_000));
+        assert!(plain(IDLE, T) && plain(IDLE, T + 1) && plain(IDLE, T + 1_000));
         assert!(!plain(IDLE, T - 1), "a step back");
-        assert!(!plain(IDLE, T + 60_001), "far ahead");
+        assert!(!plain(IDLE, T + 1_001), "far ahead");
         assert!(!plain(Timeline { reached: T + 2, ..IDLE }, T + 1), "ahead of the reading");
         assert!(!plain(Timeline { meet: T + 2, ..IDLE }, T + 1), "at half speed");
         assert!(!plain(Timeline { latest: TIMESTAMP_MAX, ..IDLE }, TIMESTAMP_MAX + 1), "past the end");

@@ -28,7 +28,7 @@ pub(super) struct Words {
     pub(super) seed: AtomicU64,
     /// See [`Timeline`].
     latest: AtomicU64,
-    meet: AtomicU64,
+    pub(super) meet: AtomicU64,
     behind: AtomicU64,
     pub(super) policy: Policy,
     /// The mark of the process that took the seed, or [`NOT_STARTED`].

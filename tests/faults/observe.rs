@@ -1,6 +1,7 @@
 //! IDs that come from elsewhere: they move a host's time, and neither pile hosts up nor carry them away.
 
 use imid::clock::ManualClock;
+use imid::generator::ObserveError;
 use imid::{Generator, MessageId};
 
 use super::{
@@ -46,6 +47,38 @@ fn fifty_hosts_that_answer_one_message_1_s_ahead_do_not_pile_up() {
         let found = repeats(&minted);
         assert!(found < 15, "{found} duplicates of {}, run {run}", minted.len());
     }
+}
+
+/// Fifty hosts without load see a message from a host whose clock is 1 s ahead. Each answers it once, at some moment of the
+/// next 2 s, and mints nothing before. Their time must go on from the message and not from the answer.
+///
+/// At half speed the 50 answers are spread over 1,000 ms, so of the 1,225 pairs 1.2 share a millisecond: 490 in 400
+/// messages. One pair in 4,096 is a duplicate. If the time stands still until a host mints, it is 7,847 pairs.
+#[test]
+fn fifty_idle_hosts_that_answer_one_message_later_do_not_pile_up() {
+    let (mut pairs, mut random) = (0, Random(1));
+    for run in 0..400 {
+        let clock = ManualClock::new(T);
+        let hosts = hosts(50, run, &clock);
+        let question = MessageId::first_at(T + 1_000).unwrap();
+        let mut at = Vec::new();
+        for ids in &hosts {
+            ids.generate(room()).unwrap();
+            ids.observe(question).unwrap();
+            at.push(T + random.next() % 2_000);
+        }
+        let mut times = Vec::new();
+        for (ids, at) in hosts.iter().zip(at) {
+            clock.set(at);
+            let answer = ids.generate(room()).unwrap();
+            assert!(question < answer);
+            times.push(answer.timestamp_ms());
+        }
+        times.sort_unstable();
+        pairs += times.chunk_by(|a, b| a == b).map(|same| same.len() * (same.len() - 1) / 2).sum::<usize>();
+    }
+    // Answers in the 16 ms of the spread are a little denser.
+    assert!(pairs < 1_000, "{pairs} pairs in one millisecond");
 }
 
 /// One message sends all hosts to the same time. They arrive at different milliseconds: at most a quarter of the jump apart,
@@ -98,8 +131,9 @@ fn two_hosts_that_answer_each_other_nine_times_in_ten_ms_do_not_creep() {
     assert!(most <= (2 + SPREAD).cast_signed(), "{most} ms ahead");
 }
 
-/// Twenty hosts mint `rate` IDs per millisecond together, and every host observes the IDs of all others. Returns the greatest lead.
-fn mesh(rate: f64, time_ms: u64) -> i64 {
+/// Twenty hosts mint `rate` IDs per millisecond together, and every host observes the IDs of all others, until one is refused.
+/// Returns the greatest lead, and after how many milliseconds an ID was refused.
+fn mesh(rate: f64, time_ms: u64) -> (i64, Option<u64>) {
     const HOSTS: usize = 20;
 
     let clock = ManualClock::new(T);
@@ -119,19 +153,22 @@ fn mesh(rate: f64, time_ms: u64) -> i64 {
             last = id;
             most = most.max(ahead(id, now));
             for (_, other) in hosts.iter().enumerate().filter(|(other, _)| *other != at) {
-                other.observe(id).unwrap_or_else(|error| panic!("{error} at {}", now - T));
+                if let Err(error) = other.observe(id) {
+                    assert!(error.is_skew());
+                    return (most, Some(now - T));
+                }
             }
         }
     }
-    most
+    (most, None)
 }
 
 /// Each ID moves all hosts by a millisecond at least. With 0.8 IDs per millisecond this is slower than the clock: a queue with
 /// random arrivals, whose mean length is 2. The longest queue of 30,000 ms is about 30.
 #[test]
 fn a_dense_mesh_stays_within_the_skew() {
-    let most = mesh(0.8, 30_000);
-    assert!(most <= 60, "{most} ms ahead");
+    let (most, refused) = mesh(0.8, 30_000);
+    assert!(most <= 60 && refused.is_none(), "{most} ms ahead, {refused:?}");
 }
 
 /// With more than one ID per millisecond the hosts run away from the clock. Between two IDs their time stands still, as it does
@@ -141,7 +178,59 @@ fn a_dense_mesh_stays_within_the_skew() {
 #[test]
 fn a_mesh_that_is_faster_than_the_clock_is_not_made_faster_still() {
     for (rate, bound) in [(1.02, 180), (1.1, 4_300)] {
-        let most = mesh(rate, 60_000);
-        assert!(most <= bound, "{most} ms ahead at {rate} IDs per millisecond");
+        let (most, refused) = mesh(rate, 60_000);
+        assert!(most <= bound && refused.is_none(), "{most} ms ahead at {rate} IDs per millisecond, {refused:?}");
+    }
+    // Each second takes it a second further, so the skew is reached after 5 s.
+    let (_, refused) = mesh(2.0, 60_000);
+    assert!(refused.is_some_and(|after| (4_500..6_000).contains(&after)), "{refused:?}");
+}
+
+/// What an observed ID can add to its own lead: the next millisecond, the spread, and what full load may borrow.
+const MORE: u64 = 1 + SPREAD + 4;
+
+/// Three hours of IDs that are as far ahead as `max_skew` allows, beside a load that varies: the lead does not grow.
+#[test]
+fn a_host_that_observes_for_hours_stays_within_the_skew() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).build().unwrap();
+    let mut random = Random(1);
+    let mut most = 0;
+    for now in (T..T + 3 * 3_600_000).step_by(20) {
+        clock.set(now);
+        ids.observe(MessageId::last_at(now + SKEW).unwrap()).unwrap();
+        let run = if random.once_in(100) { 8_000 } else { 1 };
+        let last = ids.batch(room(), run).unwrap().next_back().unwrap();
+        most = most.max(last.timestamp_ms() - now);
+    }
+    assert!((SKEW..=SKEW + MORE).contains(&most), "{most} ms ahead");
+}
+
+/// A client that sends IDs almost `max_skew` ahead moves nothing, and one that stays within the limit moves the host no further
+/// than the limit.
+#[test]
+fn a_client_moves_a_host_by_no_more_than_the_limit() {
+    const LIMIT: u64 = 50;
+
+    for (limit, kept) in [(ms(LIMIT), LIMIT), (ms(0), 0), (ms(3_600_000), SKEW)] {
+        let clock = ManualClock::new(T);
+        let ids = host(1).clock(&clock).build().unwrap();
+        let (mut most, mut refused) = (0, 0);
+        for now in (T..T + 3_600_000).step_by(10) {
+            clock.set(now);
+            let before = ids.generate(room()).unwrap();
+            for forged in [4_990, 20_000] {
+                let error = ids.observe_within(MessageId::first_at(now + forged).unwrap(), limit);
+                let is_refused = forged > kept.max(before.timestamp_ms() - now);
+                assert_eq!(error.is_err_and(ObserveError::is_skew), is_refused, "{forged} at {}", now - T);
+                refused += u32::from(is_refused);
+            }
+            let allowed = MessageId::last_at(now + kept).unwrap();
+            ids.observe_within(allowed, limit).unwrap();
+            let reply = ids.generate(room()).unwrap();
+            assert!(allowed < reply);
+            most = most.max(reply.timestamp_ms() - now);
+        }
+        assert!((kept..=kept + MORE).contains(&most) && refused > 0, "{most} ms ahead, {refused} refused");
     }
 }

@@ -291,7 +291,8 @@ impl Model {
     /// The time reached moved from elsewhere, at this reading.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
         if reached > now && reached > self.reached {
-            self.jump = self.jump.max(self.after_jump(now, reached));
+            let meet = self.after_jump(now, reached);
+            (self.jump, self.meet) = (self.jump.max(meet), self.meet.max(meet));
         }
         self.reached = reached;
     }

@@ -22,7 +22,7 @@ const HOUR: u64 = 3_600_000;
 fn presets() -> Vec<Preset> {
     let built = |builder: imid::snowflake::LayoutBuilder| Preset::new(builder.build().unwrap());
     let sonyflake = Layout::builder().tick_bits(39).sequence_bits(8).node_bits(16);
-    let sonyflake = sonyflake.epoch(Duration::from_hours(391_536)).tick(Duration::from_millis(10));
+    let sonyflake = sonyflake.epoch(Duration::from_secs(1_409_529_600)).tick(Duration::from_millis(10));
     let uid = Layout::builder().tick_bits(28).node_bits(22).sequence_bits(13);
     let uid = uid.epoch(Duration::from_secs(1_600_000_000)).tick(Duration::from_secs(1));
     let short = Layout::builder().tick_bits(48).node_bits(10).sequence_bits(5);

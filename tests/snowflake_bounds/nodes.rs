@@ -223,5 +223,5 @@ fn threads_share_granted_nodes_without_a_duplicate_and_below_every_ceiling() {
     let distinct: HashSet<_> = minted.iter().collect();
     assert_eq!(distinct.len(), minted.len());
     assert!(grants.put.lock().unwrap().len() > 10, "the node was swapped");
-    assert!(started.elapsed() < Duration::from_mins(1));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }

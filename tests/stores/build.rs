@@ -5,7 +5,7 @@ use std::{env, fs};
 
 const DOCUMENT: &str = "../../docs/STORES.md";
 /// The names of the files, in the order of the code in the document.
-const BLOCKS: [&str; 2] = ["first_program.rs", "page.rs"];
+const BLOCKS: [&str; 3] = ["first_program.rs", "page.rs", "follow.rs"];
 
 fn main() {
     println!("cargo::rerun-if-changed={DOCUMENT}");

@@ -1,10 +1,9 @@
 //! The schemes that could have made an ID.
 
-use imid::clock::{Clock, SystemClock};
-
-use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len};
+use crate::find::find_in;
+use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len, look_alike};
 use crate::scheme::{Id, Scheme};
-use crate::time::rfc3339;
+use crate::time::{now_ms, rfc3339};
 
 /// A way to read a text.
 #[derive(Clone, Copy)]
@@ -18,17 +17,13 @@ pub(crate) struct Reading {
 /// an epoch.
 const MIN_HINTED: usize = 16;
 
-/// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.
-pub(crate) fn now_ms() -> u64 {
-    SystemClock.now_ms().unwrap_or(u64::MAX)
-}
-
 /// Returns the ways to read a text, the likely ones first.
 ///
-/// The order is: a plausible standard ID, other plausible IDs, other plausible IDs in an inexact form (such as lower case
-/// without dashes), implausible IDs. An inexact form with an implausible time is returned only if there is nothing else.
+/// The order is that of [`Candidate::fit`](imid::identify::Candidate::fit), with exact forms first among readings of the
+/// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
+/// inexact form with an implausible time is returned only if there is nothing else.
 pub(crate) fn readings(text: &str, now_ms: u64) -> Vec<Reading> {
-    let mut readings: Vec<Reading> = all_schemes()
+    let mut readings: Vec<(u8, Reading)> = all_schemes()
         .filter_map(|scheme| {
             let read = scheme.recognize(text).ok()?;
             // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
@@ -36,36 +31,62 @@ pub(crate) fn readings(text: &str, now_ms: u64) -> Vec<Reading> {
             let is_exact = read.form == ReadForm::Exact(Form::Text);
             (is_exact || !is_snowflake || hex_prefix_len(text) > 0).then_some(read)
         })
-        .map(|read| Reading { read, is_plausible: read.id.candidate().is_plausible(now_ms) })
+        .map(|read| {
+            let (class, _) = read.id.candidate().fit(now_ms);
+            (class, Reading { read, is_plausible: read.id.candidate().is_plausible(now_ms) })
+        })
         .collect();
-    readings.sort_by_key(|reading| rank(*reading));
-    if readings.first().is_some_and(|best| rank(*best) < INEXACT_AND_IMPLAUSIBLE) {
-        readings.retain(|reading| rank(*reading) < INEXACT_AND_IMPLAUSIBLE);
+    let is_inexact = |read: Read| read.form != ReadForm::Exact(Form::Text);
+    readings.sort_by_key(|(class, Reading { read, .. })| {
+        let (inexact, (_, distance)) = (is_inexact(*read), read.id.candidate().fit(now_ms));
+        (*class, inexact, inexact && !read.id.is_standard(), distance)
+    });
+    let is_unlikely = |reading: &Reading| !reading.is_plausible && is_inexact(reading.read);
+    if readings.first().is_some_and(|(_, best)| !is_unlikely(best)) {
+        readings.retain(|(_, reading)| !is_unlikely(reading));
     }
-    readings
+    readings.into_iter().map(|(_, reading)| reading).collect()
 }
 
-const INEXACT_AND_IMPLAUSIBLE: u8 = 4;
-
-fn rank(reading: Reading) -> u8 {
-    let is_exact = reading.read.form == ReadForm::Exact(Form::Text);
-    match (reading.is_plausible, reading.read.id.is_standard(), is_exact) {
-        (true, true, _) => 0,
-        (true, _, true) => 1,
-        (true, _, false) => 2,
-        (false, _, true) => 3,
-        (false, _, false) => INEXACT_AND_IMPLAUSIBLE,
-    }
-}
-
-/// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs.
+/// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs, or
+/// where in the text an ID is.
 pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Result<Read, String> {
-    scheme.read(text, form).map_err(|problem| match hint(text.trim()) {
-        Some(id) if form.is_none() => {
+    let problem = match scheme.read(text, form) {
+        Err(problem) if form.is_none() => problem,
+        read => return read,
+    };
+    if let Ok(read) = scheme.recognize(&unwrapped(text)) {
+        return Ok(Read { form: read.form.lenient(), ..read });
+    }
+    let whole = text.trim().len();
+    if let Some(found) = find_in(scheme, text, now_ms()).filter(|found| found.at.len() < whole) {
+        let (id, at) = (found.read.id, text[..found.at.start].chars().count());
+        return Err(format!("{problem}; there is an ID at {at}: {id}{}", of_other(scheme, id)));
+    }
+    Err(match hint(text.trim()) {
+        Some(id) => {
             format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
         }
-        _ => problem,
+        None => problem,
     })
+}
+
+/// Names the scheme of an ID, unless it is the expected one.
+fn of_other(expected: Scheme, id: Id) -> String {
+    let is_other = !expected.is_standard() || !id.is_standard();
+    if is_other { format!(", of {}", id.scheme_name()) } else { String::new() }
+}
+
+/// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
+/// look-alikes of a dash between its groups.
+fn unwrapped(text: &str) -> String {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '\\';
+    let text = text.trim_matches(|c: char| !is_inside(c) && c != '-');
+    let text = text.trim_matches('-');
+    let is_separator = |c: char| c.is_whitespace() || look_alike(c).is_some() || matches!(c, '-' | '_');
+    let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
+    // Other texts keep their separators, because an error or another form needs them.
+    if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) { groups.join("-") } else { text.to_owned() }
 }
 
 /// Returns the most likely ID that a text can be.

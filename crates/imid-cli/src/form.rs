@@ -1,6 +1,9 @@
 //! The forms of one ID: how it is read from a text and how it is written.
 
+use std::fmt;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid::error::ParseError;
@@ -26,6 +29,37 @@ pub(crate) enum Form {
     Bytes,
 }
 
+/// A form of the input, or the form that the shape of each ID says.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct FormArg(pub(crate) Option<Form>);
+
+impl ValueEnum for FormArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(None),
+            Self(Some(Form::Text)),
+            Self(Some(Form::Hex)),
+            Self(Some(Form::Int)),
+            Self(Some(Form::Uuid)),
+            Self(Some(Form::Bytes)),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self.0 {
+            Some(form) => form.to_possible_value(),
+            None => Some(PossibleValue::new("auto").help("The form that the shape of each ID says")),
+        }
+    }
+}
+
+impl fmt::Display for FormArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // PANIC: each form has a name.
+        f.write_str(self.to_possible_value().expect("a form has a name").get_name())
+    }
+}
+
 /// An ID, and the form that it was read from.
 #[derive(Clone, Copy)]
 pub(crate) struct Read {
@@ -43,6 +77,14 @@ pub(crate) enum ReadForm {
 }
 
 impl ReadForm {
+    /// Returns the form of a text that had something around it.
+    pub(crate) const fn lenient(self) -> Self {
+        match self {
+            Self::Exact(Form::Text) => Self::LenientText,
+            other => other,
+        }
+    }
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Exact(Form::Text) => "text",

@@ -3,6 +3,7 @@
 mod candidates;
 mod commands;
 mod descriptors;
+mod find;
 mod foreign;
 mod form;
 mod input;
@@ -10,6 +11,7 @@ mod json;
 mod json_line;
 mod lead;
 mod output;
+mod output_file;
 mod report;
 mod risk;
 mod row;

@@ -36,7 +36,8 @@ pub(crate) enum Id {
     Snowflake(Snowflake),
 }
 
-fn scheme() -> impl TypedValueParser<Value = Scheme> {
+/// Reads the name of a scheme.
+pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
     let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Scheme::Dialect(dialect)));
     let layouts = Layout::ALL.iter().filter_map(|layout| Some((layout.name()?, Scheme::Snowflake(*layout))));
     let all: Vec<_> = dialects.chain(layouts).collect();
@@ -110,6 +111,14 @@ impl Id {
         };
         // PANIC: a tick has at most 64 bits of nanoseconds, and no layout ends after the year 10000.
         u64::try_from(end.as_nanos().div_ceil(1_000_000)).expect("a tick ends before the year 10000")
+    }
+
+    /// Returns the last millisecond that the layout of this ID has.
+    pub(crate) fn layout_end_ms(self) -> u64 {
+        match self {
+            Self::Message { id, .. } => (1 << id.layout().timestamp_bits()) - 1,
+            Self::Snowflake(id) => id.layout().last_ms(),
+        }
     }
 
     /// Returns whether this is an ID of imid's own dialect.

@@ -130,6 +130,8 @@ pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 mod documents {
     #[doc = include_str!("../../../docs/LEASES.md")]
     mod leases {}
+    #[doc = include_str!("../../../docs/DEPLOY.md")]
+    mod deploy {}
 }
 
 // The engine is private, so its model is a part of the library's own tests.

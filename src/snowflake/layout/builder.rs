@@ -8,7 +8,7 @@ use crate::snowflake::error::{LayoutError, LayoutKind};
 
 /// Generators add ticks in words of 64 bits. With this width no sum overflows.
 const TICK_BITS_MAX: u64 = 48;
-const TICK_MAX: Duration = Duration::from_hours(1);
+const TICK_MAX: Duration = Duration::from_secs(3_600);
 /// 9999-12-31T23:59:59.999Z, so that calendars and `SystemTime` can represent the time of any ID.
 const LAST_MS_MAX: u64 = 253_402_300_799_999;
 

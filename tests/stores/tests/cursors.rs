@@ -140,16 +140,15 @@ struct Progress {
 
 /// Stores messages until there are enough in each table.
 fn write(url: &str, writer: u64, messages: u64, progress: &Progress) {
-    let pack = Pack { take: section(PACK, "take", Parameters::Numbered), store: section(PACK, "store", Parameters::Numbered) };
+    let pack =
+        Pack { take: section(PACK, "take", Parameters::Numbered), store: section(PACK, "store", Parameters::Numbered) };
     let offset = i64::try_from(writer).expect("few writers") * 2 * OFFSET_MS / (WRITERS as i64 - 1) - OFFSET_MS;
     let ids = Generator::builder().clock(OffsetClock(offset)).max_lead(GREATEST_LEAD).build().expect("a generator");
     let mut luck = Luck(writer);
     let mut client = None;
     for n in 0_u64.. {
-        let (is_plain, is_numbered) = (
-            progress.plain.load(Ordering::Relaxed) < messages,
-            progress.numbered.load(Ordering::Relaxed) < messages,
-        );
+        let (is_plain, is_numbered) =
+            (progress.plain.load(Ordering::Relaxed) < messages, progress.numbered.load(Ordering::Relaxed) < messages);
         if !is_plain && !is_numbered {
             break;
         }
@@ -209,6 +208,9 @@ fn follow(
 fn ids(client: &mut Client, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Vec<MessageId> {
     client.query(sql, values).expect("rows").iter().map(|row| row.get(0)).collect()
 }
+
+/// Follows until the writers have ended, and returns what it has read.
+type Follower = fn(&str, &Progress) -> Vec<MessageId>;
 
 /// The trap: what is committed late, with a smaller ID, is never read.
 fn naive(url: &str, progress: &Progress) -> Vec<MessageId> {
@@ -274,12 +276,16 @@ fn by_number(url: &str, progress: &Progress) -> Vec<MessageId> {
 
 #[test]
 fn a_cursor_misses_messages_and_three_ways_miss_none() {
-    let Some(url) = url("IMID_POSTGRES_URL", "cursors::a_cursor_misses_messages_and_three_ways_miss_none") else { return };
-    let messages = std::env::var("IMID_MESSAGES").map_or(5_000, |count| count.parse().expect("IMID_MESSAGES is a number"));
+    let Some(url) = url("IMID_POSTGRES_URL", "cursors::a_cursor_misses_messages_and_three_ways_miss_none") else {
+        return;
+    };
+    let messages =
+        std::env::var("IMID_MESSAGES").map_or(5_000, |count| count.parse().expect("IMID_MESSAGES is a number"));
     let mut client = Client::connect(&url, NoTls).expect("the server answers");
-    let mut schema = "DROP SCHEMA IF EXISTS imid_cursors CASCADE; CREATE SCHEMA imid_cursors; SET search_path = imid_cursors;
+    let mut schema =
+        "DROP SCHEMA IF EXISTS imid_cursors CASCADE; CREATE SCHEMA imid_cursors; SET search_path = imid_cursors;
         CREATE TABLE plain (id bytea PRIMARY KEY, room text NOT NULL);"
-        .to_owned();
+            .to_owned();
     for statement in section(PACK, "schema", Parameters::Numbered) {
         schema += &format!("{};", statement.sql);
     }
@@ -287,7 +293,7 @@ fn a_cursor_misses_messages_and_three_ways_miss_none() {
     client.batch_execute(&schema).expect("tables");
 
     let progress = Progress::default();
-    let followers: [(&str, &str, fn(&str, &Progress) -> Vec<MessageId>); 4] = [
+    let followers: [(&str, &str, Follower); 4] = [
         ("id > cursor", "plain", naive),
         ("minted after the lock", "messages", by_room),
         ("read again", "plain", again),

@@ -10,7 +10,20 @@ mod page {
 
     /// Calls the function of the document, which is private.
     pub(super) async fn call(db: &sqlx::PgPool, before: MessageId) -> sqlx::Result<Vec<(MessageId, String)>> {
-        page(db, before.session(), before).await
+        page(db, "room-42", before).await
+    }
+}
+
+mod follow {
+    include!(concat!(env!("OUT_DIR"), "/follow.rs"));
+
+    /// Calls the function of the document, with a window of a second.
+    pub(super) async fn call(
+        db: &sqlx::PgPool,
+        cursor: &mut MessageId,
+        known: &mut HashSet<MessageId>,
+    ) -> Result<Vec<MessageId>, Box<dyn std::error::Error>> {
+        follow(db, cursor, known, Duration::from_secs(1)).await
     }
 }
 
@@ -54,11 +67,25 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
 
     let db = PgPool::connect(&url).await.expect("the server answers");
     let other_room = imid::generate(imid::SessionTag::new(imid::SessionType::GROUP, "room-43")).expect("an ID");
-    let insert = sqlx::query("INSERT INTO messages (id, session, body) VALUES ($1, $2, 'not here')");
-    insert.bind(other_room).bind(other_room.session()).execute(&db).await.expect("a row");
+    let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'not here')");
+    insert.bind(other_room).execute(&db).await.expect("a row");
     let mut page = page::call(&db, ids[4]).await.expect("rows");
     page.reverse();
     assert_eq!(page, both[..4]);
+
+    // A message that is committed late is found, if its ID is in the window. No message is found twice.
+    let (mut cursor, mut known) = (imid::MessageId::MIN, std::collections::HashSet::new());
+    let mut all = ids.clone();
+    all.push(other_room);
+    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), sorted(&all));
+    assert_eq!(cursor, other_room);
+    let late = |ms| *imid::MessageId::range(other_room.timestamp_ms() - ms..).expect("a time").start();
+    for id in [late(900), late(5_000)] {
+        let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'late')");
+        insert.bind(id).execute(&db).await.expect("a row");
+    }
+    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), [late(900)]);
+    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), []);
     sqlx::raw_sql("DROP SCHEMA imid_document CASCADE").execute(&mut connection).await.expect("no schema");
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Case {
     pub(crate) mode: Mode,
     pub(crate) hosts: u32,
     /// The number of hosts that the formula is told.
-    pub(crate) hosts_of_formula: u32,
+    hosts_of_formula: u32,
     /// By how much clocks differ at most.
     skew_ms: u32,
     spread: Spread,
@@ -117,6 +117,12 @@ impl Case {
         Self { messages: self.messages.min(messages), ..self }
     }
 
+    /// Returns the case with a formula for another number of hosts.
+    #[cfg(test)]
+    pub(crate) fn with_hosts_of_formula(self, hosts_of_formula: u32) -> Self {
+        Self { hosts_of_formula, ..self }
+    }
+
     /// Returns the clocks of the hosts: by how many nanoseconds each is ahead.
     fn clocks(&self) -> Vec<u64> {
         let mut random = Random::new(self.seed ^ 0xc10c);
@@ -167,12 +173,11 @@ impl Case {
         // A pair is followed by another one if the next IDs of the two hosts have one session too.
         let (mut next, mut ids) = (1.0, self.rate / f64::from(self.hosts));
         let count = self.spread.count() as f64;
-        match self.burst {
-            Some(burst) => ids += burst.messages / burst.over_ms.max(1.0) / f64::from(self.hosts),
-            None => {
-                let sessions = Sessions::new(count, self.spread.exponent(), &[], 1.0).expect("no session is listed");
-                next = sessions.squares;
-            }
+        if let Some(burst) = self.burst {
+            ids += burst.messages / burst.over_ms.max(1.0) / f64::from(self.hosts);
+        } else {
+            let sessions = Sessions::new(count, self.spread.exponent(), &[], 1.0).expect("no session is listed");
+            next = sessions.squares;
         }
         // The numbers of calls of two hosts in a millisecond are Poisson numbers.
         let mean = ids / k;
@@ -227,8 +232,8 @@ impl Case {
         Outcome { messages, expected, counted, deviation }
     }
 
-    /// Returns the row of the table.
-    pub(crate) fn row(&self, outcome: &Outcome) -> String {
+    /// Returns the first columns of the row of the table: what is simulated.
+    pub(crate) fn columns(&self) -> String {
         let mode = match self.mode {
             Mode::AnyHost => "any host",
             Mode::ByName => "by name",
@@ -245,12 +250,14 @@ impl Case {
             |burst| format!("bursts of {} in {} ms", burst.messages, burst.over_ms),
         );
         let (hosts, skew, rate, ids) = (self.hosts, self.skew_ms, self.rate, self.ids_per_call);
+        format!("| {mode} | {hosts} | {skew} ms | {sessions} | {rate} | {arrivals} | {ids} |")
+    }
+
+    /// Returns the row of the table.
+    pub(crate) fn row(&self, outcome: &Outcome) -> String {
         let Outcome { messages, expected, counted, deviation } = outcome;
         // Not "-0.0".
         let deviation = (deviation * 10.0).round() / 10.0 + 0.0;
-        format!(
-            "| {mode} | {hosts} | {skew} ms | {sessions} | {rate} | {arrivals} | {ids} | {messages} | {expected:.1} | \
-             {counted} | {deviation:+.1} |"
-        )
+        format!("{} {messages} | {expected:.1} | {counted} | {deviation:+.1} |", self.columns())
     }
 }

@@ -7,14 +7,14 @@ use imid::dialect::Dialect;
 use serde::{Serialize, Serializer};
 
 use crate::Out;
-use crate::candidates::{now_ms, read_or_hint};
+use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
 use crate::json;
 use crate::output::{Format, field_formats};
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
-use crate::time::{difference, rfc3339};
+use crate::time::{difference, now_ms, rfc3339};
 
 /// Sort IDs by time and show the time between them, their sessions and their order
 ///

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::Out;
-use crate::candidates::{Reading, now_ms, readings};
+use crate::candidates::{Reading, readings};
 use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
@@ -12,15 +12,16 @@ use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, named_type};
 use crate::terminal::Terminal;
-use crate::time::rfc3339;
+use crate::time::{now_ms, rfc3339};
 
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
 ///
 /// Reads the same forms as imid inspect: text in upper or lower case, hex, integers and UUID views. Without arguments,
 /// reads standard input, one ID per line.
 ///
-/// Plausible candidates come first: their time is between 2005 and two years from now. Among these, a standard ID is the
-/// first. If there are several, compare their times with the time of a message that you know. Then use imid inspect
+/// Candidates with a time in the years in which their system existed come first, then other times between 2005 and two
+/// years from now. Among these, the time nearest to now is first. Each candidate says when the time of its layout ends. If
+/// there are several, compare their times with the time of a message that you know. Then use imid inspect
 /// --dialect NAME.
 #[derive(clap::Args)]
 #[command(mut_arg("format", |format| format.value_parser(field_formats())))]
@@ -91,7 +92,7 @@ impl List {
             }
             return Ok(Ok(()));
         }
-        let candidates: Vec<_> = readings.into_iter().map(Candidate::new).collect();
+        let candidates: Vec<_> = readings.into_iter().map(|reading| Candidate::new(reading, now_ms())).collect();
         let lines: Vec<_> = candidates.iter().map(Candidate::line).collect();
         if lines.iter().all(|line| self.terminal.fits(line.len())) {
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -115,13 +116,15 @@ struct Candidate {
     fields: Vec<(&'static str, String)>,
     /// The form of the text, unless it is the usual one.
     form: Option<&'static str>,
+    /// The day on which the time of the layout ends, with "ends" or "ended".
+    end: String,
     /// The time of a Snowflake uses the sign bit.
     is_overflowed: bool,
     is_plausible: bool,
 }
 
 impl Candidate {
-    fn new(reading: Reading) -> Self {
+    fn new(reading: Reading, now_ms: u64) -> Self {
         let id = reading.read.id;
         let fields = match id {
             Id::Message { dialect, id } => {
@@ -137,7 +140,9 @@ impl Candidate {
         };
         let (scheme, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
         let overflowed = matches!(id, Id::Snowflake(id) if id.is_overflowed());
-        Self { scheme, time, fields, form, is_overflowed: overflowed, is_plausible: reading.is_plausible }
+        let verb = if id.layout_end_ms() < now_ms { "ended" } else { "ends" };
+        let end = format!("{verb} {}", &rfc3339(id.layout_end_ms())[..10]);
+        Self { scheme, time, fields, form, end, is_overflowed: overflowed, is_plausible: reading.is_plausible }
     }
 
     /// Returns the candidate as one line.
@@ -146,13 +151,14 @@ impl Candidate {
         let overflowed = if self.is_overflowed { ", the time overflows into the sign bit" } else { "" };
         let form = self.form.map(|form| format!(", from {form}")).unwrap_or_default();
         let doubt = if self.is_plausible { "" } else { ", but the time is implausible" };
-        format!("{:<18}{}  {fields}{overflowed}{form}{doubt}", self.scheme, self.time)
+        format!("{:<18}{}  {fields}, {}{overflowed}{form}{doubt}", self.scheme, self.time, self.end)
     }
 
     /// Writes the candidate with a line for each field, for a narrow terminal.
     fn write_fields(&self, out: &mut Out) -> Result<(), Stop> {
         let mut lines = vec![("scheme", self.scheme), ("time", &self.time)];
         lines.extend(self.fields.iter().map(|(name, value)| (*name, value.as_str())));
+        lines.push(("layout", &self.end));
         lines.extend(self.is_overflowed.then_some(("sign", "the time overflows")));
         lines.extend(self.form.map(|form| ("from", form)));
         lines.extend((!self.is_plausible).then_some(("note", "implausible time")));

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::input::trim_line_end;
+use crate::form::{Form, FormArg};
+use crate::input::{trim_line_end, utf8};
 use crate::json_line::{self, JsonLine, not_unicode};
 use crate::report::{Report, quote, quote_json};
 use crate::scheme::{Id, Scheme};
@@ -14,16 +15,28 @@ pub(super) struct IdLine<'a> {
     pub(super) object: Option<JsonLine<'a>>,
 }
 
-/// Reads a line that is not blank: an ID in its strict form, or a JSON object with an ID in a field.
-pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme) -> Result<IdLine<'a>, String> {
+/// Reads a line that is not blank: an ID, or a JSON object with an ID in a field.
+pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme, form: FormArg) -> Result<IdLine<'a>, String> {
     if !line.trim_ascii_start().starts_with(b"{") {
-        return Ok(IdLine { id: scheme.parse(trim_line_end(line))?, object: None });
+        return Ok(IdLine { id: read_id(trim_line_end(line), scheme, form)?, object: None });
     }
     let object = JsonLine::read(line)?;
     let value = object.value(field)?;
     // A Snowflake can be a number in JSON. A message ID is always a string.
     let text = if scheme.is_text() { id_text(&object, field)? } else { text(value, field)? };
-    Ok(IdLine { id: scheme.parse(text.as_bytes())?, object: Some(object) })
+    Ok(IdLine { id: read_id(text.as_bytes(), scheme, form)?, object: Some(object) })
+}
+
+/// Reads an ID in its strict form, or in another form that the tool writes.
+pub(super) fn read_id(text: &[u8], scheme: Scheme, FormArg(form): FormArg) -> Result<Id, String> {
+    if matches!(form, None | Some(Form::Text)) {
+        match (scheme.parse(text), form) {
+            (Ok(id), _) => return Ok(id),
+            (Err(problem), Some(_)) => return Err(problem),
+            (Err(_), None) => {}
+        }
+    }
+    scheme.read(utf8(text)?, form).map(|read| read.id)
 }
 
 /// Returns the text of a field with a message ID, which is always a string.

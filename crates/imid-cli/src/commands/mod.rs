@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod completions;
+mod grep;
 mod id_texts;
 mod identify;
 mod inspect;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Inspect(inspect::Args),
     Identify(identify::Args),
     Compare(compare::Args),
+    Grep(grep::Args),
     Tag(tag::Args),
     Range(range::Args),
     Check(check::Args),
@@ -56,6 +58,7 @@ impl Command {
             Self::Inspect(args) => args.run(out, report),
             Self::Identify(args) => args.run(out, report),
             Self::Compare(args) => args.run(out),
+            Self::Grep(args) => args.run(out, report),
             Self::Tag(args) => args.run(out, report),
             Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     node: Option<u32>,
     /// Number of IDs
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
-    count: u64,
+    number: u64,
     /// Make all IDs greater than this one, the last ID of a previous run
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     after: Option<String>,
@@ -91,7 +91,7 @@ impl Args {
             builder = builder.floor(after.sort_key());
         }
         let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
-        for _ in 0..self.count {
+        for _ in 0..self.number {
             let id = generator.generate_within(session, MAX_WAIT).map_err(|error| {
                 let ahead = after.filter(|_| error.is_rollback()).and_then(lead::ahead_of_clock);
                 Stop::Error(ahead.unwrap_or_else(|| error.to_string()))
@@ -118,7 +118,7 @@ impl Args {
         {
             return Err(Stop::Error(error));
         }
-        for _ in 0..self.count {
+        for _ in 0..self.number {
             let id = loop {
                 match generator.generate_within(MAX_WAIT) {
                     // Some originals fail when a tick is full. A user who requests many IDs wants to wait for the next

@@ -6,13 +6,14 @@ use imid::error::LineError;
 use imid::{MessageId, codec};
 use serde::Serialize;
 
-use super::lines::{Problems, read_line};
+use super::lines::{Problems, read_id, read_line};
 use super::rows::{Fields, Place, Row, each_row};
+use crate::form::{Form, FormArg};
 use crate::input::{Block, InputArgs, too_long};
 use crate::json_line;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
-use crate::time::parse_timestamp_ms;
+use crate::time::TimeField;
 
 /// The arguments that say where the IDs are.
 #[derive(clap::Args)]
@@ -22,6 +23,9 @@ pub(super) struct StoredIds {
     /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
+    /// Form of the IDs
+    #[arg(long = "id-form", value_name = "FORM", default_value_t)]
+    form: FormArg,
     #[command(flatten)]
     scheme: SchemeArg,
 }
@@ -64,22 +68,27 @@ impl StoredIds {
         self.scheme.scheme
     }
 
+    /// Returns whether a line can be the text of a standard ID.
+    fn reads_texts(&self) -> bool {
+        self.scheme().is_standard() && matches!(self.form.0, None | Some(Form::Text))
+    }
+
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
     pub(super) fn visit<'a>(
         &self,
-        time_field: Option<&String>,
+        time: Option<&TimeField>,
         visitor: &mut impl Visitor,
         report: &'a mut Report,
     ) -> Result<(Counts, Problems<'a>), Stop> {
         let mut reader = Reader {
             args: self,
-            time_field,
+            time: time.and_then(|time| Some((time.name.as_ref()?, time))),
             visitor,
             counts: Counts::default(),
             problems: Problems::new(report),
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        let fields = Fields { id: &self.id_field, time: time_field };
+        let fields = Fields { id: &self.id_field, time: time.and_then(|time| time.name.as_ref()) };
         let lines = each_row(self.input.open()?, &fields, |place, row| reader.read_row(place, row))?;
         if let Some(mut input) = lines {
             while let Some(block) = input.next()? {
@@ -101,7 +110,8 @@ const AT_ONCE: usize = 1 << 10;
 
 struct Reader<'a, 'r, V> {
     args: &'a StoredIds,
-    time_field: Option<&'a String>,
+    /// The time field, if one was given.
+    time: Option<(&'a String, &'a TimeField)>,
     visitor: &'a mut V,
     counts: Counts,
     problems: Problems<'r>,
@@ -113,7 +123,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
     fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
             // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
-            if self.args.scheme().is_standard() && self.time_field.is_none() {
+            if self.args.reads_texts() && self.time.is_none() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
                 self.visitor.add_lines(self.counts.lines + 1, &self.ids[..count], &mut self.problems)?;
@@ -137,12 +147,12 @@ impl<V: Visitor> Reader<'_, '_, V> {
             self.counts.blank += 1;
             return Ok(());
         }
-        let read = read_line(line, &self.args.id_field, self.args.scheme()).and_then(|line| {
-            let Some(name) = self.time_field else { return Ok((line.id, None)) };
+        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form).and_then(|line| {
+            let Some((name, field)) = self.time else { return Ok((line.id, None)) };
             let object = line.object.ok_or_else(|| {
                 format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))
             })?;
-            let time = json_line::parse(object.value(name)?, parse_timestamp_ms);
+            let time = json_line::parse(object.value(name)?, |text| field.parse(text));
             Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
         });
         self.count(self.line(), read)
@@ -152,9 +162,9 @@ impl<V: Visitor> Reader<'_, '_, V> {
     fn read_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
         self.counts.lines += 1;
         let read = row.and_then(|row| {
-            let id = self.args.scheme().parse(row.id.as_bytes())?;
-            let Some((name, time)) = self.time_field.zip(row.time) else { return Ok((id, None)) };
-            Ok((id, Some(parse_timestamp_ms(time).map_err(|problem| in_field(name, &problem))?)))
+            let id = read_id(row.id.as_bytes(), self.args.scheme(), self.args.form)?;
+            let Some(((name, field), time)) = self.time.zip(row.time) else { return Ok((id, None)) };
+            Ok((id, Some(field.parse(time).map_err(|problem| in_field(name, &problem))?)))
         });
         self.count(place, read)
     }

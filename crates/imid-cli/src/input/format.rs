@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::{Input, source};
+use crate::output_file::check_is_not_stdout;
 use crate::report::Stop;
 
 /// The format of the input.
@@ -59,6 +60,7 @@ impl InputArgs {
 
     /// Opens the file or standard input.
     pub(crate) fn open(&self) -> Result<Opened, Stop> {
+        self.file().map_or(Ok(()), check_is_not_stdout)?;
         open(self.file(), self.kind)
     }
 }

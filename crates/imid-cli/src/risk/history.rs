@@ -147,7 +147,7 @@ impl History {
             of_shared.add(tags.map(|tag| pairs(count(tag))).sum::<f64>() - one);
             of_two.add(pairs(count(millisecond)) - one);
         }
-        let times = (self.level as f64).exp2();
+        let times = f64::from(self.level).exp2();
         Some(Found {
             messages: self.messages,
             first_ms,

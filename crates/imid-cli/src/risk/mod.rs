@@ -2,6 +2,7 @@
 //!
 //! DESIGN.md derives the formulas, and `examples/collisions` counts equal IDs of real generators against them. Rates
 //! are per second, and a pair is a pair of messages.
+#![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
 
 mod history;
 mod repeats;

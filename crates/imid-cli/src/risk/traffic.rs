@@ -17,21 +17,21 @@ pub(crate) struct Sessions {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum SessionsError {
     /// More busy sessions than sessions.
-    TooMany { sessions: f64, listed: usize },
+    Sessions { sessions: f64, listed: usize },
     /// The busy sessions have more messages than there are.
-    TooBusy { rate: f64, listed: f64 },
+    Listed { rate: f64, listed: f64 },
     /// The other sessions would have to be busier than the listed ones. `most` is what all of them can have.
-    TooQuiet { rate: f64, most: f64 },
+    Others { rate: f64, most: f64 },
 }
 
 impl fmt::Display for SessionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::TooMany { sessions, listed } => write!(f, "expected at most {sessions} sessions, found {listed}"),
-            Self::TooBusy { rate, listed } => {
+            Self::Sessions { sessions, listed } => write!(f, "expected at most {sessions} sessions, found {listed}"),
+            Self::Listed { rate, listed } => {
                 write!(f, "expected at most the {rate} messages a second of all sessions, found {listed}")
             }
-            Self::TooQuiet { rate, most } => write!(
+            Self::Others { rate, most } => write!(
                 f,
                 "expected rates that leave no other session busier than the listed ones, found {most} of {rate} \
                  messages a second in all sessions"
@@ -49,16 +49,16 @@ impl Sessions {
         let ranks = busiest.len() as f64;
         let listed: f64 = busiest.iter().sum();
         if ranks > count {
-            return Err(SessionsError::TooMany { sessions: count, listed: busiest.len() });
+            return Err(SessionsError::Sessions { sessions: count, listed: busiest.len() });
         }
         // The sum of rates that a person has typed need not be exact.
         if listed > rate * (1.0 + 1e-9) {
-            return Err(SessionsError::TooBusy { rate, listed });
+            return Err(SessionsError::Listed { rate, listed });
         }
         let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
         let most = listed + if count > ranks { (count - ranks) * limit } else { 0.0 };
         if most < rate * (1.0 - 1e-9) {
-            return Err(SessionsError::TooQuiet { rate, most });
+            return Err(SessionsError::Others { rate, most });
         }
         // With `full` sessions at the limit, the one of rank k after them has `share(full) * k^-zipf`.
         let share = |full: f64| {
@@ -68,7 +68,7 @@ impl Sessions {
         let is_below_limit = |full: f64| share(full) * (full + 1.0).powf(-zipf) <= limit;
         let (mut low, mut high) = (ranks, count);
         while low < high {
-            let middle = ((low + high) / 2.0).floor();
+            let middle = f64::midpoint(low, high).floor();
             if is_below_limit(middle) {
                 high = middle;
             } else {
@@ -105,7 +105,7 @@ fn power_sum(after: f64, last: f64, s: f64) -> f64 {
     let exponent = 1.0 - s;
     let log = (last / k).ln();
     let integral = if exponent.abs() < 1e-12 { log } else { k.powf(exponent) * (exponent * log).exp_m1() / exponent };
-    let ends = (k.powf(-s) + last.powf(-s)) / 2.0;
+    let ends = f64::midpoint(k.powf(-s), last.powf(-s));
     let slopes = s / 12.0 * (k.powf(-s - 1.0) - last.powf(-s - 1.0));
     sum + integral + ends + slopes
 }
@@ -212,12 +212,12 @@ mod tests {
             // Two points and a place of the grid, each at 200 values.
             let n = 200_u32;
             let value = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
-            let mut same = 0_u64;
+            let mut same = 0;
             for a in 0..n {
                 for b in 0..n {
                     let (a, b) = (value(a) * over_ms, value(b) * over_ms);
-                    same +=
-                        (0..n).filter(|grid| (a + value(*grid)).floor() == (b + value(*grid)).floor()).count() as u64;
+                    let cells = |grid: &u32| ((a + value(*grid)).floor() - (b + value(*grid)).floor()).abs();
+                    same += (0..n).filter(|grid| cells(grid) < 0.5).count();
                 }
             }
             let counted = same as f64 / f64::from(n).powi(3);

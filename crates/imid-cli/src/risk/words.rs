@@ -24,7 +24,7 @@ pub(crate) fn how_often(per_second: f64) -> String {
 pub(crate) fn number(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
-        _ if value >= 1e15 || value < 0.01 => {
+        _ if !(0.01..1e15).contains(&value) => {
             let text = format!("{value:.1e}");
             text.replace(".0e", "e")
         }
@@ -39,8 +39,8 @@ pub(crate) fn number(value: f64) -> String {
 /// Writes a whole number with commas, from 1,000 on with three digits that count.
 fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
-    // At most 15 digits.
-    let scale = 10_f64.powi((digits.len() as i32 - 3).max(0));
+    let zeros = "0".repeat(digits.len().saturating_sub(3));
+    let scale = format!("1{zeros}").parse().unwrap_or(1.0);
     exact((value / scale).round() * scale)
 }
 

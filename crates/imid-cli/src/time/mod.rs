@@ -3,7 +3,12 @@
 mod parse;
 mod show;
 
-pub(crate) use self::parse::{
-    SECONDS_OF_OUR_TIME, TIME_FORMS, TimeArg, parse_duration, parse_time_arg, parse_timestamp_ms,
-};
+use imid::clock::{Clock, SystemClock};
+
+pub(crate) use self::parse::{TIME_FORMS, TimeArg, TimeField, parse_duration, parse_time_arg, time_zone};
 pub(crate) use self::show::{LAST_MS, LocalTimes, TimeText, age, difference, rfc3339, timestamp};
+
+/// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.
+pub(crate) fn now_ms() -> u64 {
+    SystemClock.now_ms().unwrap_or(u64::MAX)
+}

@@ -13,12 +13,112 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use super::rfc3339;
 use crate::report::quote;
 
-/// Reads the time of a message: unix milliseconds (digits only) or RFC 3339.
-fn parse_unix_ms(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(ms) if !text.starts_with('+') => Ok(ms),
-        _ => parse_rfc3339_ms(text, "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z"),
+/// The arguments that say where the time of a message is, and how it is written.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct TimeField {
+    /// Field with the time of the message: a number of --time-unit, or RFC 3339
+    #[arg(id = "time_field", long = "time-field", value_name = "FIELD")]
+    pub(crate) name: Option<String>,
+    /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a time of our years in
+    /// seconds is an error]
+    #[arg(long = "time-unit", value_name = "UNIT", requires = "time_field")]
+    unit: Option<TimeUnit>,
+    /// Time zone of times without one, such as Europe/Berlin or UTC; without this option, such a time is an error
+    #[arg(long = "time-zone", value_name = "ZONE", value_parser = time_zone)]
+    pub(crate) zone: Option<TimeZone>,
+}
+
+/// The unit of a unix time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum TimeUnit {
+    /// Seconds
+    S,
+    /// Milliseconds
+    Ms,
+    /// Microseconds
+    Us,
+    /// Nanoseconds
+    Ns,
+    /// The unit with which a number is a time from 1973 to 5138
+    Auto,
+}
+
+impl TimeUnit {
+    /// Returns the nanoseconds of this unit.
+    const fn nanoseconds(self, whole: u64) -> u128 {
+        match (self, whole) {
+            (Self::S, _) | (Self::Auto, ..100_000_000_000) => 1_000_000_000,
+            (Self::Ms, _) | (Self::Auto, ..100_000_000_000_000) => 1_000_000,
+            (Self::Us, _) | (Self::Auto, ..100_000_000_000_000_000) => 1_000,
+            (Self::Ns | Self::Auto, _) => 1,
+        }
     }
+}
+
+impl TimeField {
+    /// Reads the time of a message, in unix milliseconds. It is a time that an ID can have.
+    pub(crate) fn parse(&self, text: &str) -> Result<u64, String> {
+        let ms = match (unix_number(text), &self.zone) {
+            (Some((whole, fraction)), _) => self.number(text, whole, fraction)?,
+            (None, Some(zone)) if is_local_time(text) => local_ms(text, zone)?,
+            (None, None) if is_local_time(text) => {
+                let expected = "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone)";
+                return Err(format!("expected {expected}, found {}", quote(text)));
+            }
+            _ => parse_rfc3339_ms(text, "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z")?,
+        };
+        if ms > MessageId::MAX.timestamp_ms() && is_date_time(text) {
+            return Err(past_the_end(text));
+        }
+        MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
+    }
+
+    fn number(&self, text: &str, whole: u64, fraction: &str) -> Result<u64, String> {
+        let milliseconds = |hint: &str| Err(format!("expected unix milliseconds ({hint}), found {}", quote(text)));
+        let unit = match self.unit {
+            Some(unit) => unit,
+            None if SECONDS_OF_OUR_TIME.contains(&whole) => return milliseconds("for seconds, give --time-unit s"),
+            None if text.contains('.') => return milliseconds("for a fraction, give --time-unit"),
+            None if SECONDS_OF_OUR_TIME.contains(&(whole / 1_000_000)) => {
+                return milliseconds("for microseconds, give --time-unit us");
+            }
+            None if SECONDS_OF_OUR_TIME.contains(&(whole / 1_000_000_000)) => {
+                return milliseconds("for nanoseconds, give --time-unit ns");
+            }
+            None => TimeUnit::Ms,
+        };
+        let nanoseconds = unit.nanoseconds(whole);
+        // The digits of the fraction that count are those of nanoseconds.
+        let digits = format!("{fraction:0<9.9}").parse::<u128>().unwrap_or_default();
+        let ns = u128::from(whole) * nanoseconds + digits * nanoseconds / 1_000_000_000;
+        u64::try_from(ns / 1_000_000).map_err(|_| past_the_end(text))
+    }
+}
+
+/// Returns the parts of a number before and after its point, if the text has no other characters than digits and a point.
+fn unix_number(text: &str) -> Option<(u64, &str)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_digits(whole) && is_digits(fraction)).then(|| whole.parse().ok().map(|whole| (whole, fraction))).flatten()
+}
+
+/// Returns whether a text is an RFC 3339 time without its offset.
+fn is_local_time(text: &str) -> bool {
+    is_date_time(&format!("{text}Z"))
+}
+
+/// Reads a time without an offset in a zone. A time that a clock shows twice is the earlier one.
+fn local_ms(text: &str, zone: &TimeZone) -> Result<u64, String> {
+    let expected = || format!("expected a time such as 2024-11-19T17:37:45.755, found {}", quote(text));
+    // jiff reads second 60 as 59.
+    let time: DateTime = text.parse().ok().filter(|_| !text[17..].starts_with("60")).ok_or_else(expected)?;
+    let time = zone.to_timestamp(time).map_err(|_| expected())?;
+    unix_ms(time, text)
+}
+
+/// Reads the name of a time zone.
+pub(crate) fn time_zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| format!("expected a time zone such as Europe/Berlin or UTC, found {}", quote(name)))
 }
 
 /// A time that a person typed.
@@ -147,18 +247,13 @@ fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
     iter::zip(start.bytes(), shape.bytes()).all(fits).then_some(rest)
 }
 
-/// Reads a time that an ID can have: unix milliseconds or RFC 3339, up to the last timestamp of an ID.
-pub(crate) fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
-    let ms = parse_unix_ms(text)?;
-    if ms > MessageId::MAX.timestamp_ms() && is_date_time(text) {
-        return Err(past_the_end(text));
-    }
-    MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
+        TimeField::default().parse(text)
+    }
 
     #[test]
     fn every_form_of_rfc_3339_is_a_time() {
@@ -173,11 +268,12 @@ mod tests {
             "2024-11-20T17:36:45.755+23:59",
             "1732037865755",
         ] {
-            assert_eq!(parse_unix_ms(text), Ok(1_732_037_865_755), "{text}");
+            assert_eq!(parse_timestamp_ms(text), Ok(1_732_037_865_755), "{text}");
         }
-        assert_eq!(parse_unix_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
+        assert_eq!(parse_timestamp_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
         // A text that has only digits is a number, even if it looks like a date.
-        assert_eq!(parse_unix_ms("20241119173745"), Ok(20_241_119_173_745));
+        let error = parse_timestamp_ms("20241119173745").unwrap_err();
+        assert!(error.starts_with("expected a timestamp"), "{error}");
     }
 
     #[test]
@@ -187,7 +283,6 @@ mod tests {
             "2024-11-19",
             "2024-11-19T17Z",
             "2024-11-19T17:37Z",
-            "2024-11-19T17:37:45",
             "2024-11-19T173745Z",
             "20241119T173745Z",
             "2024-11-19T17:37:45.Z",
@@ -218,14 +313,71 @@ mod tests {
             // This is RFC 3339, but has more digits than the tool reads.
             "2024-11-19T17:37:45.0000000001Z",
         ] {
-            let error = parse_unix_ms(text).unwrap_err();
+            let error = parse_timestamp_ms(text).unwrap_err();
             assert!(error.starts_with("expected unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
         }
     }
 
     #[test]
+    fn a_number_is_read_in_its_unit_with_its_fraction() {
+        let field = |unit| TimeField { unit: Some(unit), ..TimeField::default() };
+        for (unit, text, ms) in [
+            (TimeUnit::S, "1763640000", 1_763_640_000_000),
+            (TimeUnit::S, "1763640000.123456", 1_763_640_000_123),
+            (TimeUnit::S, "5.0009", 5_000),
+            (TimeUnit::Ms, "1763640000.9", 1_763_640_000),
+            (TimeUnit::Us, "1763640000123999", 1_763_640_000_123),
+            (TimeUnit::Ns, "1763640000123999999", 1_763_640_000_123),
+            (TimeUnit::Auto, "1763640000", 1_763_640_000_000),
+            (TimeUnit::Auto, "1763640000.5", 1_763_640_000_500),
+            (TimeUnit::Auto, "1763640000123", 1_763_640_000_123),
+            (TimeUnit::Auto, "1763640000123999", 1_763_640_000_123),
+            (TimeUnit::Auto, "1763640000123999999", 1_763_640_000_123),
+            (TimeUnit::S, "2025-11-20T12:00:00Z", 1_763_640_000_000),
+        ] {
+            assert_eq!(field(unit).parse(text), Ok(ms), "{text} {unit:?}");
+        }
+        for text in ["1.", ".5", "1.5.2", "1e9", "-1.5", "1,5", "NaN", "99999999999999999999"] {
+            assert!(field(TimeUnit::S).parse(text).is_err(), "{text}");
+        }
+        assert!(field(TimeUnit::S).parse("1763640000123").unwrap_err().starts_with("expected a timestamp"));
+    }
+
+    #[test]
+    fn a_number_of_another_unit_is_an_error_that_names_the_option() {
+        for (text, hint) in [
+            ("1763640000", "for seconds, give --time-unit s"),
+            ("1763640000.123456", "for seconds, give --time-unit s"),
+            ("1763640000123456", "for microseconds, give --time-unit us"),
+            ("1763640000123456789", "for nanoseconds, give --time-unit ns"),
+        ] {
+            let expected = format!("expected unix milliseconds ({hint}), found {text:?}");
+            assert_eq!(parse_timestamp_ms(text), Err(expected));
+        }
+        assert_eq!(parse_timestamp_ms("5"), Ok(5));
+    }
+
+    #[test]
+    fn a_time_without_an_offset_needs_a_zone() {
+        let field = TimeField { zone: Some(time_zone("Europe/Berlin").unwrap()), ..TimeField::default() };
+        for (text, utc) in [
+            ("2024-11-19T18:37:45.755", "2024-11-19T17:37:45.755Z"),
+            ("2024-07-19 18:37:45", "2024-07-19T16:37:45.000Z"),
+            // The clocks show this time twice, and the next one never.
+            ("2024-10-27T02:30:00", "2024-10-27T00:30:00.000Z"),
+            ("2024-03-31T02:30:00", "2024-03-31T01:30:00.000Z"),
+            ("2024-11-19T17:37:45Z", "2024-11-19T17:37:45.000Z"),
+        ] {
+            assert_eq!(field.parse(text).map(rfc3339), Ok(utc.into()), "{text}");
+        }
+        let error = parse_timestamp_ms("2024-11-19T18:37:45").unwrap_err();
+        assert!(error.starts_with("expected a time with its zone, ") && error.contains("--time-zone"), "{error}");
+        assert!(field.parse("2016-12-31T23:59:60").is_err());
+    }
+
+    #[test]
     fn a_leap_second_is_an_error_and_not_the_second_before() {
-        let error = parse_unix_ms("2016-12-31T23:59:60Z").unwrap_err();
+        let error = parse_timestamp_ms("2016-12-31T23:59:60Z").unwrap_err();
         let expected =
             "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
         assert_eq!(error, expected);

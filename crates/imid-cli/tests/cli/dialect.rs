@@ -97,13 +97,13 @@ fn identify_prints_one_object_per_candidate_plausible_ones_first() {
 #[test]
 fn identify_shows_the_fields() {
     let expected = "\
-rongcloud         2022-01-21T07:40:28.920Z  spin 1574, type 1 PRIVATE, hash 1602
-rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, but the time is implausible
+rongcloud         2022-01-21T07:40:28.920Z  spin 1574, type 1 PRIVATE, hash 1602, ends 2109-05-15
+rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, ends 2248-09-26, but the time is implausible
 ";
     assert_eq!(imid_args(&["identify", " BUFE-A62U-32C4-01I2 "], "").ok(), expected);
     let negative = imid("identify -1", "").ok();
-    assert!(negative.starts_with(
-        "twitter           2150-03-18T09:18:05.760Z  node 1023, sequence 4095, the time overflows into the sign bit"
+    assert!(negative.contains(
+        "twitter           2150-03-18T09:18:05.760Z  node 1023, sequence 4095, ends 2080-07-10, the time overflows into the sign bit"
     ));
 }
 
@@ -165,7 +165,7 @@ fn check_compares_values_and_prints_texts() {
     let ran = imid("check --dialect juggleim", format!("{late}\n{early}\nAAAA\n"));
     let expected = format!(
         "error: line 2: {early} is lower than the ID before it, {late}\n\
-         error: line 3: \"AAAA\" is not an ID: expected a digit 2-9 or a-z without i and o, found 'A' at 0\n"
+         error: line 3: \"AAAA\" is not an ID: expected a digit 2-9 or a-z without i and o, found the end at 4\n"
     );
     assert_eq!((ran.status, ran.err), (1, expected));
 }

@@ -71,6 +71,7 @@ fn assert_commands_print_the_written_output(document: &str) {
 
 const README: &str = include_str!("../../../../README.md");
 const TOOL: &str = include_str!("../../../../docs/TOOL.md");
+const DEPLOY: &str = include_str!("../../../../docs/DEPLOY.md");
 const LEASES: &str = include_str!("../../../../docs/LEASES.md");
 const MIGRATING: &str = include_str!("../../../../docs/MIGRATING.md");
 
@@ -82,6 +83,11 @@ fn the_commands_of_the_readme_print_its_output() {
 #[test]
 fn the_commands_of_the_page_about_the_tool_print_its_output() {
     assert_commands_print_the_written_output(TOOL);
+}
+
+#[test]
+fn the_commands_of_the_page_about_deployments_print_its_output() {
+    assert_commands_print_the_written_output(DEPLOY);
 }
 
 #[test]
@@ -151,14 +157,14 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
     let (duckdb, psql): (Vec<_>, Vec<_>) =
         blocks(MIGRATING, "sh").into_iter().partition(|block| block.contains("duckdb"));
     assert!(psql.iter().all(|block| block.contains("psql")));
-    assert_eq!((duckdb.len(), psql.len(), blocks(MIGRATING, "sql").len()), (1, 2, 2));
+    assert_eq!((duckdb.len(), psql.len(), blocks(MIGRATING, "sql").len()), (2, 2, 2));
     assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (0, 0));
 }
 
 #[test]
 fn the_arguments_of_each_command_in_a_sentence_are_accepted() {
     let mut count = 0;
-    for document in [README, TOOL, LEASES, MIGRATING] {
+    for document in [README, TOOL, DEPLOY, LEASES, MIGRATING] {
         let commands =
             document.split('`').skip(1).step_by(2).filter(|code| code.starts_with("imid ") && !code.contains('\n'));
         for command in commands.filter(|command| command.contains("--")) {

@@ -51,19 +51,14 @@ fn a_type_is_a_code_or_a_name() {
 
 #[test]
 fn a_time_is_unix_milliseconds_or_rfc_3339() {
-    for value in ["-1", "1.5", "1e12", "null", "\"now\"", "\"\"", "18446744073709551616"] {
+    for value in ["-1", "1e12", "null", "\"now\"", "\"\"", "18446744073709551616"] {
         let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
         let expected =
             "field \"t\": expected unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found ";
         assert!(error.starts_with(expected), "{error}");
     }
-    for text in [
-        "2025-11-20T12:00:05",
-        "2025-11-20T12Z",
-        "20251120T120005Z",
-        "2025-11-20T12:00:05+01",
-        "2025-11-20T12:00:05Z[Europe/Berlin]",
-    ] {
+    for text in ["2025-11-20T12Z", "20251120T120005Z", "2025-11-20T12:00:05+01", "2025-11-20T12:00:05Z[Europe/Berlin]"]
+    {
         let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":\"{text}\"}}"));
         let expected = "field \"t\": expected unix milliseconds or an RFC 3339 time such as";
         assert_eq!(error, format!("{expected} 2024-11-19T17:37:45.755Z, found \"{text}\""));
@@ -158,15 +153,33 @@ fn a_path_can_be_longer_than_the_stack_is_deep() {
 }
 
 #[test]
-fn times_that_look_like_seconds_get_one_note() {
+fn a_time_of_another_unit_is_an_error_unless_the_unit_is_given() {
     let line = |time: &str| format!("{{\"s\":1,\"t\":{time}}}\n");
-    let run = |times: &[&str]| {
-        let run = imid("tag --session-field s --time-field t", times.iter().copied().map(line).collect::<String>());
-        assert_eq!(run.status, 0, "{}", run.err);
-        run.err
-    };
-    let note =
-        "note: line 2 has the time 1970-01-21T09:54:00.000Z; if the times are unix seconds, multiply them by 1000\n";
-    assert_eq!(run(&["5", "1763640000", "1763640001"]), format!("{note}tagged 3 lines; no ID moved forward\n"));
-    assert_eq!(run(&["1763640000000", "5"]).lines().count(), 1);
+    let tag = |args: &str, time: &str| imid(&format!("tag --session-field s --time-field t {args}"), line(time));
+    let error = tag("", "1763640000").error(1);
+    assert_eq!(
+        error,
+        "line 1: field \"t\": expected unix milliseconds (for seconds, give --time-unit s), found 1763640000"
+    );
+    let error = tag("", "\"1763640000.123456\"").error(1);
+    assert!(error.ends_with("(for seconds, give --time-unit s), found \"1763640000.123456\""), "{error}");
+    let error = tag("", "1.5").error(1);
+    assert!(error.ends_with("(for a fraction, give --time-unit), found 1.5"), "{error}");
+    for (args, time) in [
+        ("--time-unit s", "1763640000.123"),
+        ("--time-unit s", "\"1763640000.123456\""),
+        ("--time-unit auto", "1763640000123"),
+        ("--time-unit us", "1763640000123456"),
+        ("--time-unit ns", "1763640000123456789"),
+        ("--time-zone Europe/Berlin", "\"2025-11-20T13:00:00.123\""),
+        ("--time-zone Europe/Berlin", "\"2025-11-20T12:00:00.123Z\""),
+    ] {
+        let run = tag(args, time);
+        let id = serde_json::from_str::<serde_json::Value>(&run.out).unwrap()["id"].as_str().unwrap().to_owned();
+        assert_eq!(id.parse::<imid::MessageId>().unwrap().timestamp_ms(), 1_763_640_000_123, "{args} {time}");
+        let stats = imid(&format!("stats --json --time-field t {args}"), run.out);
+        assert_eq!((stats.status, stats.out.contains("\"ahead\":0")), (0, true), "{}", stats.err);
+    }
+    assert_eq!(tag("", "5").status, 0);
+    assert!(imid("tag --session-field s --time-unit s", "").err.contains("--time-field"));
 }

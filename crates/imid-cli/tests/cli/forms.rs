@@ -168,6 +168,55 @@ fn uuids_and_ulids_are_named() {
 }
 
 #[test]
+fn a_text_with_something_around_it_is_read() {
+    let id = "EMAQ-2948-WCRV-T3DD";
+    for text in [
+        "\"EMAQ-2948-WCRV-T3DD\",",
+        "'EMAQ-2948-WCRV-T3DD'",
+        "`emaq-2948-wcrv-t3dd`",
+        "<EMAQ-2948-WCRV-T3DD>;",
+        "[EMAQ-2948-WCRV-T3DD]",
+        "(EMAQ-2948-WCRV-T3DD).",
+        "“EMAQ-2948-WCRV-T3DD”",
+        "\u{feff}EMAQ-2948-WCRV-T3DD",
+        "EMAQ–2948–WCRV–T3DD",
+        "EMAQ 2948 WCRV T3DD",
+        "emaq_2948_wcrv_t3dd",
+        "- EMAQ-2948-WCRV-T3DD",
+        "\t \"EMAQ-2948-WCRV-T3DD\",\r",
+    ] {
+        assert_eq!(imid("inspect --format text", text).ok(), format!("{id}\n"), "{text}");
+        assert!(imid("inspect --json", text).ok().contains("\"form\":\"lenient text\""), "{text}");
+    }
+    let uuid = "\"019AA2AC-6B40-7007-8FC8-56B000000000\",";
+    assert_eq!(imid("inspect --format text", uuid).ok(), "EUNC-Q8QJ-22GH-T3DD\n");
+}
+
+#[test]
+fn an_id_inside_of_a_text_is_named() {
+    for (text, hint) in [
+        ("2025-11-20T12:00:00Z INFO message sent: EMAQ-2948-WCRV-T3DD ok", "there is an ID at 40: EMAQ-2948-WCRV-T3DD"),
+        ("é {\"id\":\"EMAQ-2948-WCRV-T3DD\"}", "there is an ID at 9: EMAQ-2948-WCRV-T3DD"),
+        ("from=BUFE-A62U-32C4-01I2", "there is an ID at 5: BUFE-A62U-32C4-01I2, of rongcloud"),
+    ] {
+        let error = imid("inspect", text).error(1);
+        assert!(error.ends_with(&format!("; {hint}")), "{error}");
+    }
+}
+
+#[test]
+fn an_id_of_opencode_is_named_with_the_times_that_it_can_have() {
+    let error = imid("inspect msg_dd7a9f577001AbCdEfGhIjKlMn", "").error(1);
+    let expected =
+        " is an ID of opencode of 2026-04-29T05:15:33.111Z (or 2024-02-23T20:30:56.375Z: its time began again at 0 on ";
+    // Its times are 795 days long.
+    let is_later = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() > 1_777_439_733_111 + (1 << 36);
+    assert!(is_later || error.contains(expected), "{error}");
+    assert!(imid("identify msg_dd7a9f577001AbCdEfGhIjKlMn", "").error(1).contains(" is an ID of opencode of "));
+    assert!(imid("inspect msg_dd7a9f577001AbCdEfGhIjKlM", "").error(1).contains(" is not an ID: "));
+}
+
+#[test]
 fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
     let hint = |text: &str| imid(&format!("inspect {text}"), "").error(1);
     assert_eq!(
@@ -175,7 +224,7 @@ fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
         "argument 1: \"BUFE-A62U-32C4-01I2\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '0' at 15; \
          imid identify reads it as rongcloud, 2022-01-21T07:40:28.920Z"
     );
-    assert!(hint("204697221847986177").ends_with("; imid identify reads it as twitter, 2012-05-21T22:16:35.436Z"));
+    assert!(hint("204697221847986177").ends_with("; imid identify reads it as discord, 2016-07-18T20:33:40.779Z"));
     assert!(hint("0e1ac0d4168a6000").ends_with("; imid identify reads it as nsq, 2020-11-16T11:19:52.766Z"));
     // Each short number is a Snowflake of the first minutes after an epoch.
     assert!(hint("123").ends_with("found '1' at 0"));
@@ -184,10 +233,9 @@ fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
 #[test]
 fn a_character_that_another_program_put_in_is_named() {
     for (text, expected) in [
-        ("EMAQ–2948–WCRV–T3DD", "a digit 2-9 or A-Z without I and O, found '–' (U+2013 en dash) at 4"),
         ("EMAQ-2948—WCRV", "a digit 2-9 or A-Z without I and O, found '—' (U+2014 em dash) at 9"),
         ("EMAQ\u{a0}2948", "a digit 2-9 or A-Z without I and O, found '\\u{a0}' (U+00A0 no-break space) at 4"),
-        ("“EMAQ-2948-WCRV-T3DD”", "found '“' (U+201C left double quotation mark) at 0"),
+        ("“EMAQ-2948-WCRV-T3D”", "found '“' (U+201C left double quotation mark) at 0"),
         ("ÉMAQ-2948-WCRV-T3DD", "a digit 2-9 or A-Z without I and O, found 'É' (U+00C9) at 0"),
         (r"\x64d1601c46e2afbc856–", "expected a hex digit, found '–' (U+2013 en dash) at 21"),
         ("0x12", "expected a hex digit, found the end at 4"),
@@ -268,12 +316,12 @@ fn new_prints_each_format() {
 fn identify_reads_several_arguments_and_standard_input() {
     let expected = "\
 5EGN-HLDB-K4Q4-LQ1G
-rongcloud-v1      2017-07-04T04:05:56.189Z  type 1 PRIVATE, hash 877324336
-rongcloud         1993-10-02T14:02:58.094Z  spin 2125, type 1 PRIVATE, hash 714800, but the time is implausible
+rongcloud-v1      2017-07-04T04:05:56.189Z  type 1 PRIVATE, hash 877324336, ends 2248-09-26
+rongcloud         1993-10-02T14:02:58.094Z  spin 2125, type 1 PRIVATE, hash 714800, ends 2109-05-15, but the time is implausible
 
 emaq2948wcrvt3dd
-standard          2024-11-19T17:37:45.755Z  spin 2219, type 14, hash 3966315, from lenient text
-juggleim          1988-12-02T10:40:50.554Z  spin 2087, type 12, hash 3728483, but the time is implausible
+standard          2024-11-19T17:37:45.755Z  spin 2219, type 14, hash 3966315, ends 2109-05-15, from lenient text
+juggleim          1988-12-02T10:40:50.554Z  spin 2087, type 12, hash 3728483, ends 2109-05-15, but the time is implausible
 ";
     assert_eq!(imid("identify 5EGN-HLDB-K4Q4-LQ1G emaq2948wcrvt3dd", "").ok(), expected);
     assert_eq!(imid("identify", "5EGN-HLDB-K4Q4-LQ1G\n\n emaq2948wcrvt3dd\r\n").ok(), expected);

@@ -12,11 +12,12 @@ use serde_json::Value;
 use crate::{command, imid, skip};
 
 /// The commands with help, and the commands inside of `lane`.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "new",
     "inspect",
     "identify",
     "compare",
+    "grep",
     "tag",
     "range",
     "check",
@@ -161,6 +162,10 @@ fn make_files(folder: &Path) {
     );
     let tagged = imid("tag --session-field room --time-field at", chat).out;
     write("tagged.jsonl", tagged.as_bytes());
+    let log = format!("now {}", imid("new --type group --session room-42", "").ok());
+    write("app.log", log.as_bytes());
+    write("app.log.gz", &crate::tag::gzip(log.as_bytes()));
+    write("events.csv", b"event,204697221847986177\n");
     write("tagged.jsonl.gz", &crate::tag::gzip(tagged.as_bytes()));
     write("export.jsonl", tagged.replace("\"id\"", "\"message_id\"").as_bytes());
     for home in
@@ -237,16 +242,18 @@ scheme   rongcloud-v1
 time     2017-07-04T04:05:56.189Z
 type     1 PRIVATE
 hash     877324336
+layout   ends 2248-09-26
 
 scheme   rongcloud
 time     1993-10-02T14:02:58.094Z
 spin     2125
 type     1 PRIVATE
 hash     714800
+layout   ends 2109-05-15
 note     implausible time
 ";
     assert_eq!(narrow, expected);
-    assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 111, "").lines().count(), 2);
+    assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
     let hash = SessionTag::new(SessionType::default(), "1").session_hash().to_u32();

@@ -8,6 +8,7 @@ mod documents;
 mod fidelity;
 mod fields;
 mod forms;
+mod grep;
 mod help;
 mod inspect;
 mod lane;

@@ -5,8 +5,22 @@ use std::process::Command;
 
 use crate::{imid, imid_args, skip};
 
-const COMMANDS: [&str; 12] =
-    ["new", "inspect", "identify", "compare", "tag", "range", "check", "stats", "shard", "lane", "completions", "man"];
+const COMMANDS: [&str; 14] = [
+    "new",
+    "inspect",
+    "identify",
+    "compare",
+    "grep",
+    "tag",
+    "range",
+    "risk",
+    "check",
+    "stats",
+    "shard",
+    "lane",
+    "completions",
+    "man",
+];
 
 #[test]
 fn completions_know_each_command_in_each_shell() {

@@ -126,13 +126,26 @@ fn the_plot_is_an_svg_file() {
     let path = folder.path().join("rate.svg");
     let run = imid_args(&["stats", "--plot", path.to_str().unwrap()], sample().replace("x\n", ""));
     assert_eq!(run.status, 0, "{}", run.err);
-    let svg = std::fs::read_to_string(path).unwrap();
-    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    let svg = std::fs::read_to_string(&path).unwrap();
+    assert!(svg.starts_with("<!-- imid stats -->\n<svg ") && svg.trim_end().ends_with("</svg>"));
     assert!(svg.contains("IDs per second (1 s per point)") && svg.contains("2025-11-20 12:00:0"), "{svg}");
     // The line has two points for each of the 10 seconds.
     let lines = svg.split("points=\"").skip(1).map(|line| line.split('"').next().unwrap());
     let most = lines.map(|points| points.split_whitespace().count()).max();
     assert_eq!(most, Some(20));
+
+    // It replaces its own file, but no other one.
+    let own = path.to_str().unwrap();
+    assert_eq!(imid_args(&["stats", "--plot", own], "").status, 0);
+    let input = folder.path().join("in.svg");
+    let lines = sample().replace("x\n", "");
+    std::fs::write(&input, &lines).unwrap();
+    let name = input.to_str().unwrap();
+    let error = imid_args(&["stats", "--plot", name, name], "").error(1);
+    assert_eq!(error, format!("{name:?} exists, and this command did not write it"));
+    assert_eq!(std::fs::read_to_string(&input).unwrap(), lines);
+    let error = imid("stats --plot in.jsonl in.jsonl", "").error(2);
+    assert_eq!(error, "--plot: expected a name that ends in .svg, found \"in.jsonl\"");
 
     let error = imid("stats --plot no/such/folder/x.svg", "").error(1);
     assert!(error.starts_with("cannot write \"no/such/folder/x.svg\": "), "{error}");
@@ -150,7 +163,7 @@ fn csv_gives_the_numbers_of_json_lines() {
     assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap(), lines);
     assert_eq!(
         run.err,
-        "error: line 9: \"no\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'n' at 0\n"
+        "error: line 9: \"no\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'o' at 1\n"
     );
     let wrong =
         imid("stats --in csv --json --time-field at", format!("at,id\nlate,{}\n", id(1, SessionType::GROUP, "a")));

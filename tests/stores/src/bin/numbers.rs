@@ -140,7 +140,8 @@ macro_rules! database {
                 Ok((audit, gaps.len()))
             }
 
-            /// Returns what `audit` counts, and the number of ranges that `gaps` finds. Then deletes a message, which both must notice.
+            /// Returns what `audit` counts, and the number of ranges that `gaps` finds. Then deletes a message, which both must
+            /// notice, and removes the tables.
             pub(super) async fn audit(url: &str) -> Result<(Audit, usize)> {
                 let mut connection = $connection::connect(url).await?;
                 let found = count(&mut connection).await?;
@@ -152,6 +153,9 @@ macro_rules! database {
                 let ((messages, missing, _), gaps) = count(&mut connection).await?;
                 if (messages, missing, gaps) != (found.0.0 - 1, found.0.1 + 1, found.1 + 1) {
                     return Err(format!("a missing number was not noticed: {missing} missing, {gaps} gaps").into());
+                }
+                for statement in of_pack("drop") {
+                    sqlx::raw_sql(AssertSqlSafe(statement.sql)).execute(&mut connection).await?;
                 }
                 Ok(found)
             }
@@ -213,7 +217,7 @@ macro_rules! server {
                         }
                         let room = format!("room-{}", random(&mut luck) % rooms);
                         let message = Message { room, sender: format!("user-{client}"), key: n.to_string() };
-                        let mut is_sent_again = random(&mut luck) % 20 == 0;
+                        let mut is_sent_again = random(&mut luck).is_multiple_of(20);
                         let mut first = None;
                         let mut is_uncertain = false;
                         loop {
@@ -226,7 +230,7 @@ macro_rules! server {
                                     open
                                 }
                             };
-                            let is_rolled_back = random(&mut luck) % 10 == 0;
+                            let is_rolled_back = random(&mut luck).is_multiple_of(10);
                             let Ok(stored) = $module::store(&mut open, &statements, &message, is_rolled_back).await else {
                                 // The connection was killed, perhaps after the commit: the message is sent again with its key.
                                 PIDS[client].store(0, Ordering::Relaxed);
@@ -303,7 +307,7 @@ async fn sqlite_writer(url: &str, rooms: u64, sender: &str) -> Result<ExitCode> 
     for n in 0.. {
         let room = format!("room-{}", random(&mut luck) % rooms);
         let message = Message { room, sender: sender.to_owned(), key: n.to_string() };
-        let is_rolled_back = random(&mut luck) % 10 == 0;
+        let is_rolled_back = random(&mut luck).is_multiple_of(10);
         if let Stored::New(..) = sqlite::store(&mut connection, &statements, &message, is_rolled_back).await? {
             println!("{sender} {n}");
         }

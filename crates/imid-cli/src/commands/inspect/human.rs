@@ -51,6 +51,10 @@ impl Page {
         self.end_line();
         draw(self, id);
         self.show_times(id.timestamp_ms(), now);
+        let (end, verb) = layout_end(*id, now);
+        let says = [verb, " the last day of this layout"];
+        let fits = self.terminal.fits(LABEL_WIDTH + end.len() + says.concat().len());
+        self.line("ends", PLAIN, &[&end, if fits { verb } else { "" }, if fits { says[1] } else { "" }]);
         match id {
             Id::Message { dialect, id } => {
                 let name = dialect.type_name(id.type_code());
@@ -130,6 +134,12 @@ impl Page {
     pub(super) fn end_line(&mut self) {
         self.text.push(b'\n');
     }
+}
+
+/// Returns the day on which the time of a layout ends, and a verb in the tense of that day.
+fn layout_end(id: Id, now: Timestamp) -> (String, &'static str) {
+    let end_ms = id.layout_end_ms();
+    (time::rfc3339(end_ms)[..10].into(), if time::timestamp(end_ms) < now { " was" } else { " is" })
 }
 
 /// The width of the labels.

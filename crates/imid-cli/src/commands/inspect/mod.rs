@@ -6,8 +6,6 @@ mod human;
 
 use std::io::Write;
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -15,13 +13,14 @@ use self::human::Page;
 use crate::Out;
 use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
-use crate::form::{Form, NO_UUID, Read, ReadForm};
+use crate::form::{Form, FormArg, NO_UUID, Read, ReadForm};
 use crate::output::{FormatArgs, Writer};
-use crate::report::{KeepGoing, Report, Stop, quote};
+use crate::report::{KeepGoing, Report, Stop};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionName};
 use crate::terminal::Terminal;
+use crate::time::time_zone;
 
 /// Show the fields of IDs, or convert IDs to another form
 ///
@@ -65,37 +64,6 @@ pub(crate) struct Args {
     session: SessionName,
     #[command(flatten)]
     keep_going: KeepGoing,
-}
-
-/// A form of the input, or the form that the shape of each ID says.
-#[derive(Clone, Copy, Default)]
-struct FormArg(Option<Form>);
-
-impl ValueEnum for FormArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self(None),
-            Self(Some(Form::Text)),
-            Self(Some(Form::Hex)),
-            Self(Some(Form::Int)),
-            Self(Some(Form::Uuid)),
-            Self(Some(Form::Bytes)),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self.0 {
-            Some(form) => form.to_possible_value(),
-            None => Some(PossibleValue::new("auto").help("The form that the shape of each ID says")),
-        }
-    }
-}
-
-impl std::fmt::Display for FormArg {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // PANIC: each form has a name.
-        f.write_str(self.to_possible_value().expect("a form has a name").get_name())
-    }
 }
 
 impl Args {
@@ -177,8 +145,4 @@ impl Show {
             To::Page(page) => Ok(out.write_all(page.show(&row, Timestamp::now()))?),
         }
     }
-}
-
-fn time_zone(name: &str) -> Result<TimeZone, String> {
-    TimeZone::get(name).map_err(|_| format!("expected a time zone such as Europe/Berlin or UTC, found {}", quote(name)))
 }

@@ -8,26 +8,20 @@ use crate::input::{Kind, Opened, open};
 use crate::json_line::JsonLine;
 use crate::report::{Report, Stop};
 use crate::risk::{Found, History};
-use crate::time::{SECONDS_OF_OUR_TIME, parse_timestamp_ms, rfc3339};
+use crate::time::TimeField;
 
 /// The fields that are read.
 pub(super) struct Fields<'a> {
     pub(super) session: &'a String,
     pub(super) time: &'a String,
+    pub(super) times: &'a TimeField,
 }
 
 impl Fields<'_> {
     /// Adds a message.
     fn add(&self, message: &impl Message, history: &mut History) -> Result<(), String> {
         let session = field(message, self.session, Value::session_name)?;
-        let ms = field(message, self.time, |value| value.parse(parse_timestamp_ms))?;
-        // Pairs of a millisecond would be those of a second.
-        if SECONDS_OF_OUR_TIME.contains(&ms) {
-            return Err(format!(
-                "expected a time in milliseconds, found {}; if it is in unix seconds, multiply it by 1000",
-                rfc3339(ms)
-            ));
-        }
+        let ms = field(message, self.time, |value| value.parse(|text| self.times.parse(text)))?;
         history.add(&session, ms);
         Ok(())
     }

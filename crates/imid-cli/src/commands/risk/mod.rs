@@ -14,7 +14,7 @@ use crate::Out;
 use crate::input::Kind;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::risk::{Burst, MODES, Mode, Pairs, Sessions};
-use crate::time::parse_duration;
+use crate::time::{TimeField, parse_duration};
 
 /// Compute how often hosts without coordination mint equal IDs, and when they never do
 ///
@@ -23,10 +23,11 @@ use crate::time::parse_duration;
 /// All sessions have one type. docs/DESIGN.md derives the formulas.
 ///
 /// With --history, the pairs of messages of one millisecond are counted in the messages of the past: JSON objects, one
-/// per line, or CSV. The file is read once, in any order. The memory does not grow with it: if the messages are of more
+/// per line, or CSV. Of the pairs of two sessions, one in 4,194,304 is expected to share the hash. The file is read once, in any order. The memory does not grow with it: if the messages are of more
 /// than about 2,000,000 milliseconds and sessions, only a sample of the milliseconds is counted, and the output says how
 /// exact it is. If all times are in whole seconds, the number of pairs cannot be known, and the output has two bounds.
 #[derive(clap::Args)]
+#[command(mut_arg("time_field", |field| field.requires("history")))]
 #[command(after_help = "\
 Examples:
   imid risk --hosts 8 --rate 10
@@ -94,9 +95,8 @@ pub(crate) struct Args {
     /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD", requires = "history")]
     session_field: Option<String>,
-    /// Field with the time of the message: unix milliseconds or RFC 3339
-    #[arg(long, value_name = "FIELD", requires = "history")]
-    time_field: Option<String>,
+    #[command(flatten)]
+    time: TimeField,
     #[command(flatten)]
     keep_going: KeepGoing,
     /// Draw the equal IDs a year over the messages per second to this SVG file
@@ -140,9 +140,10 @@ impl Args {
         if let Some(path) = &self.plot {
             plot::check_name(path)?;
         }
-        let (source, pairs) = match (&self.history, &self.session_field, &self.time_field) {
+        let (source, pairs) = match (&self.history, &self.session_field, &self.time.name) {
             (Some(file), Some(session), Some(time)) => {
-                let found = history::read(file, self.kind, &history::Fields { session, time }, report)?;
+                let found =
+                    history::read(file, self.kind, &history::Fields { session, time, times: &self.time }, report)?;
                 (Source::History(found), found.pairs())
             }
             _ => self.traffic()?,

@@ -1,6 +1,7 @@
 //! Equal IDs a year over the messages per second, as an SVG file.
 
-use std::fs;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use plotters::prelude::*;
@@ -34,14 +35,26 @@ pub(super) fn check_name(path: &Path) -> Result<(), Stop> {
 pub(super) fn write(path: &Path, forecast: &Forecast) -> Result<(), Stop> {
     let name = quote(&path.to_string_lossy());
     let error = |error: &dyn std::fmt::Display| Stop::Error(format!("cannot write {name}: {error}"));
-    match fs::read(path) {
-        Ok(old) if !old.starts_with(MARK.as_bytes()) => {
-            return Err(error(&"the file exists, and is not a plot of imid risk"));
-        }
-        _ => {}
-    }
     let svg = draw(forecast).map_err(|problem| error(&problem))?;
-    fs::write(path, format!("{MARK}{svg}\n")).map_err(|problem| error(&problem))
+    let mut file = open(path).map_err(|problem| error(&problem))?;
+    let written = file.set_len(0).and_then(|()| writeln!(file, "{MARK}{svg}"));
+    written.map_err(|problem| error(&problem))
+}
+
+/// Opens a new file, or an old plot.
+fn open(path: &Path) -> io::Result<File> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut start = Vec::new();
+    (&mut file).take(MARK.len() as u64).read_to_end(&mut start)?;
+    if start != MARK.as_bytes() {
+        return Err(io::Error::other("the file exists, and is not a plot of imid risk"));
+    }
+    file.rewind()?;
+    Ok(file)
 }
 
 fn color(mode: Mode) -> RGBColor {
@@ -66,7 +79,10 @@ fn draw(forecast: &Forecast) -> Result<String, Box<dyn std::error::Error>> {
             .margin_right(50)
             .x_label_area_size(46)
             .y_label_area_size(80)
-            .caption(format!("Equal IDs a year, {} hosts", forecast.hosts), ("sans-serif", 20))
+            .caption(
+                format!("Equal IDs a year, {} {}", forecast.hosts, if forecast.hosts == 1 { "host" } else { "hosts" }),
+                ("sans-serif", 20),
+            )
             .build_cartesian_2d(rates.clone().log_scale(), PER_YEAR.log_scale())?;
         let label = |value: &f64| number(*value);
         chart

@@ -1,4 +1,5 @@
 //! The result of `risk`, as a table and as JSON.
+#![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
 
 use std::io::Write;
 
@@ -142,10 +143,9 @@ impl Forecast {
     }
 
     /// Returns how many stripes a host needs, if each is at most half full.
-    fn stripes(&self) -> u32 {
+    fn stripes(&self) -> f64 {
         let needed = self.rate() / f64::from(self.hosts) / 1_000.0 / f64::from(self.ids_per_ms()) * 2.0;
-        // A number that is too large for any machine ends at the greatest one.
-        (needed.ceil() as u32).max(1)
+        needed.ceil().max(1.0)
     }
 
     fn recommended(&self) -> Mode {
@@ -195,8 +195,8 @@ impl Forecast {
         if lanes < self.hosts * 2 {
             writeln!(out, "There are no more lanes: stop a host before its successor starts.")?;
         }
-        if self.stripes() > 1 {
-            writeln!(out, "Use {} stripes, so that each is at most half full.", exact(f64::from(self.stripes())))?;
+        if self.stripes() > 1.0 {
+            writeln!(out, "Use {} stripes, so that each is at most half full.", exact(self.stripes()))?;
         }
         Ok(())
     }
@@ -335,7 +335,7 @@ struct JsonForecast {
     lane_bits: u32,
     lanes: u32,
     ids_per_ms: u32,
-    stripes: u32,
+    stripes: f64,
 }
 
 #[derive(Serialize)]

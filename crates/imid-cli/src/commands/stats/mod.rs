@@ -18,8 +18,10 @@ use super::rows::Place;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
-use crate::report::{Report, Stop};
+use crate::output_file;
+use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme};
+use crate::time::TimeField;
 
 /// Count the IDs of a file by session type, by session and by time
 ///
@@ -66,14 +68,13 @@ JSON members:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
-    /// Field with the time of the message: count the IDs whose time is ahead of it
-    #[arg(long, value_name = "FIELD")]
-    time_field: Option<String>,
+    #[command(flatten)]
+    time: TimeField,
     /// Number of busiest sessions to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=usize::MAX), allow_negative_numbers = true)]
     top: usize,
-    /// Draw the IDs per second to this SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
+    #[arg(long, value_name = "FILE.svg", value_parser = svg)]
     plot: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -85,16 +86,23 @@ impl Args {
         let mut stats = Stats {
             sessions: Sessions::new()?,
             rates: Rates::default(),
-            ahead: self.time_field.as_ref().map(|_| Leads::default()),
+            ahead: self.time.name.as_ref().map(|_| Leads::default()),
             range: None,
         };
-        let (counts, _) = self.ids.visit(self.time_field.as_ref(), &mut stats, report)?;
+        let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
         let mut summary = stats.finish(counts, self.ids.scheme(), self.top);
         if let Some(path) = &self.plot {
-            plot::write(path, &mut summary)?;
+            output_file::write(path, plot::MARK, &plot::draw(&mut summary)?)?;
         }
         if self.json { summary.write_json(out) } else { summary.write(out) }
     }
+}
+
+/// Reads the name of an SVG file.
+fn svg(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
 }
 
 struct Stats {

@@ -1,27 +1,24 @@
 //! The IDs per second as an SVG file.
 
-use std::fs;
-use std::path::Path;
-
 use plotters::prelude::*;
 
 use super::summary::Summary;
-use crate::report::{Stop, quote};
+use crate::report::Stop;
 use crate::time::rfc3339;
 
 /// The most points of the line.
 const MAX_POINTS: u64 = 1_000;
 
-/// Draws the rates of a summary.
-pub(super) fn write(path: &Path, summary: &mut Summary) -> Result<(), Stop> {
-    let error = |error: &dyn std::fmt::Display| {
-        Stop::Error(format!("cannot write {}: {error}", quote(&path.to_string_lossy())))
-    };
-    let svg = draw(summary).map_err(|problem| error(&problem))?;
-    fs::write(path, svg).map_err(|problem| error(&problem))
+/// The start of each file that this command writes.
+pub(super) const MARK: &str = "<!-- imid stats -->\n";
+
+/// Returns the rates of a summary as SVG.
+pub(super) fn draw(summary: &mut Summary) -> Result<String, Stop> {
+    let svg = try_draw(summary).map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
+    Ok(format!("{MARK}{svg}"))
 }
 
-fn draw(summary: &mut Summary) -> Result<String, Box<dyn std::error::Error>> {
+fn try_draw(summary: &mut Summary) -> Result<String, Box<dyn std::error::Error>> {
     let points = summary.rates.columns(MAX_POINTS);
     let length = points.seconds * 1_000;
     let start = points.columns.first().map_or(0, |column| column.start_ms);

@@ -33,7 +33,7 @@ impl Minter {
         if let Some(seed) = args.seed {
             builder = builder.seed(seed);
         }
-        let times = if args.time_field.is_some() {
+        let times = if args.time.name.is_some() {
             let mut replay =
                 Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
             if let Some(after) = after {

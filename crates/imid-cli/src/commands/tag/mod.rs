@@ -20,7 +20,7 @@ use std::time::Duration;
 use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
 
-use self::batch::{Batch, Entry};
+use self::batch::Batch;
 use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
@@ -35,7 +35,7 @@ use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::stdout::Tagged;
-use crate::time::{SECONDS_OF_OUR_TIME, parse_duration, rfc3339};
+use crate::time::{TimeField, parse_duration};
 
 /// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
 ///
@@ -81,9 +81,8 @@ pub(crate) struct Args {
     /// Field with the session type, a code or a name as for --type
     #[arg(long, value_name = "FIELD", conflicts_with = "session_type")]
     type_field: Option<String>,
-    /// Field with the time of the message: unix milliseconds or RFC 3339
-    #[arg(long, value_name = "FIELD")]
-    time_field: Option<String>,
+    #[command(flatten)]
+    time: TimeField,
     /// Field for the ID
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
@@ -164,7 +163,6 @@ impl Args {
             lines: 0,
             tagged: 0,
             last: None,
-            has_noted_seconds: false,
             output: Vec::new(),
         };
         let ran = tagger.run(pipeline);
@@ -200,7 +198,7 @@ impl Args {
             peer_field: self.peer_field.clone(),
             default_type: pair_type(self.session_type, self.peer_field.is_some())?,
             type_field: self.type_field.clone(),
-            time_field: self.time_field.clone(),
+            time: self.time.clone(),
             id_fields: self.columns()?.into_iter().map(|column| column.name).collect(),
             overwrite: self.overwrite,
         }))
@@ -275,7 +273,6 @@ struct Tagger<'a> {
     lines: u64,
     tagged: u64,
     last: Option<Tagged>,
-    has_noted_seconds: bool,
     /// The part of a block that is not written from the block itself.
     output: Vec<u8>,
 }
@@ -300,18 +297,6 @@ impl Tagger<'_> {
         }
     }
 
-    /// Prints a note for the first message with a time of 1970 that would be a usual time in unix seconds.
-    fn note_seconds(&mut self, entry: &Entry, line: u64) {
-        let unix_ms = entry.result.as_ref().map_or(0, |ready| ready.facts.unix_ms);
-        if !self.has_noted_seconds && SECONDS_OF_OUR_TIME.contains(&unix_ms) {
-            self.has_noted_seconds = true;
-            self.report.note(format_args!(
-                "line {line} has the time {}; if the times are unix seconds, multiply them by 1000",
-                rfc3339(unix_ms)
-            ));
-        }
-    }
-
     /// Writes a block, with the IDs of its messages, in one piece: a signal does not divide a line or record.
     fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
         let text = &mut batch.text;
@@ -326,7 +311,6 @@ impl Tagger<'_> {
             };
             match minted {
                 Ok((id, addition)) => {
-                    self.note_seconds(entry, line);
                     for slot in self.slots {
                         let (start, end) = (addition + slot.start, addition + slot.start + slot.len());
                         let len = slot.fill(id, &mut text[start..end]);

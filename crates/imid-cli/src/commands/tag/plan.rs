@@ -8,7 +8,7 @@ use super::template::{Part, Template};
 use crate::json_line::{self, not_unicode};
 use crate::report::{quote, quote_json};
 use crate::session::session_type;
-use crate::time::parse_timestamp_ms;
+use crate::time::TimeField;
 
 /// The fields that are read from each message.
 pub(super) struct Plan {
@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub(super) peer_field: Option<String>,
     pub(super) default_type: SessionType,
     pub(super) type_field: Option<String>,
-    pub(super) time_field: Option<String>,
+    pub(super) time: TimeField,
     /// The fields that get the ID.
     pub(super) id_fields: Vec<String>,
     pub(super) overwrite: bool,
@@ -60,8 +60,8 @@ impl Plan {
             return Err(format!("field {} already exists (--overwrite replaces it)", quote(field)));
         }
         let session = self.session(message)?;
-        let unix_ms = match &self.time_field {
-            Some(name) => field(message, name, |value| value.parse(parse_timestamp_ms))?,
+        let unix_ms = match &self.time.name {
+            Some(name) => field(message, name, |value| value.parse(|text| self.time.parse(text)))?,
             None => 0,
         };
         Ok(Facts { session, unix_ms })
@@ -73,7 +73,7 @@ impl Plan {
             SessionSource::Field(name) => vec![name],
             SessionSource::Template(template) => template.fields().collect(),
         };
-        session.into_iter().chain(&self.peer_field).chain(&self.type_field).chain(&self.time_field)
+        session.into_iter().chain(&self.peer_field).chain(&self.type_field).chain(&self.time.name)
     }
 
     fn session(&self, message: &impl Message) -> Result<SessionTag, String> {

@@ -1,0 +1,117 @@
+//! IDs in logs and other text.
+
+use std::fs;
+
+use imid::{IdParts, MessageId, SessionTag, SessionType};
+use serde_json::{Value, json};
+
+use crate::{command, imid, imid_args};
+
+const NOON: u64 = 1_763_640_000_000;
+
+fn id(ms: u64, session_type: SessionType, name: &str) -> String {
+    let session = SessionTag::new(session_type, name);
+    MessageId::try_from_parts(IdParts { timestamp_ms: NOON + ms, spin: 7, session }).unwrap().to_string()
+}
+
+/// A log of five lines. Three of them have four IDs.
+fn log() -> String {
+    let (a, b, c) =
+        (id(0, SessionType::GROUP, "a"), id(5_000, SessionType::PRIVATE, "b"), id(9_000, SessionType::GROUP, "a"));
+    format!(
+        "2025-11-20T12:00:00Z start 550e8400-e29b-41d4-a716-446655440000\n\
+         2025-11-20T12:00:00Z sent \"{a}\",\n\
+         no ID\n\
+         copy {a}->{};\n\
+         last={c}",
+        b.to_lowercase()
+    )
+}
+
+fn lines(numbers: &[usize]) -> String {
+    let log = log();
+    let lines: Vec<_> = log.lines().collect();
+    numbers.iter().flat_map(|number| [lines[number - 1], "\n"]).collect()
+}
+
+#[test]
+fn lines_with_an_id_are_printed() {
+    assert_eq!(imid("grep", log()).ok(), lines(&[2, 4, 5]));
+    assert_eq!(imid("grep --count", log()).ok(), "3\n");
+    assert_eq!(imid("grep -o --count", log()).ok(), "4\n");
+    let (a, b, c) =
+        (id(0, SessionType::GROUP, "a"), id(5_000, SessionType::PRIVATE, "b"), id(9_000, SessionType::GROUP, "a"));
+    assert_eq!(imid("grep -o", log()).ok(), format!("2:{a}\n4:{a}\n4:{b}\n5:{c}\n"));
+    // As in grep, the status says whether something was found.
+    let none = imid("grep", "no ID\n");
+    assert_eq!((none.status, none.out.as_str(), none.err.as_str()), (1, "", ""));
+}
+
+#[test]
+fn filters_leave_ids_out() {
+    for (args, expected) in [
+        ("--type group", &[2, 4, 5][..]),
+        ("--type private", &[4]),
+        ("--session a", &[2, 4, 5]),
+        ("--session b", &[4]),
+        ("--type private --session a", &[]),
+        ("--from 2025-11-20T12:00:05Z", &[4, 5]),
+        ("--to 2025-11-20T12:00:05Z", &[2, 4]),
+        ("--from 2025-11-20T12:00:01Z --to 2025-11-20T12:00:09Z", &[4]),
+        ("--dialect standard", &[2, 4, 5]),
+        ("--dialect juggleim", &[]),
+    ] {
+        let run = imid(&format!("grep {args}"), log());
+        assert_eq!((run.out, run.status), (lines(expected), i32::from(expected.is_empty())), "{args}");
+    }
+    let error = imid("grep --dialect leaf --type group", "").error(2);
+    assert!(error.starts_with("a Snowflake has no session"), "{error}");
+    let error = imid("grep --from 2025-11-20 --to 2025-11-19", "").error(2);
+    assert!(error.starts_with("expected --from before --to, "), "{error}");
+}
+
+#[test]
+fn json_has_the_place_and_the_fields() {
+    let out = imid("grep --json --type private", log()).ok();
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let hash = SessionTag::new(SessionType::PRIVATE, "b").session_hash().to_u32();
+    let expected = json!({
+        "file": null, "line": 4, "at": 26, "id": id(5_000, SessionType::PRIVATE, "b"), "dialect": "standard",
+        "timestamp_ms": NOON + 5_000, "time": "2025-11-20T12:00:05.000Z", "type": 1, "hash": hash, "form": "lenient text",
+    });
+    assert_eq!(found, expected);
+    let found: Value =
+        serde_json::from_str(&imid("grep --json --dialect twitter", "id=204697221847986177,").ok()).unwrap();
+    assert_eq!((&found["at"], &found["node"], &found["sequence"]), (&json!(3), &json!(35), &json!(1)));
+}
+
+#[test]
+fn several_files_are_named_and_a_missing_one_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.log"), log()).unwrap();
+    fs::write(path("b.bin"), [b"\0\xff\xfe\0", id(1, SessionType::GROUP, "a").as_bytes(), b"\xff\n\0"].concat())
+        .unwrap();
+    let run =
+        imid_args(&["grep", "-o", "--from", "2025-11-20T12:00:09Z", &path("a.log"), &path("none"), &path("b.bin")], "");
+    assert_eq!((run.status, run.out), (1, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
+    assert!(run.err.starts_with(&format!("error: cannot open {:?}: ", path("none"))), "{}", run.err);
+    // A line of another encoding is printed as it is.
+    let out = command().args(["grep", &path("b.bin")]).output().unwrap().stdout;
+    assert!(out.starts_with(b"\0\xff\xfe\0") && out.ends_with(b"\xff\n"));
+    let counts = imid_args(&["grep", "--count", &path("a.log"), &path("b.bin")], "").ok();
+    assert_eq!(counts, format!("{}:3\n{}:1\n", path("a.log"), path("b.bin")));
+}
+
+#[test]
+fn the_ids_of_many_blocks_have_the_numbers_of_their_lines() {
+    let text = |n: u64| match n % 1_000 {
+        0 => format!("x {} y", id(n, SessionType::GROUP, "a")),
+        _ => format!("line {n} of a-b-c-d text"),
+    };
+    let lines: Vec<_> = (1..=40_000).map(text).collect();
+    let out = imid("grep -o", lines.join("\n")).ok();
+    let found = |n: u64| format!("{}:{}", n * 1_000, id(n * 1_000, SessionType::GROUP, "a"));
+    let expected = (1..=40).map(found).collect::<Vec<_>>().join("\n") + "\n";
+    assert_eq!(out, expected);
+}
