@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView};
 use imid_lease::record::LaneState;
-use imid_lease::register::{Register, open_url};
+use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
 use super::whole_number;
@@ -126,8 +126,9 @@ impl Args {
 }
 
 impl SpaceArgs {
-    fn open(&self) -> Result<Box<dyn Register>, Stop> {
-        open_url(&self.register).map_err(|error| {
+    /// Opens the register by `open_url`, or by `open_url_read_only`.
+    fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
+        open(&self.register).map_err(|error| {
             let message = format!("--register: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })
@@ -136,7 +137,7 @@ impl SpaceArgs {
 
 impl List {
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
         if self.json {
@@ -161,7 +162,7 @@ impl List {
 
 impl Release {
     fn release(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url)?;
         let when = if self.force { FreeIf::Forced } else { FreeIf::UnchangedFor(self.time_out) };
         admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| {
             let hint = if error.is_in_use() { "; --force frees it nevertheless" } else { "" };
@@ -176,7 +177,7 @@ impl Release {
 
 impl Watch {
     fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url_read_only)?;
         let mut seen = Vec::new();
         let mut is_silent = false;
         loop {

@@ -17,7 +17,7 @@ use crate::report::quote;
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct TimeField {
     /// Field with the time of the message: a number of --time-unit, or RFC 3339
-    #[arg(id = "time_field", long, value_name = "FIELD")]
+    #[arg(id = "time_field", long = "time-field", value_name = "FIELD")]
     pub(crate) name: Option<String>,
     /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a time of our years in
     /// seconds is an error]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{imid, imid_args, skip};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "new",
     "inspect",
     "identify",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 13] = [
     "grep",
     "tag",
     "range",
+    "risk",
     "check",
     "stats",
     "shard",

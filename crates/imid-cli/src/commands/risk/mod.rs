@@ -27,6 +27,7 @@ use crate::time::{TimeField, parse_duration};
 /// than about 2,000,000 milliseconds and sessions, only a sample of the milliseconds is counted, and the output says how
 /// exact it is. If all times are in whole seconds, the number of pairs cannot be known, and the output has two bounds.
 #[derive(clap::Args)]
+#[command(mut_arg("time_field", |field| field.requires("history")))]
 #[command(after_help = "\
 Examples:
   imid risk --hosts 8 --rate 10
