@@ -490,3 +490,22 @@ fn the_default_generator_serves_all_threads() {
     assert!(ids.is_sorted_by(|a, b| a < b));
     assert_eq!(ids.len(), 2_000);
 }
+
+/// The wait of a rollback ends where the clock is within `max_rollback` again. IDs that ran ahead before it stepped can need
+/// more, and the next refusal says how much.
+#[test]
+fn after_the_wait_of_a_rollback_only_overload_is_left() {
+    let clock = ManualClock::new(T);
+    let limits = Generator::builder().max_lead(Duration::from_millis(10)).max_rollback(Duration::from_millis(100));
+    let ids = limits.seed(1).clock(&clock).build().unwrap();
+    while ids.generate(room()).is_ok() {}
+    clock.set(T - 150);
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!(error.retry_after(), Some(Duration::from_millis(50)));
+    clock.advance(error.retry_after().unwrap());
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_overload());
+    clock.advance(error.retry_after().unwrap());
+    assert!(ids.generate(room()).is_ok());
+}

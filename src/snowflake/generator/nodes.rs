@@ -16,7 +16,7 @@
 ///
 /// **A source must know its process.** A forked child has a copy of it, and its nodes belong to the parent. So
 /// [`take`](Self::take) must return `None` there: [`fork::Process`](crate::fork::Process) tells a child from its parent.
-/// The generator itself does not put a node back in a child. It takes one only for a generator that the child has built.
+/// A generator of the parent puts no node back in a child.
 ///
 /// # Nodes that are granted for a time
 /// A source can grant each node until a ceiling, and move the ceiling up while a generator has the node. It answers
