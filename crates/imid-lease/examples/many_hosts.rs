@@ -11,6 +11,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
-    ids.close(); // another process can have the lane at once
     Ok(())
 }
