@@ -3,17 +3,18 @@
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::thread;
+use std::path::PathBuf;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use clap::Subcommand;
-use imid_lease::admin::{self, FreeIf, LaneView};
+use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::LaneState;
 use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
 use super::whole_number;
-use crate::report::{Report, Stop};
+use crate::report::{Report, Stop, quote};
 use crate::time::{LAST_MS, parse_duration, rfc3339};
 use crate::{Out, json};
 
@@ -26,8 +27,8 @@ use crate::{Out, json};
 Examples:
   imid lane list --register file:/var/lib/chat/ids
   imid lane list --register file:/var/lib/chat/ids --json
-  imid lane watch --register postgres://chat:secret@db/chat
-  imid lane release --register redis://cache 3")]
+  imid lane release --register redis://cache 3
+  IMID_REGISTER=postgres://chat:secret@db/chat imid lane list")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -41,6 +42,14 @@ enum Action {
     ///
     /// Watches the lane first. If its holder renews it in this time, the lane is in use and is not freed.
     Release(Release),
+    /// Make a space safe again after its register was restored from a backup, or has lost writes
+    ///
+    /// No process may use the space meanwhile. All lanes become free, and start after everything that can have been minted.
+    Recover(Recover),
+    /// Change the number of lanes
+    ///
+    /// Each process that holds a lane loses it. Start the processes again with the new number.
+    Resize(Resize),
     /// Print all lanes, and then each change of a lane, until the tool is ended
     ///
     /// A renewal is not a change.
@@ -74,8 +83,14 @@ struct SpaceArgs {
     /// The register: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
     /// To use a database or a server, the tool must be built with its feature, such as --features postgres.
-    #[arg(long, value_name = "URL")]
-    register: String,
+    ///
+    /// A URL can have a password, and other users can see the arguments of a process. So it can also be in the environment
+    /// variable `IMID_REGISTER` or in a file.
+    #[arg(long, value_name = "URL", conflicts_with = "register_file")]
+    register: Option<String>,
+    /// File whose first line is the URL of the register
+    #[arg(long, value_name = "FILE")]
+    register_file: Option<PathBuf>,
     /// Name of the space of lanes, as in the options of the generator
     #[arg(long = "space", value_name = "NAME", default_value = "lanes")]
     name: String,
@@ -101,6 +116,33 @@ struct Release {
 
 #[derive(clap::Args)]
 #[command(after_help = "\
+Example:
+  imid lane recover --register file:/var/lib/chat/ids --horizon 30s --max-skew 5s")]
+struct Recover {
+    #[command(flatten)]
+    space: SpaceArgs,
+    /// The longest horizon that a process of this space has used since the backup was made
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
+    horizon: Duration,
+    /// The largest error of a clock, as in the options of the generator
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
+    max_skew: Duration,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  imid lane resize --register file:/var/lib/chat/ids 7")]
+struct Resize {
+    #[command(flatten)]
+    space: SpaceArgs,
+    /// Number of bits that tell lanes apart: 7 are 128 lanes
+    #[arg(value_name = "BITS", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
+    bits: u32,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
 JSON members:
   timestamp_ms, time: when the tool saw the change
   lane, state, holder, ceiling_ms, ceiling_time, error: as in imid lane list")]
@@ -120,6 +162,8 @@ impl Args {
         match &self.action {
             Action::List(args) => args.list(out),
             Action::Release(args) => args.release(out, report),
+            Action::Recover(args) => args.recover(out),
+            Action::Resize(args) => args.resize(out),
             Action::Watch(args) => args.watch(out, report),
         }
     }
@@ -128,10 +172,37 @@ impl Args {
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
     fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
-        open(&self.register).map_err(|error| {
-            let message = format!("--register: {}", chain(&error));
+        let (url, place) = self.url()?;
+        // Opening the register of a new path to write would create it.
+        if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
+            && let Err(error) = fs::metadata(path)
+        {
+            return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
+        }
+        open(&url).map_err(|error| {
+            let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })
+    }
+
+    /// Returns the URL, and what it is from.
+    fn url(&self) -> Result<(String, &'static str), Stop> {
+        if let Some(url) = &self.register {
+            return Ok((url.clone(), "--register"));
+        }
+        if let Some(path) = &self.register_file {
+            let text = fs::read_to_string(path).map_err(|error| {
+                Stop::Error(format!("--register-file: cannot read {}: {error}", quote(&path.to_string_lossy())))
+            })?;
+            return Ok((text.lines().next().unwrap_or_default().trim().to_owned(), "--register-file"));
+        }
+        match env::var("IMID_REGISTER") {
+            Ok(url) if !url.is_empty() => Ok((url, "IMID_REGISTER")),
+            _ => {
+                let expected = "expected --register, --register-file or the variable IMID_REGISTER, found none of them";
+                Err(Stop::Usage(expected.into()))
+            }
+        }
     }
 }
 
@@ -163,6 +234,9 @@ impl List {
 impl Release {
     fn release(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
+        if !self.force {
+            report.note(format_args!("watching lane {} for at least {} s", self.lane, self.time_out.as_secs_f64()));
+        }
         let when = if self.force { FreeIf::Forced } else { FreeIf::UnchangedFor(self.time_out) };
         admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| {
             let hint = if error.is_in_use() { "; --force frees it nevertheless" } else { "" };
@@ -172,6 +246,24 @@ impl Release {
             report.note("if its holder is alive, it mints up to its ceiling, and then needs another lane");
         }
         Ok(writeln!(out, "lane {} is free", self.lane)?)
+    }
+}
+
+impl Recover {
+    fn recover(&self, out: &mut Out) -> Result<(), Stop> {
+        let mut register = self.space.open(open_url)?;
+        let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
+        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
+        let time = time(floor_ms).unwrap_or_else(|| format!("{floor_ms} ms"));
+        Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
+    }
+}
+
+impl Resize {
+    fn resize(&self, out: &mut Out) -> Result<(), Stop> {
+        let mut register = self.space.open(open_url)?;
+        let meta = admin::resize(&mut *register, &self.space.name, self.bits).map_err(|error| stop(&error))?;
+        Ok(writeln!(out, "space {} has {} lanes now ({} bits)", self.space.name, 1_u64 << meta.bits, meta.bits)?)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{command, imid, skip};
 
 /// The commands with help, and the commands inside of `lane`.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "new",
     "inspect",
     "identify",
@@ -27,6 +27,8 @@ const COMMANDS: [&str; 17] = [
     "lane",
     "lane list",
     "lane release",
+    "lane recover",
+    "lane resize",
     "lane watch",
     "completions",
     "man",

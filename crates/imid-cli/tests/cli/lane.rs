@@ -109,7 +109,8 @@ fn a_lane_in_use_is_freed_by_force_only() {
     let release = ["lane", "release", "--register", &space.url, "--time-out", "1s", &lane];
     let ran = imid_args(&release, "");
     assert_eq!(ran.status, 1);
-    assert_eq!(ran.err, format!("error: lane {lane} is in use by web-1; --force frees it nevertheless\n"));
+    let watching = format!("note: watching lane {lane} for at least 1 s\n");
+    assert_eq!(ran.err, format!("{watching}error: lane {lane} is in use by web-1; --force frees it nevertheless\n"));
     let ran = imid_args(&[&release[..], &["--force"]].concat(), "");
     assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")));
     assert!(
@@ -128,9 +129,12 @@ fn a_lane_whose_holder_is_gone_is_freed() {
     let copy = format!("{path}-copy");
     std::fs::copy(path, &copy).unwrap();
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), "--time-out", "1s", &lane], "");
-    assert_eq!((ran.status, ran.err.as_str(), ran.out), (0, "", format!("lane {lane} is free\n")));
+    assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")), "{}", ran.err);
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
-    assert_eq!((ran.status, ran.err), (1, format!("error: lane {lane} is not held\n")));
+    assert_eq!(
+        (ran.status, ran.err),
+        (1, format!("note: watching lane {lane} for at least 10 s\nerror: lane {lane} is not held\n"))
+    );
 }
 
 #[test]
@@ -184,8 +188,50 @@ fn a_url_that_cannot_be_used_is_an_error() {
         );
     }
     let folder = tempfile::tempdir().unwrap();
-    let empty = format!("file:{}", folder.path().join("ids").display());
-    assert_eq!(error(1, &empty, "lanes"), "error: the register has no space \"lanes\"\n");
-    let wrong = error(2, &empty, "My lanes");
+    // A wrong path is not created.
+    let path = folder.path().join("wrong");
+    let missing = error(1, &format!("file:{}", path.display()), "lanes");
+    assert!(
+        missing.starts_with(&format!("error: --register: cannot open {:?}: ", path.to_str().unwrap())),
+        "{missing}"
+    );
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    let space = space();
+    assert_eq!(error(1, &space.url, "others"), "error: the register has no space \"others\"\n");
+    let wrong = error(2, &space.url, "My lanes");
     assert!(wrong.starts_with("error: --space: ") && wrong.contains("\"My lanes\""), "{wrong}");
+}
+
+#[test]
+fn the_register_can_be_named_where_other_users_do_not_see_it() {
+    let space = space();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), format!("{}\nsecond line\n", space.url)).unwrap();
+    let direct = imid_args(&["lane", "list", "--register", &space.url], "").ok();
+    let lines = |text: &str| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    let from_file = imid_args(&["lane", "list", "--register-file", file.path().to_str().unwrap()], "").ok();
+    let from_variable = crate::command().args(["lane", "list"]).env("IMID_REGISTER", &space.url).output().unwrap();
+    assert_eq!(lines(&from_file), lines(&direct));
+    assert_eq!(lines(&String::from_utf8(from_variable.stdout).unwrap()), lines(&direct));
+    let error = imid_args(&["lane", "list"], "").error(2);
+    assert_eq!(error, "expected --register, --register-file or the variable IMID_REGISTER, found none of them");
+    let error = imid_args(&["lane", "list", "--register-file", "no/such/file"], "").error(1);
+    assert!(error.starts_with("--register-file: cannot read \"no/such/file\": "), "{error}");
+}
+
+#[test]
+fn a_space_is_recovered_and_resized() {
+    let space = space();
+    space.ids.close();
+    let run = |args: &[&str]| imid_args(&[&["lane"], args, &["--register", &space.url]].concat(), "");
+    let recovered = run(&["recover", "--horizon", "30s", "--max-skew", "5s"]);
+    assert!(recovered.out.starts_with("all lanes of lanes are free from 20"), "{}{}", recovered.out, recovered.err);
+    let time = recovered.out.trim().rsplit(' ').next().unwrap().to_owned();
+    // The lane that was held has its ceiling there.
+    assert!(run(&["list"]).ok().contains(&format!("free from {time}, last held by web-1")));
+    assert_eq!(run(&["resize", "3"]).ok(), "space lanes has 8 lanes now (3 bits)\n");
+    assert!(run(&["list"]).ok().contains("\n8 lanes of imid-80\n"));
+    let error = run(&["resize", "3"]).error(1);
+    assert!(error.contains('3'), "{error}");
+    assert_eq!(run(&["recover", "--horizon", "30s"]).status, 2);
 }

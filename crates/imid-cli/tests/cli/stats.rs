@@ -52,7 +52,7 @@ fn the_summary_has_types_sessions_rates_and_leads() {
             { "type": 1, "type_name": "PRIVATE", "hash": hash("b"), "ids": 2 },
         ],
         "busiest_max_error": 0,
-        "rate_seconds": 1,
+        "interval": "1 s",
         "rates": null,
     });
     assert_eq!(found, expected);
@@ -89,7 +89,8 @@ IDs per second, 1 s per column
               █  █
               █  █     ▅
               █  █     █
-              most: 3.0 in the 1 s from 2025-11-20T12:00:00.000Z
+              from 2025-11-20 12:00:00
+              most: 3.0 in the 1 s from 2025-11-20 12:00:00
 ",
         hash("a")
     );
@@ -128,11 +129,15 @@ fn the_plot_is_an_svg_file() {
     assert_eq!(run.status, 0, "{}", run.err);
     let svg = std::fs::read_to_string(&path).unwrap();
     assert!(svg.starts_with("<!-- imid stats -->\n<svg ") && svg.trim_end().ends_with("</svg>"));
-    assert!(svg.contains("IDs per second (1 s per point)") && svg.contains("2025-11-20 12:00:0"), "{svg}");
+    assert!(
+        svg.contains("IDs per second (1 s per step)")
+            && svg.contains("time from 2025-11-20, UTC")
+            && svg.contains("12:00:04"),
+        "{svg}"
+    );
     // The line has two points for each of the 10 seconds.
     let lines = svg.split("points=\"").skip(1).map(|line| line.split('"').next().unwrap());
-    let most = lines.map(|points| points.split_whitespace().count()).max();
-    assert_eq!(most, Some(20));
+    assert!(lines.into_iter().any(|points| points.split_whitespace().count() == 20), "{svg}");
 
     // It replaces its own file, but no other one.
     let own = path.to_str().unwrap();
@@ -149,6 +154,63 @@ fn the_plot_is_an_svg_file() {
 
     let error = imid("stats --plot no/such/folder/x.svg", "").error(1);
     assert!(error.starts_with("cannot write \"no/such/folder/x.svg\": "), "{error}");
+}
+
+/// An ID each hour from 2020-03-10T12:00Z for six years.
+fn six_years() -> String {
+    let ids = (0..6 * 8_766).map(|hour| MessageId::first_at(1_583_841_600_000 + hour * 3_600_000).unwrap().to_string());
+    ids.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn years_of_ids_have_a_unit_round_intervals_and_marked_parts() {
+    let out = imid("stats --time-zone Europe/Berlin", six_years()).ok();
+    let chart = out.split("\n\n").last().unwrap();
+    let full = "█".repeat(23);
+    let expected = format!(
+        "\
+IDs per hour, 3 months per column
+         1.0   {full}
+               {full}░
+               {full}░
+              ░{full}░
+              ░{full}░
+              2020-01           2026-01
+              ░: the IDs begin or end inside of it
+              most: 1.0 in the 3 months from 2020-04
+"
+    );
+    assert_eq!(chart, expected);
+
+    let json: Value = serde_json::from_str(&imid("stats --json --per year", six_years()).ok()).unwrap();
+    let rates: Vec<_> =
+        json["rates"].as_array().unwrap().iter().map(|rate| (&rate["time"], &rate["ids"], &rate["partial"])).collect();
+    assert_eq!((rates.len(), &json["interval"]), (7, &json!("1 year")));
+    assert_eq!(rates[0], (&json!("2020-01-01T00:00:00.000Z"), &json!(7_116), &json!(true)));
+    assert_eq!(rates[1], (&json!("2021-01-01T00:00:00.000Z"), &json!(8_760), &json!(false)));
+}
+
+#[test]
+fn a_range_of_times_is_counted_per_interval() {
+    let args = "stats --from 2025-01-01 --to 2025-01-04 --per day";
+    let out = imid(args, six_years()).ok();
+    assert!(out.contains("\nvalid       52596\n") && out.contains("first time  2025-01-01T00:00:00.000Z"), "{out}");
+    let chart = out.split("\n\n").last().unwrap();
+    let bar = "█".repeat(50);
+    let expected = format!(
+        "\
+IDs per hour, 1 day per line
+          24  2025-01-01  {bar}
+          24  2025-01-02  {bar}
+          24  2025-01-03  {bar}
+              most: 1.0 in the 1 day from 2025-01-01
+"
+    );
+    assert_eq!(chart, expected);
+    let out = imid(&format!("{args} --time-zone Asia/Shanghai"), six_years()).ok();
+    assert!(out.contains("          16  2025-01-01  ░") && out.contains("           8  2025-01-04  ░"), "{out}");
+    let error = imid("stats --from 2025-01-02 --to 2025-01-01", "").error(2);
+    assert!(error.starts_with("expected --from before --to, "), "{error}");
 }
 
 #[test]

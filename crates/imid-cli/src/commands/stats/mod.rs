@@ -6,11 +6,13 @@ mod rates;
 mod sessions;
 mod summary;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use imid::MessageId;
+use jiff::tz::TimeZone;
 
-use self::rates::Rates;
+use self::rates::{Per, Rates};
 use self::sessions::Sessions;
 use self::summary::{Leads, Summary};
 use super::lines::Problems;
@@ -20,8 +22,8 @@ use super::whole_number;
 use crate::Out;
 use crate::output_file;
 use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, Scheme};
-use crate::time::TimeField;
+use crate::scheme::Id;
+use crate::time::{TIME_FORMS, TimeArg, TimeField, parse_time_arg, rfc3339};
 
 /// Count the IDs of a file by session type, by session and by time
 ///
@@ -30,18 +32,23 @@ use crate::time::TimeField;
 /// Input that is compressed with gzip or zstd is decompressed.
 ///
 /// The memory does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions.
-/// With more sessions, a count can be too high; the output says by how much at most. The times are counted in intervals
-/// of 1 s, which get longer if the IDs have more than 8,192 different seconds.
+/// With more sessions, a count can be too high; the output says by how much at most.
+///
+/// The rates are in round intervals of --time-zone (UTC without it), per second, minute, hour or day. The first and the
+/// last interval are marked if the IDs begin or end inside of them. With --per, the output has a line for each interval.
 ///
 /// A session is shown as its type and its hash, because an ID does not have the session name. Different sessions of one
 /// type can share a hash.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(after_help = format!("\
 Examples:
   imid stats ids.txt
   imid stats --time-field at tagged.jsonl.gz
   imid stats --top 100 --json tagged.jsonl
   imid stats --plot rate.svg tagged.jsonl
+  imid stats --from 2025-11-20 --per day --time-zone Asia/Shanghai tagged.jsonl
+
+{TIME_FORMS}
 
 Exit status:
   0  all lines are valid
@@ -62,9 +69,10 @@ JSON members:
   busiest[].node: the node of a Snowflake
   busiest[].ids: number of its IDs
   busiest_max_error: how much these numbers can be too high; 0 if they are exact
-  rate_seconds: length of an interval of rates, in seconds
+  interval: length of an interval of rates
   rates: objects, one for each interval
-  rates[].time, rates[].ids_per_second: the start of the interval and its rate")]
+  rates[].time, rates[].ids, rates[].ids_per_second: the start, the IDs and the rate
+  rates[].partial: whether the IDs begin or end inside of the interval"))]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
@@ -73,6 +81,15 @@ pub(crate) struct Args {
     /// Number of busiest sessions to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=usize::MAX), allow_negative_numbers = true)]
     top: usize,
+    /// Count only IDs from this time on
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    from: Option<TimeArg>,
+    /// Count only IDs before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    to: Option<TimeArg>,
+    /// Interval of the rates [default: as long as the chart, the plot or the JSON object needs]
+    #[arg(long, value_name = "INTERVAL")]
+    per: Option<Per>,
     /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
     #[arg(long, value_name = "FILE.svg", value_parser = svg)]
     plot: Option<PathBuf>,
@@ -83,16 +100,22 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        let times = self.from.map_or(0, |time| time.unix_ms)..self.to.map_or(u64::MAX, |time| time.unix_ms);
+        if times.is_empty() {
+            let (from, to) = (rfc3339(times.start), rfc3339(times.end));
+            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
+        }
         let mut stats = Stats {
             sessions: Sessions::new()?,
             rates: Rates::default(),
             ahead: self.time.name.as_ref().map(|_| Leads::default()),
             range: None,
+            times,
         };
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
-        let mut summary = stats.finish(counts, self.ids.scheme(), self.top);
+        let mut summary = stats.finish(counts, self);
         if let Some(path) = &self.plot {
-            output_file::write(path, plot::MARK, &plot::draw(&mut summary)?)?;
+            output_file::write(path, plot::MARK, &summary.plot()?)?;
         }
         if self.json { summary.write_json(out) } else { summary.write(out) }
     }
@@ -111,10 +134,15 @@ struct Stats {
     ahead: Option<Leads>,
     /// The least and the greatest ID.
     range: Option<(MessageId, MessageId)>,
+    /// The times of the IDs that are counted.
+    times: Range<u64>,
 }
 
 impl Visitor for Stats {
     fn add(&mut self, _: Place, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
+        if !self.times.contains(&id.timestamp_ms()) {
+            return Ok(());
+        }
         self.sessions.add(id);
         self.rates.add(id.timestamp_ms());
         if let (Some(ahead), Some(unix_ms)) = (&mut self.ahead, unix_ms) {
@@ -127,17 +155,19 @@ impl Visitor for Stats {
 }
 
 impl Stats {
-    /// Returns the result. `top` is the number of busiest sessions in it.
-    fn finish(self, counts: Counts, scheme: Scheme, top: usize) -> Summary {
+    fn finish(self, counts: Counts, args: &Args) -> Summary {
+        let scheme = args.ids.scheme();
         let time = |key: MessageId| scheme.with_sort_key(key).timestamp_ms();
         Summary {
             counts,
             times: self.range.map(|(least, greatest)| (time(least), time(greatest))),
             scheme,
             types: self.sessions.types(),
-            busiest: self.sessions.busiest(top),
+            busiest: self.sessions.busiest(args.top),
             ahead: self.ahead,
             rates: self.rates,
+            per: args.per,
+            zone: args.time.zone.clone().unwrap_or(TimeZone::UTC),
         }
     }
 }

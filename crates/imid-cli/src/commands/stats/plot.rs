@@ -1,29 +1,46 @@
-//! The IDs per second as an SVG file.
+//! The rate of IDs as an SVG file.
 
+use jiff::tz::TimeZone;
 use plotters::prelude::*;
 
-use super::summary::Summary;
+use super::rates::{Column, Columns, Interval};
 use crate::report::Stop;
-use crate::time::rfc3339;
+use crate::time::timestamp;
 
 /// The most points of the line.
-const MAX_POINTS: u64 = 1_000;
+pub(super) const MAX_POINTS: usize = 1_000;
 
 /// The start of each file that this command writes.
 pub(super) const MARK: &str = "<!-- imid stats -->\n";
 
-/// Returns the rates of a summary as SVG.
-pub(super) fn draw(summary: &mut Summary) -> Result<String, Stop> {
-    let svg = try_draw(summary).map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
+const DAY_MS: u64 = 86_400_000;
+
+const LINE: RGBColor = RGBColor(30, 90, 200);
+
+/// Draws rates.
+pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Stop> {
+    let svg = try_draw(rates, zone).map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
     Ok(format!("{MARK}{svg}"))
 }
 
-fn try_draw(summary: &mut Summary) -> Result<String, Box<dyn std::error::Error>> {
-    let points = summary.rates.columns(MAX_POINTS);
-    let length = points.seconds * 1_000;
-    let start = points.columns.first().map_or(0, |column| column.start_ms);
-    let end = points.columns.last().map_or(start + 1, |column| column.start_ms + length);
-    let greatest = points.columns.iter().map(|column| column.ids_per_second).fold(1.0, f64::max);
+fn try_draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn std::error::Error>> {
+    let columns = &rates.columns;
+    let start = columns.first().map_or(0, |column| column.start_ms);
+    let end = columns.last().map_or(start + 1, |column| column.end_ms);
+    let (unit, seconds) = rates.unit();
+    let rate = |column: &Column| column.ids_per_second() * seconds;
+    let greatest = columns.iter().map(rate).fold(f64::MIN_POSITIVE, f64::max);
+    let (tick, ticks) = Interval::ticks(start, end, zone);
+    let format = match tick {
+        Interval::Seconds(1..60) => "%H:%M:%S",
+        Interval::Seconds(_) if end - start <= DAY_MS => "%H:%M",
+        Interval::Seconds(_) => "%m-%d %H:%M",
+        Interval::Days(_) => "%Y-%m-%d",
+        Interval::Months(1..12) => "%Y-%m",
+        Interval::Months(_) => "%Y",
+    };
+    let day = timestamp(start).to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string();
+    let axis = if end - start <= DAY_MS { format!("time from {day}, ") } else { "time, ".to_owned() };
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (900, 400)).into_drawing_area();
@@ -32,20 +49,29 @@ fn try_draw(summary: &mut Summary) -> Result<String, Box<dyn std::error::Error>>
             .margin(16)
             .x_label_area_size(40)
             .y_label_area_size(70)
-            .caption(format!("IDs per second ({} s per point)", points.seconds), ("sans-serif", 18))
-            .build_cartesian_2d(start..end, 0.0..greatest * 1.05)?;
+            .caption(format!("IDs per {unit} ({} per step)", rates.interval), ("sans-serif", 18))
+            .build_cartesian_2d((start..end).with_key_points(ticks), 0.0..greatest * 1.05)?;
         chart
             .configure_mesh()
-            .x_labels(5)
-            .x_label_formatter(&|ms| rfc3339(*ms)[..19].replace('T', " "))
-            .x_desc("time (UTC)")
+            .x_labels(8)
+            .y_labels(6)
+            .x_label_formatter(&|ms| timestamp(*ms).to_zoned(zone.clone()).strftime(format).to_string())
+            .x_desc(axis + &zone.iana_name().map_or_else(|| "local".to_owned(), str::to_owned))
             .light_line_style(WHITE)
             .draw()?;
-        // Each point is a step as wide as its time.
-        let steps = points.columns.iter().flat_map(|column| {
-            [(column.start_ms, column.ids_per_second), (column.start_ms + length, column.ids_per_second)]
-        });
-        chart.draw_series(LineSeries::new(steps, BLUE.stroke_width(1)))?;
+        // Each column is a step as wide as its time. The first and the last one can be partial: they are only an outline.
+        for part in columns.chunk_by(|a, b| a.is_partial == b.is_partial) {
+            let is_partial = part[0].is_partial;
+            let steps: Vec<_> = part
+                .iter()
+                .flat_map(|column| [(column.start_ms, rate(column)), (column.end_ms, rate(column))])
+                .collect();
+            if !is_partial {
+                chart.draw_series(AreaSeries::new(steps.iter().copied(), 0.0, LINE.mix(0.2)))?;
+            }
+            let color = LINE.mix(if is_partial { 0.35 } else { 1.0 });
+            chart.draw_series(LineSeries::new(steps, color.stroke_width(1)))?;
+        }
         area.present()?;
     }
     Ok(svg)

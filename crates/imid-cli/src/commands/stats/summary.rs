@@ -3,16 +3,18 @@
 use std::io::Write;
 
 use imid::dialect::Dialect;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::chart::bars;
-use super::rates::{Rates, ratio};
+use super::chart::{bars, light};
+use super::plot;
+use super::rates::{Column, Columns, Interval, Per, Rates, ratio};
 use super::sessions::{Busiest, Owner};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
 use crate::scheme::{Scheme, named_type};
 use crate::terminal::Terminal;
-use crate::time::rfc3339;
+use crate::time::{rfc3339, timestamp};
 use crate::{Out, json};
 
 /// IDs whose time is ahead of the time of their message.
@@ -47,6 +49,10 @@ pub(super) struct Summary {
     pub(super) busiest: Busiest,
     pub(super) ahead: Option<Leads>,
     pub(super) rates: Rates,
+    /// The interval of the rates, if it is not chosen by their number.
+    pub(super) per: Option<Per>,
+    /// The time zone of the intervals.
+    pub(super) zone: TimeZone,
 }
 
 /// The width of the longest lines: those of the chart.
@@ -59,7 +65,7 @@ const CHART_START: usize = 14;
 const MIN_CHART_COLUMNS: usize = 10;
 
 /// The most intervals in JSON.
-const JSON_INTERVALS: u64 = 1_000;
+const JSON_INTERVALS: usize = 1_000;
 
 impl Summary {
     /// Writes the result for people.
@@ -146,28 +152,94 @@ impl Summary {
 
     fn write_chart(&mut self, out: &mut Out, terminal: Terminal) -> Result<(), Stop> {
         let columns = terminal.columns_of(WIDTH).saturating_sub(CHART_START).max(MIN_CHART_COLUMNS);
-        let chart = self.rates.columns(columns as u64);
-        let values: Vec<_> = chart.columns.iter().map(|column| column.ids_per_second).collect();
-        let greatest = values.iter().copied().fold(0.0, f64::max);
-        writeln!(out, "\nIDs per second, {} s per column", chart.seconds)?;
-        let rows = bars(&values, terminal.is_ascii);
-        for (index, row) in rows.iter().enumerate() {
-            let label = if index == 0 { format!("{greatest:.1}") } else { String::new() };
-            writeln!(out, "{label:>12}  {}", row.trim_end())?;
+        let chart = self.columns(columns);
+        let (unit, seconds) = chart.unit();
+        let rate = |column: &Column| column.ids_per_second() * seconds;
+        let Some(peak) = chart.peak() else { return Ok(()) };
+        writeln!(
+            out,
+            "\nIDs per {unit}, {} per {}",
+            chart.interval,
+            if self.per.is_some() { "line" } else { "column" }
+        )?;
+        let (first, last) = (&chart.columns[0], &chart.columns[chart.columns.len() - 1]);
+        if self.per.is_some() {
+            self.write_lines(out, &chart, columns, terminal.is_ascii)?;
+        } else {
+            let values: Vec<_> = chart.columns.iter().map(|column| (rate(column), column.is_partial)).collect();
+            for (index, row) in bars(&values, terminal.is_ascii).iter().enumerate() {
+                let label = if index == 0 { format!("{:.1}", rate(peak)) } else { String::new() };
+                writeln!(out, "{label:>12}  {}", row.trim_end())?;
+            }
+            let (first, last) = (self.start(first.start_ms, chart.interval), self.start(last.start_ms, chart.interval));
+            let width = chart.columns.len();
+            if width >= first.len() + last.len() + 2 {
+                writeln!(out, "{:CHART_START$}{first}{last:>1$}", "", width - first.len())?;
+            } else {
+                writeln!(out, "{:CHART_START$}from {first}", "")?;
+            }
         }
-        if let Some((peak, seconds)) = self.rates.peak() {
-            let (rate, time) = (peak.ids_per_second, rfc3339(peak.start_ms));
-            let (start, space) = if terminal.fits(WIDTH) { (CHART_START, " ") } else { (0, "\n") };
-            writeln!(out, "{:start$}most: {rate:.1} in the {seconds} s from{space}{time}", "")?;
+        if chart.columns.iter().any(|column| column.is_partial) {
+            let light = light(terminal.is_ascii);
+            writeln!(out, "{:CHART_START$}{light}: the IDs begin or end inside of it", "")?;
+        }
+        let (rate, time) = (rate(peak), self.start(peak.start_ms, chart.interval));
+        let space = if terminal.fits(WIDTH) { " " } else { "\n" };
+        Ok(writeln!(out, "{:CHART_START$}most: {rate:.1} in the {} from{space}{time}", "", chart.interval)?)
+    }
+
+    /// Writes a line for each interval.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a bar has at most some dozens of characters"
+    )]
+    fn write_lines(&self, out: &mut Out, chart: &Columns, width: usize, is_ascii: bool) -> Result<(), Stop> {
+        let greatest = chart.columns.iter().map(|column| column.ids).max().unwrap_or_default();
+        for column in &chart.columns {
+            let bar = match column {
+                Column { is_partial: true, .. } => light(is_ascii),
+                _ if is_ascii => '#',
+                _ => '█',
+            };
+            let start = self.start(column.start_ms, chart.interval);
+            let length = (ratio(column.ids, greatest) * width.saturating_sub(start.len()) as f64).ceil() as usize;
+            let bar: String = std::iter::repeat_n(bar, length).collect();
+            writeln!(out, "{:>12}  {start}  {bar}", column.ids)?;
         }
         Ok(())
+    }
+
+    /// Returns the columns of `--per`, or at most this many.
+    fn columns(&mut self, most: usize) -> Columns {
+        match self.per {
+            Some(per) => self.rates.per(per.interval(), &self.zone),
+            None => self.rates.fit(most, &self.zone),
+        }
+    }
+
+    /// Draws the rates as SVG.
+    pub(super) fn plot(&mut self) -> Result<String, Stop> {
+        let columns = self.columns(plot::MAX_POINTS);
+        plot::draw(&columns, &self.zone)
+    }
+
+    /// Returns the start of an interval in the time zone, as exactly as the interval needs.
+    fn start(&self, unix_ms: u64, interval: Interval) -> String {
+        let format = match interval {
+            Interval::Seconds(1..60) => "%Y-%m-%d %H:%M:%S",
+            Interval::Seconds(_) => "%Y-%m-%d %H:%M",
+            Interval::Days(_) => "%Y-%m-%d",
+            Interval::Months(_) => "%Y-%m",
+        };
+        timestamp(unix_ms).to_zoned(self.zone.clone()).strftime(format).to_string()
     }
 
     /// Writes the result as one line of JSON.
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
         let type_name = |code: u8| dialect.type_name(code);
-        let rates = self.rates.columns(JSON_INTERVALS);
+        let rates = self.columns(JSON_INTERVALS);
         let object = Object {
             counts: self.counts,
             first_time: self.times.map(|(first, _)| rfc3339(first)),
@@ -190,11 +262,16 @@ impl Summary {
                 })
                 .collect(),
             busiest_max_error: self.busiest.max_error,
-            rate_seconds: rates.seconds,
+            interval: rates.interval.to_string(),
             rates: rates
                 .columns
                 .iter()
-                .map(|column| RateObject { time: rfc3339(column.start_ms), ids_per_second: column.ids_per_second })
+                .map(|column| RateObject {
+                    time: rfc3339(column.start_ms),
+                    ids: column.ids,
+                    ids_per_second: column.ids_per_second(),
+                    partial: column.is_partial,
+                })
                 .collect(),
         };
         json::write_line(out, &object)
@@ -214,7 +291,7 @@ struct Object {
     busiest: Vec<OwnerObject>,
     busiest_max_error: u64,
     /// The length of an interval of `rates`.
-    rate_seconds: u64,
+    interval: String,
     rates: Vec<RateObject>,
 }
 
@@ -242,5 +319,7 @@ enum OwnerObject {
 #[derive(Serialize)]
 struct RateObject {
     time: String,
+    ids: u64,
     ids_per_second: f64,
+    partial: bool,
 }
