@@ -89,8 +89,8 @@ impl LeasedGenerator {
     /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this
     /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
     ///
-    /// It waits until the lease is on the disk, and so does a drop not: call [`close_within`](Self::close_within) before
-    /// this process opens the file again.
+    /// It waits until the lease is on the disk. [Close](Self::close) it before the process ends or opens the file again: a
+    /// drop does not wait, and then the next start goes on after the lease.
     ///
     /// ```
     /// use imid::{SessionTag, SessionType};

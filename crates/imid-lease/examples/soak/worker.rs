@@ -62,6 +62,9 @@ impl Clock for TestClock {
 pub(crate) trait Minter {
     /// Returns an ID, or how long to wait, or `None` if this minter has ended.
     fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>>;
+
+    /// Gives back what it holds, before its process ends.
+    fn give_back(&self) {}
 }
 
 impl Minter for LeasedGenerator<TestClock> {
@@ -72,6 +75,10 @@ impl Minter for LeasedGenerator<TestClock> {
             }
             error.retry_after()
         })
+    }
+
+    fn give_back(&self) {
+        self.close();
     }
 }
 
@@ -108,6 +115,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
         match opened {
             Ok(minter) => {
                 mint(&*minter, &commands, folder, name, scheme == "lease")?;
+                minter.give_back();
                 if !commands.quits.load(Ordering::Relaxed) {
                     Event::Ended.count(folder)?;
                 }
