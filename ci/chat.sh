@@ -6,3 +6,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 cargo test --manifest-path examples/chat/Cargo.toml --locked
 bash examples/chat/run.sh load "${1:-40}"
+if command -v chromium >/dev/null; then
+  bash examples/chat/run.sh browser
+else
+  echo "not checked: chat: this machine has no chromium, so no two browsers talk"
+fi

@@ -16,6 +16,6 @@ cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets --
 cargo clippy --manifest-path tests/integrations/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path tests/stores/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path examples/chat/Cargo.toml --locked --all-targets -- -D warnings
-cargo clippy --manifest-path examples/recipes/Cargo.toml --locked --all-targets -- -D warnings
+cargo clippy --manifest-path examples/recipes/Cargo.toml --locked --all-targets --all-features -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings

@@ -13,7 +13,12 @@ for example in examples/*.rs; do
   cargo run --quiet --package imid --all-features --example "$name" </dev/null
 done
 
-cargo build --manifest-path examples/recipes/Cargo.toml --locked --bins
+# Each recipe compiles with its own feature. It runs with all of them, which are built once.
+for recipe in examples/recipes/*.rs; do
+  name=$(basename "$recipe" .rs)
+  cargo check --quiet --manifest-path examples/recipes/Cargo.toml --locked --features "$name" --bin "$name"
+done
+cargo build --manifest-path examples/recipes/Cargo.toml --locked --all-features --bins
 # ClickHouse is a package of Python, which ci/stores.sh installs.
 python=$CARGO_TARGET_DIR/stores-venv/bin/python
 for recipe in examples/recipes/*.rs; do
@@ -27,9 +32,9 @@ for recipe in examples/recipes/*.rs; do
       echo "not checked: recipes/clickhouse with a server: ci/stores.sh has not installed chdb"
     fi
   fi
-  "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --bin "$name" </dev/null
+  "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --all-features --bin "$name" </dev/null
 done
-cargo test --manifest-path examples/recipes/Cargo.toml --locked
+cargo test --manifest-path examples/recipes/Cargo.toml --locked --all-features
 
 # The commands of docs/MIGRATING.md about Parquet, with DuckDB from PyPI.
 echo "--- parquet"

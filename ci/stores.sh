@@ -30,7 +30,7 @@ sql_postgres() {
   if ! command -v psql >/dev/null; then not_checked "$name" "this machine has no psql"; return; fi
   (
     cd sql/postgres
-    "${psql[@]}" -f install.sql -f test.sql -f generate.sql "$IMID_POSTGRES_URL"
+    "${psql[@]}" -f install.sql -f test.sql "$IMID_POSTGRES_URL"
     "${psql[@]}" -f rows.sql "$IMID_POSTGRES_URL" <"$folder/rows"
     python3 ../chat.py postgres "$folder/chat"
     # A dump is restored with an empty search_path.

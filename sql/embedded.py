@@ -64,7 +64,7 @@ def sqlite_runner(rows):
 def sqlite_tables(connection, rows):
     """Makes the tables that the files of sqlite/ use, and returns a function that runs a statement."""
     connection.execute("CREATE TABLE messages (id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10)) WITHOUT ROWID")
-    names = "n INTEGER, hex, letters, view, ms INTEGER, spin INTEGER, type INTEGER, hash INTEGER, session INTEGER, bucket INTEGER"
+    names = "n INTEGER, hex, letters, view, ms INTEGER, spin INTEGER, type INTEGER, hash INTEGER, session_tag INTEGER, bucket INTEGER"
     connection.execute(f"CREATE TEMP TABLE written ({names})")
     if rows:
         with open(rows, encoding="ascii") as file, connection:

@@ -190,9 +190,9 @@ impl MessageId {
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
-    /// A generator can mint an ID whose timestamp is ahead of the clock: usually by at most 1 ms, under overload by up to
-    /// `max_lead`, after the clock has stepped back by up to the length of the step more, and after an observed ID by up
-    /// to `max_skew`. If a scan by wall-clock time must find all messages, let the range end that much later.
+    /// A generator can mint an ID whose timestamp is ahead of the clock. If a scan by wall-clock time must find all
+    /// messages, let the range end later, by what the
+    /// [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) says.
     ///
     /// ```
     /// use imid::MessageId;

@@ -1,4 +1,4 @@
-//! Message IDs for chat backends: 80 bits that sort by time and name their conversation.
+//! Message IDs for chat backends: 80 bits that sort by time and carry a 22-bit hash of their conversation.
 //!
 //! A service **tags** each message with an ID, its store **orders messages by the ID's text**, and any reader **parses**
 //! the ID back into time, session type and session hash. There is no machine ID, no coordinator and no network.
@@ -48,21 +48,24 @@
 //!
 //! # Guarantees
 //!
+//! This is the crate's one table of guarantees. Other pages link to it.
+//!
 //! **Order**: the IDs of a generator strictly increase: over all sessions with one stripe, per session with more. After
-//! [`observe`](Generator::observe) new IDs also sort after the observed ID of another host.
+//! [`observe`](Generator::observe) new IDs even sort after the observed ID of another host.
 //!
 //! **Uniqueness**: the IDs of one generator are unique. Two generators that share no state can mint equal IDs only for
 //! the same millisecond, spin, type and hash:
 //!
 //! | deployment | guarantee |
 //! | --- | --- |
-//! | each session is minted by one process, chosen by [`SessionTag::shard`] | **unique**, without coordination, while all routers agree on the count and a new owner starts after its predecessor's last ID ([`floor`](generator::Builder::floor)) |
-//! | each session is minted by one process, chosen by its *name* | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts: equal with probability 1/4096 per pair of their messages in one millisecond |
-//! | any host mints for any session | equal with probability 1/4096 per pair of messages of one session that two hosts mint in one millisecond |
+//! | one process mints each session, chosen by [`SessionTag::shard`] | **unique**, if routing is exclusive: all routers agree on the count, one process at a time owns a session, and a new owner starts after the last ID of the old one ([`floor`](generator::Builder::floor)) |
+//! | one process mints each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts. Of these, two IDs of one millisecond are equal with probability 1/4096 |
+//! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
-//!
-//! The crate `imid-lease` takes lanes from a file or a store. Its IDs stay unique after a crash, on several hosts and with
-//! any clock, as long as the file or the store keeps what it has confirmed.
+//! | each process holds a lease of the crate `imid-lease` on a strong store | **unique**, whatever clocks, networks and processes do, while the store keeps what it has acknowledged |
+//! | a process restarts without a floor and without a lease | **not unique**: the process is a new host. It can repeat IDs that ran ahead of the clock ([how far](#how-far-ids-can-be-ahead-of-the-clock)) |
+//! | a process restarts with a `floor`, the greatest stored ID, or takes over sessions with [`raise_floor`](Generator::raise_floor) | no stored ID is repeated, and all new IDs sort after it. An ID that was minted and not stored can be repeated |
+//! | a process forks | the child is a new host: it takes a new seed and starts after the last ID that it inherited. A generator with a lane returns an error there. See [`fork`] for the forks that are not noticed |
 //!
 //! Two sessions can share a session hash: see [`SessionHash`].
 //!
@@ -72,9 +75,29 @@
 //! | --- | --- |
 //! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. The time of the IDs continues from the time that they had reached, at half speed until the clock has caught up |
 //! | the clock steps back further | an error that says by how much, and when to retry |
+//! | one reading of the clock is far ahead of the last one | it is believed if a second reading agrees |
 //! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
 //! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
-//! | the process forks | the child takes a new seed and starts after the last ID that it inherited; a generator with a lane returns an error there |
+//!
+//! # How far IDs can be ahead of the clock
+//!
+//! A scan by the time of the clock finds all messages if its range ends this much later.
+//!
+//! | event | an ID is ahead by at most | until the clock has caught up, after |
+//! | --- | --- | --- |
+//! | ordinary use | 1 ms | 1 ms |
+//! | overload: more than 4,096 IDs in a millisecond and stripe | `max_lead` (1 s) | the lead |
+//! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 s |
+//! | overload while it is behind by a step of s | s + `max_lead` | 2 s, or the lead |
+//! | the clock repeats steps forward and back of at most s | 2 s | 4 s |
+//! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 a |
+//! | [`observe_within`](Generator::observe_within) with a limit | the limit + 21 ms | twice the limit |
+//! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 f |
+//! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 p |
+//!
+//! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms that full load may
+//! borrow. Events of different kinds add up. Under overload, restarts with a floor less than 30 ms apart add up, too: 1,000 of
+//! them 10 ms apart led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. The fork takes the same way as a floor.
 //!
 //! # Choosing a generator
 //!

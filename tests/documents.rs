@@ -1,4 +1,4 @@
-//! The links of the documents lead somewhere.
+//! The links of the documents lead somewhere, and what is said twice is said alike.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,4 +59,64 @@ fn each_link_of_a_document_leads_to_a_file_and_a_heading() {
         }
     }
     assert!(count > 20, "{count} links");
+}
+
+/// Returns the lines of the documentation of the crate.
+fn crate_page() -> String {
+    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).expect("the library");
+    let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
+    lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
+}
+
+/// Where a page names the default of a limit, such as "`max_lead` (1 s)", it is that of the builder.
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+#[test]
+fn each_page_has_the_limits_of_the_builder() {
+    let builder = format!("{:?}", imid::Generator::builder());
+    let limits = [("max_lead", "1s", "1 s"), ("max_rollback", "3600s", "1 h"), ("max_skew", "5s", "5 s")];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = ["README.md", "docs/DESIGN.md"].map(|page| fs::read_to_string(root.join(page)).expect("a page"));
+    let mut count = 0;
+    for (limit, set, said) in limits {
+        assert!(builder.contains(&format!("{limit}: {set}")), "{limit} in {builder}");
+        for page in pages.iter().chain([&crate_page()]) {
+            for rest in page.split(&format!("`{limit}` (")).skip(1) {
+                let (found, _) = rest.split_once(')').expect("a closed parenthesis");
+                assert_eq!(found, said, "the default of {limit}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 6, "{count} limits");
+}
+
+/// What an observed ID or a floor can add to its own lead. `tests/faults/lead.rs` measures it.
+#[test]
+fn each_page_has_one_number_for_what_an_observed_id_adds() {
+    let page = crate_page();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && line.contains(" + 21 ms |")).collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for path in ["README.md", "docs/DESIGN.md", "src/generator/mod.rs", "src/generator/builder.rs"] {
+        let text = fs::read_to_string(root.join(path)).expect("a file");
+        for wrong in ["17 ms", "18 ms", "20 ms more"] {
+            assert!(!text.contains(wrong), "{path} says {wrong} where the table says 21 ms");
+        }
+    }
+}
+
+/// The words of DESIGN are few enough to learn.
+#[test]
+fn the_glossary_has_at_most_20_words_each_in_use() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let design = fs::read_to_string(root.join("docs/DESIGN.md")).expect("a page");
+    let (_, words) = design.split_once("## Words\n").expect("the glossary");
+    let (words, rest) = words.split_once("\n## ").expect("a chapter after it");
+    let rows = words.lines().filter_map(|line| line.strip_prefix("| ")).skip(2);
+    let words: Vec<_> = rows.filter_map(|row| row.split_once(" | ")).map(|(word, _)| word).collect();
+    assert!((10..=20).contains(&words.len()), "{words:?}");
+    let text = [rest, &crate_page()].concat().to_lowercase();
+    for word in words {
+        assert!(text.contains(word), "{word} is not used");
+    }
 }

@@ -19,6 +19,11 @@ SELECT concat('ok: fields', left('', throwIf(count() > 0, 'fields differ'))) FRO
   WHERE (imid_ms(id), imid_spin(id), imid_type(id), imid_hash(id), imid_session_tag(id)) != (ms, spin, type, hash, session_tag);
 SELECT concat('ok: timestamps', left('', throwIf(count() > 0, 'timestamps differ'))) FROM imid_test.ids
   WHERE toUnixTimestamp64Milli(imid_timestamp(id)) != ms OR imid_first_at(imid_timestamp(id)) != imid_first(ms);
+-- In a connection with another time zone, a time is still that of the clock.
+SET session_timezone = 'America/St_Johns';
+SELECT concat('ok: now() in another time zone', left('', throwIf(abs(imid_ms(imid_first_at(now64(3))) - toUnixTimestamp64Milli(now64(3))) > 1000
+  OR abs(imid_ms(imid_first_at(now())) - toUnixTimestamp(now()) * 1000) > 1000, 'the time zone changes the time')));
+SET session_timezone = '';
 SELECT concat('ok: a String of 10 bytes', left('', throwIf(count() > 0, 'a String differs'))) FROM imid_test.ids
   WHERE imid_text(unhex(hex(id))) != letters OR imid_ms(unhex(hex(id))) != ms;
 SELECT concat('ok: names of types', left('', throwIf(count() > 0, 'names differ'))) FROM imid_test.members WHERE name = 'types'

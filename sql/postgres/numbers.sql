@@ -4,7 +4,8 @@
 -- A transaction stores a message:
 --   BEGIN
 --   take: locks the room until the commit, and returns its next number and its last ID
---   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts
+--   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts. If the
+--     new ID is not greater (a LeasedGenerator that had no lane when it observed), ROLLBACK and try again
 --   store: if it changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. Messages of one room wait for each other's commit, and see it: a reader that has

@@ -8,8 +8,7 @@ use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
-/// No ID was minted. Later calls do what they would do without this one, except that each of several threads that reach
-/// a limit at the same moment can use up one stamp.
+/// No ID was minted. The call has no effect, except that it may use up one of the 4,096 stamps of a millisecond.
 ///
 /// ```
 /// use core::time::Duration;
@@ -55,6 +54,9 @@ impl GenerateError {
     /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the
     /// clock makes no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second,
     /// this can be a part of it: the same call is then refused again, with the rest.
+    ///
+    /// After a [rollback](Self::is_rollback) it is the time until the clock is within `max_rollback` again. If IDs ran ahead
+    /// of the clock before it stepped, the call can then be refused as [overload](Self::is_overload), with the rest.
     ///
     /// `None` if waiting does not help: the clock has no usable time, the ceiling is reached, the generator is closed
     /// or belongs to the parent process, time has run out, or the run is too long.

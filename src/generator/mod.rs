@@ -51,15 +51,12 @@ use crate::wait::retry_within;
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
 ///
-/// Two generators that share nothing can mint equal IDs only for the same session hash and type in the same
-/// millisecond, with probability 1/4096 for each pair of such IDs (seeded starts). Route each session to one process
-/// ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
+/// Two generators that share nothing can mint equal IDs: see the [guarantees](crate#guarantees). Route each session to one
+/// process ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
 ///
-/// In ordinary use an ID has the time of the clock, or the millisecond after it if a seeded start ran over. After a
-/// step back, an observed ID, a floor or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It
-/// then goes on at half the clock's speed until the clock has caught up, so that IDs still spread over milliseconds.
-/// After a jump of at most 64 ms it first stands still for up to 8 ms. A step back of 30 s is caught up with after 60
-/// s. A clock that repeats a step forward and back leads by two steps at most.
+/// In ordinary use an ID has the time of the clock, or the millisecond after it. After a step back, an observed ID, a floor
+/// or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then goes on at half the clock's speed
+/// until the clock has caught up. The [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) has each event.
 ///
 /// ```
 /// use imid::{Generator, SessionTag, SessionType};
@@ -79,8 +76,16 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// Returns a generator of one stripe by the system clock, with the default settings. It draws its seed at first
-    /// use.
+    /// Returns a generator whose IDs are unique within this process: one stripe, the system clock, the default settings. On
+    /// several hosts its IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
+    /// writes any session, give each a [`lane`](Builder::lane), or use the crate `imid-lease`.
+    ///
+    /// It draws its seed at first use. **Make one generator for the process and keep it**, for example in a `static`. These
+    /// look right and repeat IDs, because two generators of one process are like two hosts:
+    ///
+    /// - a `const` in the place of the `static`: each use of the name is a new generator;
+    /// - a generator for each message, request or thread;
+    /// - a library that is loaded twice, as two versions of this crate are in one program: each has its own `static`.
     pub const fn new() -> Self {
         Self::striped()
     }
@@ -141,7 +146,8 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 }
 
 impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
-    /// Mints the next ID of a session. **Lock-free**; **never blocks**.
+    /// Mints the next ID of a session. **Lock-free**; **never blocks**. The ID is unique among those of this generator. On
+    /// several hosts it is unique as the [guarantees](crate#guarantees) say.
     ///
     /// # Errors
     /// - The clock has no usable time, or is more than `max_rollback` behind its latest reading.

@@ -10,6 +10,7 @@
 mod ceiling;
 mod close;
 mod floor;
+mod lead;
 mod mixed;
 mod observe;
 #[cfg(target_os = "linux")]

@@ -169,3 +169,60 @@ fn a_folder_that_does_not_exist_is_an_error() {
     assert!(error.starts_with("cannot use /nowhere-at-all/ids as a register: "), "{error}");
     assert!(FileRegister::owned(Path::new("/")).is_err());
 }
+
+/// Each name of a file would have a lock of its own.
+#[cfg(unix)]
+#[test]
+fn a_link_leads_to_the_same_register_and_a_second_name_is_refused() {
+    let folder = Folder::new();
+    let (path, link) = (folder.path("ids"), folder.path("link"));
+    FileRegister::shared(&path).unwrap().compare_and_set(A, None, "1").unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let owner = FileRegister::owned(&path).unwrap();
+    let error = FileRegister::owned(&link).unwrap_err().to_string();
+    assert!(error.contains("expected no other user of "), "{error}");
+    drop(owner);
+    assert!(FileRegister::shared(&link).unwrap().compare_and_set(A, Some("1"), "2").unwrap());
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "the file was replaced, and not the link");
+    assert_eq!(FileRegister::shared(&path).unwrap().read(A).unwrap().as_deref(), Some("2"));
+    fs::hard_link(&path, folder.path("second")).unwrap();
+    for name in ["ids", "second"] {
+        let error = FileRegister::shared(folder.path(name)).unwrap_err().to_string();
+        assert!(error.contains("expected a file with one name, found one with 2 (hard links)"), "{error}");
+    }
+    std::os::unix::fs::symlink(folder.path("nothing"), folder.path("dangling")).unwrap();
+    let error = FileRegister::shared(folder.path("dangling")).unwrap_err().to_string();
+    assert!(error.contains("found a link to a file that does not exist"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_file_that_was_deleted_is_noticed() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut owner = FileRegister::owned(&path).unwrap();
+    assert!(owner.compare_and_set(A, None, "1").unwrap());
+    fs::remove_file(folder.path("ids.lock")).unwrap();
+    let error = owner.compare_and_set(A, Some("1"), "2").unwrap_err().to_string();
+    assert!(error.contains("expected the lock file ") && error.contains(" to stay in its place"), "{error}");
+    // Another process can lock the new file now.
+    let other = FileRegister::owned(&path).unwrap();
+    assert!(owner.read(A).is_err());
+    drop(other);
+}
+
+#[test]
+fn a_register_that_is_read_only_creates_nothing() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let open = || imid_lease::register::open_url_read_only(&format!("file:{}", path.display())).unwrap();
+    assert_eq!(open().read(A).unwrap(), None);
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
+    let mut owner = FileRegister::owned(&path).unwrap();
+    owner.compare_and_set(A, None, "1").unwrap();
+    let mut reader = open();
+    assert_eq!(reader.list("").unwrap(), [(A.to_owned(), "1".to_owned())], "although it is locked");
+    let error = reader.compare_and_set(A, Some("1"), "2").unwrap_err();
+    assert_eq!(error.to_string(), "this register was opened to read only");
+    assert!(error.is_final());
+}

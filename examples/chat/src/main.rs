@@ -25,6 +25,8 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+/// How long the lease may take at the start.
+const OPEN: Duration = Duration::from_secs(60);
 /// How long requests have to end after the signal.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -61,9 +63,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = env::var("CHAT_NAME").unwrap_or_else(|_| "chat".to_owned());
     let metrics = PrometheusBuilder::new().install_recorder()?;
 
-    // It waits until it has a lane.
-    let (register, options) = (PostgresRegister::from_url(&url)?, Options::new().holder(&name));
-    let ids = spawn_blocking(|| LeasedGenerator::open(register, options)).await??;
+    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, Options::new().holder(&name))?;
+    let ids = spawn_blocking(|| ids.wait_until_open(OPEN).map(|()| ids)).await??;
     let store = store::Store::open(&url, &name, ids).await.map_err(|failure| failure.to_string())?;
     let (rooms, _) = broadcast::channel(1_024);
     tokio::spawn(live::listen(store.pool().clone(), rooms.clone()));
@@ -86,6 +87,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Streams end, new connections are refused, and requests that run are answered. Then the lane is free at once.
     stop.send(true)?;
     let _ = timeout(GRACE, server).await;
-    spawn_blocking(move || store.close()).await?;
+    spawn_blocking(move || store.close(GRACE)).await?;
     Ok(())
 }

@@ -66,8 +66,8 @@ impl Store {
     }
 
     /// Gives the lane back.
-    pub fn close(&self) {
-        self.ids.close();
+    pub fn close(&self, timeout: Duration) {
+        self.ids.close_within(timeout);
     }
 
     /// Stores a message, unless its sender has sent one with this key. Returns what is stored, and whether it is new.
@@ -85,6 +85,12 @@ impl Store {
             self.ids.observe(last_id)?;
         }
         let id = self.ids.generate(room.tag())?;
+        // A generator that had no lane when it observed has forgotten it.
+        if let Some(last_id) = last_id
+            && id <= last_id
+        {
+            return Err(Failure::Later(format!("expected an ID after {last_id}, found {id}")));
+        }
         let store = "WITH stored AS (
                 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)

@@ -61,6 +61,22 @@ mod tests {
     }
 
     #[test]
+    fn design_shows_the_table_of_these_cases() {
+        let design = include_str!("../../../../docs/DESIGN.md");
+        let (_, table) = design.split_once("| routing | hosts | skew |").unwrap();
+        let mut rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        for case in cases() {
+            let row = rows.next().unwrap_or_default();
+            let rest = row.strip_prefix(&case.columns()).unwrap_or_else(|| panic!("{row}: {}", case.columns()));
+            let numbers: Vec<f64> = rest.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+            let [_, expected, counted, deviation] = numbers[..] else { panic!("{row}") };
+            assert!((expected - case.expected()).abs() < 0.051, "{row}: {}", case.expected());
+            assert!(deviation.abs() <= MOST_DEVIATIONS && (expected > 0.0) == (counted > 0.0), "{row}");
+        }
+        assert_eq!(rows.next(), None);
+    }
+
+    #[test]
     fn a_wrong_formula_is_noticed() {
         let case = cases()
             .into_iter()

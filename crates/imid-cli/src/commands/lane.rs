@@ -10,7 +10,7 @@ use std::{env, fs, thread};
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::LaneState;
-use imid_lease::register::{Register, open_url};
+use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
 use super::whole_number;
@@ -170,7 +170,8 @@ impl Args {
 }
 
 impl SpaceArgs {
-    fn open(&self) -> Result<Box<dyn Register>, Stop> {
+    /// Opens the register by `open_url`, or by `open_url_read_only`.
+    fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
@@ -178,7 +179,7 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        open_url(&url).map_err(|error| {
+        open(&url).map_err(|error| {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })
@@ -207,7 +208,7 @@ impl SpaceArgs {
 
 impl List {
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
         if self.json {
@@ -232,7 +233,7 @@ impl List {
 
 impl Release {
     fn release(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url)?;
         if !self.force {
             report.note(format_args!("watching lane {} for at least {} s", self.lane, self.time_out.as_secs_f64()));
         }
@@ -250,7 +251,7 @@ impl Release {
 
 impl Recover {
     fn recover(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url)?;
         let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
         let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
         let time = time(floor_ms).unwrap_or_else(|| format!("{floor_ms} ms"));
@@ -260,7 +261,7 @@ impl Recover {
 
 impl Resize {
     fn resize(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url)?;
         let meta = admin::resize(&mut *register, &self.space.name, self.bits).map_err(|error| stop(&error))?;
         Ok(writeln!(out, "space {} has {} lanes now ({} bits)", self.space.name, 1_u64 << meta.bits, meta.bits)?)
     }
@@ -268,7 +269,7 @@ impl Resize {
 
 impl Watch {
     fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.space.open()?;
+        let mut register = self.space.open(open_url_read_only)?;
         let mut seen = Vec::new();
         let mut is_silent = false;
         loop {

@@ -11,7 +11,9 @@ use serde_json::json;
 use ureq::Agent;
 
 use super::hosts::Hosts;
-use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_value};
+use super::{
+    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
+};
 use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong**.
@@ -33,6 +35,7 @@ pub struct EtcdRegister {
     auth: Option<String>,
     agent: Agent,
     process: Process,
+    access: Access,
 }
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
@@ -55,6 +58,7 @@ impl EtcdRegister {
             auth: None,
             agent: agent(DEFAULT_TIME_LIMIT),
             process: Process::current(),
+            access: Access::Write,
         })
     }
 
@@ -62,6 +66,13 @@ impl EtcdRegister {
     #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
         self.agent = agent(time_limit);
+        self
+    }
+
+    /// Makes each write an error. The right to read is enough.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.access = Access::Read;
         self
     }
 
@@ -90,7 +101,9 @@ impl EtcdRegister {
             return Err(RegisterError::new(context));
         }
         let failed = |reason: Box<dyn std::error::Error + Send + Sync>| {
-            RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason)
+            let is_refused = reason.is::<Refused>();
+            let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
+            if is_refused { error.finally() } else { error }
         };
         let result = self.try_call(path, request).map_err(failed);
         if result.is_err() {
@@ -114,6 +127,9 @@ impl EtcdRegister {
             self.log_in()?;
             (status, text, date) = self.post(path, &body)?;
         }
+        if status == 403 {
+            return Err(Refused(refusal(status, &text)).into());
+        }
         if status != 200 {
             self.auth = None;
             return Err(refusal(status, &text).into());
@@ -130,8 +146,11 @@ impl EtcdRegister {
         if let (Some((name, password)), None) = (&self.user, &self.auth) {
             let body = json!({ "name": name, "password": password }).to_string();
             let (status, text, _) = self.post("auth/authenticate", &body)?;
-            if status != 200 {
-                return Err(refusal(status, &text).into());
+            match status {
+                200 => {}
+                // The user or the password is wrong.
+                400..500 => return Err(Refused(refusal(status, &text)).into()),
+                _ => return Err(refusal(status, &text).into()),
             }
             self.auth = Some(serde_json::from_str::<Reply>(&text)?.token);
         }
@@ -175,6 +194,11 @@ fn agent(time_limit: Duration) -> Agent {
         .proxy(None);
     config.build().into()
 }
+
+/// The user, the password or the rights are wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Refused(String);
 
 /// Says why etcd refused a request.
 fn refusal(status: u16, body: &str) -> String {
@@ -236,6 +260,7 @@ impl Register for EtcdRegister {
             #[serde(default)]
             succeeded: bool,
         }
+        check_access(self.access)?;
         check_key(key)?;
         check_value(value)?;
         seen.map_or(Ok(()), check_value)?;

@@ -20,7 +20,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError};
+use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access};
 use lock::Lock;
 
 /// What the first line begins with.
@@ -34,11 +34,12 @@ const FORMAT: &str = "imid-register/1";
 /// | the lock is held | until the register is dropped or the process ends | during each call |
 /// | another process | is refused at once | waits, for at most the time limit |
 ///
-/// **Strong**: a write is on the disk before it is acknowledged, as far as the disk keeps its word. If the folder
-/// cannot be synced, the outcome is unknown. A forked child inherits no lock.
+/// **Strong** on Linux and Android: a write is on the disk before it is acknowledged, as far as the disk keeps its word.
+/// If the folder cannot be synced, the outcome is unknown. A forked child inherits no lock. **Weak** elsewhere, because
+/// a network file system cannot be told from a local one there, and Windows cannot sync a folder.
 ///
-/// Refused are a file on a network file system, a file with a wrong checksum, and a file that another machine wrote. If
-/// the file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
+/// Refused are a file on a network file system, a file with a wrong checksum, a file with several names (hard links),
+/// and a file that another machine wrote, where both machines have an ID (`/etc/machine-id`). If the file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
 /// [`Status::is_new_register`](crate::Status::is_new_register) says that the register was empty at the start.
 #[derive(Debug)]
 pub struct FileRegister {
@@ -47,6 +48,7 @@ pub struct FileRegister {
     /// Held for life by the one owner.
     lock: Option<Lock>,
     allows_another_machine: bool,
+    access: Access,
 }
 
 impl FileRegister {
@@ -80,7 +82,14 @@ impl FileRegister {
             path.file_name().ok_or_else(|| failed(io::Error::other("expected a path that ends in a file name")))?;
         // One path for each file, whatever folder the process changes to.
         let path = fs::canonicalize(folder).map_err(failed)?.join(name);
-        let register = Self { path, time_limit: DEFAULT_TIME_LIMIT, lock: None, allows_another_machine: false };
+        let path = the_only_name(path).map_err(failed)?;
+        let register = Self {
+            path,
+            time_limit: DEFAULT_TIME_LIMIT,
+            lock: None,
+            allows_another_machine: false,
+            access: Access::Write,
+        };
         if let Some(kind) =
             place::network_file_system(register.folder()).map_err(|e| register.failed("cannot open", e))?
         {
@@ -88,6 +97,17 @@ impl FileRegister {
             return Err(register.failed("cannot use", wrong));
         }
         register.load()?;
+        Ok(register)
+    }
+
+    /// Opens a register to look at it. It takes no lock and creates nothing: a reader always finds a whole file, because
+    /// a write replaces it. Each write is an error.
+    ///
+    /// # Errors
+    /// As for [`shared`](Self::shared).
+    pub fn read_only(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
+        let mut register = Self::shared(path)?;
+        register.access = Access::Read;
         Ok(register)
     }
 
@@ -111,9 +131,18 @@ impl FileRegister {
             Err(error) if error.is_another_machine() => {}
             other => return other,
         }
+        let named = path;
         let path = fs::canonicalize(path)
             .map_err(|error| RegisterError::new(format!("cannot open {}", path.display())).caused_by(error))?;
-        let mut register = Self { path, time_limit: DEFAULT_TIME_LIMIT, lock: None, allows_another_machine: true };
+        let path = the_only_name(path)
+            .map_err(|error| RegisterError::new(format!("cannot open {}", named.display())).caused_by(error))?;
+        let mut register = Self {
+            path,
+            time_limit: DEFAULT_TIME_LIMIT,
+            lock: None,
+            allows_another_machine: true,
+            access: Access::Write,
+        };
         let lock = Lock::acquire(&register.lock_path(), Duration::ZERO);
         register.lock = Some(lock.map_err(|error| register.failed("expected no other user of", error))?);
         let records = register.load()?;
@@ -136,12 +165,22 @@ impl FileRegister {
 
     /// Runs a call while no other process is in one.
     fn locked<T>(&self, call: impl FnOnce() -> Result<T, RegisterError>) -> Result<T, RegisterError> {
-        let _held = if self.lock.is_none() {
-            let lock = Lock::acquire(&self.lock_path(), self.time_limit);
-            Some(lock.map_err(|error| self.failed("cannot lock", error))?)
+        if self.access == Access::Read {
+            return call();
+        }
+        let path = self.lock_path();
+        let held;
+        let lock = if let Some(lock) = &self.lock {
+            lock
         } else {
-            None
+            held = Lock::acquire(&path, self.time_limit).map_err(|error| self.failed("cannot lock", error))?;
+            &held
         };
+        // Without its file the lock keeps nobody out.
+        if !lock.is_of(&path).map_err(|error| self.failed("cannot lock", error))? {
+            let gone = io::Error::other(format!("expected the lock file {} to stay in its place", path.display()));
+            return Err(self.failed("cannot use", gone));
+        }
         call()
     }
 
@@ -169,7 +208,7 @@ impl FileRegister {
             return Err(wrong(format!("expected the format `{FORMAT}`, found {first:?}")));
         };
         let here = place::machine();
-        if machine != here && !self.allows_another_machine {
+        if place::is_another(machine, &here) && !self.allows_another_machine {
             let what = format!("expected a file of this machine ({here}), found one of the machine {machine}");
             return Err(wrong(what).of_another_machine());
         }
@@ -210,6 +249,7 @@ impl Register for FileRegister {
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        check_access(self.access)?;
         self.locked(|| {
             let mut records = self.load()?;
             if records.get(key).map(String::as_str) != seen {
@@ -227,8 +267,30 @@ impl Register for FileRegister {
     }
 
     fn promise(&self) -> Promise {
-        Promise::Strong
+        place::promise()
     }
+}
+
+/// Follows links to a file, and refuses one that has several names: each name would have a lock of its own.
+fn the_only_name(path: PathBuf) -> io::Result<PathBuf> {
+    let real = match fs::canonicalize(&path) {
+        Ok(real) => real,
+        Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(&path).is_err() => return Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(io::Error::other("expected a file or a free name, found a link to a file that does not exist"));
+        }
+        Err(error) => return Err(error),
+    };
+    #[cfg(unix)]
+    {
+        let names = std::os::unix::fs::MetadataExt::nlink(&fs::metadata(&real)?);
+        if names > 1 {
+            return Err(io::Error::other(format!(
+                "expected a file with one name, found one with {names} (hard links)"
+            )));
+        }
+    }
+    Ok(real)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -27,7 +27,7 @@ use std::borrow::Cow;
 pub use self::redis::RedisRegister;
 #[cfg(feature = "redis")]
 pub(crate) use self::redis::parse as parse_redis_url;
-pub use self::url::{open_url, open_url_with_time_limit};
+pub use self::url::{open_url, open_url_read_only, open_url_with_time_limit};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
@@ -188,6 +188,25 @@ fn no_tls(store: &str, part: &str) -> RegisterError {
 fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let query = url.rsplit_once('?').map_or("", |(_, query)| query);
     query.split('&').any(|setting| is_name(setting.split('=').next().unwrap_or_default()))
+}
+
+/// The name of a connection, where the server shows one.
+#[allow(dead_code, reason = "each feature of a server uses it")]
+pub(crate) const CLIENT_NAME: &str = "imid-lease";
+
+/// What a register may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Write,
+    Read,
+}
+
+/// Refuses a write of a register that was opened to read.
+fn check_access(access: Access) -> Result<(), RegisterError> {
+    match access {
+        Access::Write => Ok(()),
+        Access::Read => Err(RegisterError::new("this register was opened to read only").finally()),
+    }
 }
 
 /// How long a call of an adapter may take by default.

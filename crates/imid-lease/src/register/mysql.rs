@@ -1,12 +1,13 @@
 //! MySQL and MariaDB.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
 
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
-use super::{Promise, RegisterError, asks, no_tls};
+use super::{Access, Promise, RegisterError, asks, no_tls};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -80,6 +81,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS imid_register (name varbinary(1
 
 /// No table has this name.
 const NO_TABLE: u16 = 1146;
+/// Access denied to a database, access denied to a user, unknown database, no right to a table, no such table.
+const REFUSED: [u16; 5] = [1044, 1045, 1049, 1142, NO_TABLE];
 /// A unique key has this value already.
 const DUPLICATE_KEY: u16 = 1062;
 /// The statement lost against another one and wrote nothing: a deadlock, or (from MariaDB 11.6 on) a row that changed.
@@ -88,10 +91,10 @@ const LOST: [u16; 2] = [1213, 1020];
 impl Server for Mysql {
     type Connection = Conn;
 
-    async fn connect(&self) -> Result<(Conn, Promise), Failure> {
+    async fn connect(&self, access: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
         let mut conn = connect(&self.options).await?;
         match check_table(&mut conn).await {
-            Err(failure) if is_no_table(&failure) => {
+            Err(failure) if access == Access::Write && is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
                 check_table(&mut conn).await?;
             }
@@ -100,6 +103,19 @@ impl Server for Mysql {
         let promise = settings(&mut conn).await?;
         Ok((conn, promise))
     }
+
+    fn is_final(failure: &Failure) -> bool {
+        is_final(failure)
+    }
+
+    async fn promise(conn: &mut Conn) -> Result<Option<Promise>, Failure> {
+        settings(conn).await.map(Some)
+    }
+}
+
+/// Returns whether the user, the password, the database or the rights are wrong.
+pub(crate) fn is_final(failure: &Failure) -> bool {
+    matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
 }
 
 impl Records for Mysql {

@@ -1,12 +1,18 @@
 //! PostgreSQL.
 
-use tokio_postgres::config::{Host, SslMode, SslNegotiation};
-use tokio_postgres::error::SqlState;
+use std::future::poll_fn;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
+use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls};
 
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
-use super::{Promise, RegisterError, no_tls};
+use super::{Access, CLIENT_NAME, Promise, RegisterError, no_tls};
+use crate::sync::lock;
 
 remote_register! {
     /// A register in PostgreSQL 11 or later.
@@ -22,16 +28,22 @@ remote_register! {
     /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the default of the session is.
     /// No statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
     ///
-    /// **Weak** with `fsync` or `full_page_writes` off, with an unlogged table, and with standbys while
-    /// `synchronous_standby_names` is empty: a fail-over to an asynchronous standby can lose acknowledged writes.
+    /// A write that the server answers with a warning counts as one without an answer: PostgreSQL warns when it stops to
+    /// wait for a synchronous standby, because somebody has cancelled the statement, and answers success.
+    ///
+    /// **Weak** with `fsync` or `full_page_writes` off and with an unlogged table. Also while
+    /// `synchronous_standby_names` is empty, if there are standbys, or physical replication slots, or a timeline above
+    /// 1: a fail-over to an asynchronous standby can lose acknowledged writes, or has lost some. The settings are read
+    /// every 10 s, and a register that was weak once stays weak for its process.
     PostgresRegister, Postgres
 }
 
 impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database`. Does not connect yet.
     ///
-    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`. Several hosts
-    /// can be named; the one that takes writes is used.
+    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`; the default name
+    /// is `imid-lease`. Several hosts can be named. The one that takes writes is used, and each has a part of the time
+    /// limit to accept a connection, unless `target_session_attrs` and `connect_timeout` say otherwise.
     ///
     /// # Errors
     /// The URL cannot be understood.
@@ -43,7 +55,7 @@ impl PostgresRegister {
 
 /// Reads a URL. Returns the client's settings, and the place for errors.
 pub(crate) fn parse(url: &str) -> Result<(Config, String), RegisterError> {
-    let config: Config =
+    let mut config: Config =
         url.parse().map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
     if matches!(config.get_ssl_mode(), SslMode::Require) {
         return Err(no_tls("PostgreSQL", "sslmode=require"));
@@ -54,8 +66,19 @@ pub(crate) fn parse(url: &str) -> Result<(Config, String), RegisterError> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err(RegisterError::new("cannot read the PostgreSQL URL: expected a host"));
     }
+    if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name(CLIENT_NAME);
+    }
     let place = format!("PostgreSQL at {}", places(&config));
     Ok((config, place))
+}
+
+/// Returns how many servers a configuration names.
+fn servers(config: &Config) -> usize {
+    config.get_hosts().len().max(config.get_hostaddrs().len())
 }
 
 /// Lists the hosts and ports of a configuration.
@@ -97,17 +120,49 @@ const INSERT: &str =
 const UPDATE: &str =
     concat!(r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#, durable!());
 
+/// The timeline is in the first eight digits of the name of a log file.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
     current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
-    (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1))";
+    (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
+    (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'), \
+    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001'";
+
+/// A connection, and the last warning of its server.
+pub(crate) struct Connection {
+    client: Client,
+    warning: Arc<Mutex<Option<String>>>,
+}
+
+impl Connection {
+    /// Forgets the warnings until now. Call it before a write.
+    pub(crate) fn begin(&self) {
+        *lock(&self.warning) = None;
+    }
+
+    /// Refuses the answer of a write that came with a warning. Call it after a write.
+    pub(crate) fn end(&self) -> Result<(), Failure> {
+        match lock(&self.warning).take() {
+            Some(warning) => Err(format!("the server answered with a warning: {warning}").into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Deref for Connection {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
 
 impl Server for Postgres {
-    type Connection = Client;
+    type Connection = Connection;
 
-    async fn connect(&self) -> Result<(Client, Promise), Failure> {
-        let client = connect(&self.config).await?;
+    async fn connect(&self, access: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
+        let client = connect(&self.config, limit).await?;
         let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
-        if !row.try_get::<_, bool>(0)? {
+        if access == Access::Write && !row.try_get::<_, bool>(0)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
@@ -117,22 +172,49 @@ impl Server for Postgres {
         let promise = settings(&client, "imid_register").await?;
         Ok((client, promise))
     }
+
+    fn is_final(failure: &Failure) -> bool {
+        is_final(failure)
+    }
+
+    async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
+        settings(client, "imid_register").await.map(Some)
+    }
+}
+
+/// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
+pub(crate) fn is_final(failure: &Failure) -> bool {
+    let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
+    let refused = [
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        SqlState::INVALID_PASSWORD,
+        SqlState::INVALID_CATALOG_NAME,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::UNDEFINED_TABLE,
+    ];
+    code.is_some_and(|code| refused.contains(code))
 }
 
 impl Records for Postgres {
-    async fn read(client: &mut Client, key: &str) -> Result<Option<String>, Failure> {
+    async fn read(client: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         let row =
             client.query_typed_opt("SELECT value FROM imid_register WHERE key = $1", &[(&key, Type::TEXT)]).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    async fn list(client: &mut Client, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+    async fn list(client: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let query = "SELECT key, value FROM imid_register WHERE starts_with(key, $1)";
         let rows = client.query_typed(query, &[(&prefix, Type::TEXT)]).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
-    async fn compare_and_set(client: &mut Client, key: &str, seen: Option<&str>, value: &str) -> Result<bool, Failure> {
+    async fn compare_and_set(
+        client: &mut Connection,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, Failure> {
+        client.begin();
         let written = match seen {
             None => client.execute_typed(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
             Some(seen) => {
@@ -140,7 +222,7 @@ impl Records for Postgres {
             }
         };
         match written {
-            Ok(rows) => Ok(rows == 1),
+            Ok(rows) => client.end().map(|()| rows == 1),
             // Where transactions are serializable by default, the one that loses ends in this way. It wrote nothing.
             Err(error)
                 if [Some(&SqlState::T_R_SERIALIZATION_FAILURE), Some(&SqlState::T_R_DEADLOCK_DETECTED)]
@@ -152,7 +234,7 @@ impl Records for Postgres {
         }
     }
 
-    async fn now_ms(client: &mut Client) -> Result<Option<u64>, Failure> {
+    async fn now_ms(client: &mut Connection) -> Result<Option<u64>, Failure> {
         let query = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let ms: i64 = client.query_typed_one(query, &[]).await?.try_get(0)?;
         Ok(Some(u64::try_from(ms)?))
@@ -160,10 +242,25 @@ impl Records for Postgres {
 }
 
 /// Connects to a server that takes writes.
-pub(crate) async fn connect(config: &Config) -> Result<Client, Failure> {
-    let (client, connection) = config.connect(NoTls).await?;
-    // The task ends with the connection. Its error is also that of the call.
-    tokio::spawn(connection);
+pub(crate) async fn connect(config: &Config, limit: Duration) -> Result<Connection, Failure> {
+    let mut config = config.clone();
+    if servers(&config) > 1 && config.get_connect_timeout().is_none() {
+        // A host that does not answer leaves time for the others.
+        config.connect_timeout(limit / u32::try_from(servers(&config) + 1)?);
+    }
+    let (client, mut connection) = config.connect(NoTls).await?;
+    let warning = Arc::default();
+    let client = Connection { client, warning: Arc::clone(&warning) };
+    // The task ends with the connection. Its error is also that of the call. A warning comes before the answer.
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notice(notice) = message
+                && notice.parsed_severity() == Some(Severity::Warning)
+            {
+                *lock(&warning) = Some(notice.message().to_owned());
+            }
+        }
+    });
     if client.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
         return Err("expected a server that takes writes, found a standby".into());
     }
@@ -171,7 +268,7 @@ pub(crate) async fn connect(config: &Config) -> Result<Client, Failure> {
 }
 
 /// Reads the settings that make the commits of a table durable.
-pub(crate) async fn settings(client: &Client, table: &str) -> Result<Promise, Failure> {
+pub(crate) async fn settings(client: &Connection, table: &str) -> Result<Promise, Failure> {
     let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
@@ -179,15 +276,39 @@ pub(crate) async fn settings(client: &Client, table: &str) -> Result<Promise, Fa
             weaknesses.push(format!("{setting} is off, so a crash can lose acknowledged writes"));
         }
     }
-    let standbys: i64 = row.try_get(3)?;
-    if row.try_get::<_, &str>(2)?.is_empty() && standbys > 0 {
-        weaknesses.push(format!(
-            "synchronous_standby_names is empty, so a fail-over to one of the {standbys} standbys can lose acknowledged \
-             writes"
-        ));
+    if row.try_get::<_, &str>(2)?.is_empty() {
+        let (standbys, slots): (i64, i64) = (row.try_get(3)?, row.try_get(5)?);
+        if standbys.max(slots) > 0 {
+            weaknesses.push(format!(
+                "synchronous_standby_names is empty, so a fail-over to one of the {} standbys can lose acknowledged writes",
+                standbys.max(slots)
+            ));
+        }
+        if row.try_get(6)? {
+            weaknesses.push(
+                "synchronous_standby_names is empty and the timeline is above 1: this server was a standby, or was \
+                 restored, and may have lost acknowledged writes"
+                    .to_owned(),
+            );
+        }
     }
     if row.try_get(4)? {
         weaknesses.push(format!("the table {table} is unlogged, so a crash empties it"));
     }
     Ok(promise(&weaknesses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_several_hosts_the_one_that_takes_writes_is_meant() {
+        let target = |url: &str| parse(url).unwrap().0.get_target_session_attrs();
+        assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
+        assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
+        let config = parse("postgres://u@a,b/chat?application_name=chat").unwrap().0;
+        assert_eq!(config.get_application_name(), Some("chat"));
+        assert_eq!(parse("postgres://u@a/chat").unwrap().0.get_application_name(), Some("imid-lease"));
+    }
 }

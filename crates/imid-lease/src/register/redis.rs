@@ -1,10 +1,12 @@
 //! Redis and Valkey.
 
+use std::time::Duration;
+
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ErrorKind, ServerErrorKind, Value, cmd};
+use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, Value, cmd};
 
 use super::remote::{Failure, Records, Remote, Server, remote_register};
-use super::{Promise, RegisterError, asks, no_tls};
+use super::{Access, CLIENT_NAME, Promise, RegisterError, asks, no_tls};
 
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
@@ -67,7 +69,7 @@ const WEAKNESS: &str =
 impl Server for Redis {
     type Connection = MultiplexedConnection;
 
-    async fn connect(&self) -> Result<(MultiplexedConnection, Promise), Failure> {
+    async fn connect(&self, _: Access, _: Duration) -> Result<(MultiplexedConnection, Promise), Failure> {
         // The time limit of the whole call replaces those of the client.
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         let mut connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
@@ -78,8 +80,17 @@ impl Server for Redis {
             }
             // The user may not be allowed to ask. A replica then refuses the first write.
             Err(error) if error.kind() != ErrorKind::Server(ServerErrorKind::NoPerm) => Err(error.into()),
-            _ => Ok((connection, Promise::Weak(WEAKNESS.into()))),
+            _ => {
+                // The name that `CLIENT LIST` shows. A server that refuses it serves all the same.
+                let _: Result<(), _> = cmd("CLIENT").arg("SETNAME").arg(CLIENT_NAME).query_async(&mut connection).await;
+                Ok((connection, Promise::Weak(WEAKNESS.into())))
+            }
         }
+    }
+
+    fn is_final(failure: &Failure) -> bool {
+        let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
+        matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
     }
 }
 

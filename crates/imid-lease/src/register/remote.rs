@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_value};
+use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value};
 use imid::fork::Process;
 
 /// An error of a client, or a sentence about an answer.
@@ -23,9 +23,17 @@ pub(crate) trait Server: Sync {
     /// Whether the client's tasks run between calls too.
     const NEEDS_THREAD: bool = false;
 
-    /// Connects, checks that the server is one that takes writes, creates what is missing there, and reads its
-    /// settings.
-    async fn connect(&self) -> Result<(Self::Connection, Promise), Failure>;
+    /// Connects within a time, checks that the server is one that takes writes, creates what is missing there unless
+    /// the access is to read only, and reads its settings.
+    async fn connect(&self, access: Access, limit: Duration) -> Result<(Self::Connection, Promise), Failure>;
+
+    /// Returns whether the same call fails again, however often it is repeated.
+    fn is_final(failure: &Failure) -> bool;
+
+    /// Reads the settings again; `None` if the server has none that matter.
+    async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
+        Ok(None)
+    }
 }
 
 /// A server that keeps records.
@@ -48,6 +56,7 @@ pub(crate) struct Remote<S: Server> {
     /// Kind, host and port, for errors.
     place: String,
     time_limit: Duration,
+    access: Access,
     /// The process that owns the connection. A forked child has copies of the sockets, and the server would take what
     /// it sends for the parent's.
     process: Process,
@@ -55,7 +64,7 @@ pub(crate) struct Remote<S: Server> {
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
     /// According to the settings of the server at the last connection.
-    promise: Promise,
+    promise: Option<Promise>,
 }
 
 /// Returns what settings with these weaknesses promise.
@@ -76,16 +85,28 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String) -> Self {
         let process = Process::current();
-        let promise = Promise::Weak("the settings of the server are not known before the first connection".into());
-        Self { server, place, time_limit: DEFAULT_TIME_LIMIT, process, runtime: None, connection: None, promise }
+        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
+        Self { server, place, time_limit, access, process, runtime: None, connection: None, promise: None }
     }
 
     pub(crate) fn set_time_limit(&mut self, time_limit: Duration) {
         self.time_limit = time_limit;
     }
 
+    pub(crate) fn read_only(&mut self) {
+        self.access = Access::Read;
+    }
+
     pub(crate) fn promise(&self) -> Promise {
-        self.promise.clone()
+        let unknown = || Promise::Weak("the settings of the server are not known before the first connection".into());
+        self.promise.clone().unwrap_or_else(unknown)
+    }
+
+    /// Notes what the settings promise now. What was once weak stays weak: a lost write does not come back.
+    fn note(promise: &mut Option<Promise>, now: Promise) {
+        if !matches!(promise, Some(Promise::Weak(_))) {
+            *promise = Some(now);
+        }
     }
 
     /// Runs one operation within the time limit. Connects if there is no connection. After an error the connection is
@@ -95,7 +116,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, time_limit, process, runtime, connection, promise } = self;
+        let Self { server, place, time_limit, access, process, runtime, connection, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -112,8 +133,8 @@ impl<S: Server> Remote<S> {
             let mut open = if let Some(open) = connection.take() {
                 open
             } else {
-                let (open, promised) = server.connect().await?;
-                *promise = promised;
+                let (open, promised) = server.connect(*access, *time_limit).await?;
+                Self::note(promise, promised);
                 open
             };
             connected = true;
@@ -131,6 +152,7 @@ impl<S: Server> Remote<S> {
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
             Ok(Ok(result)) => Ok(result),
+            Ok(Err(failure)) if S::is_final(&failure) => Err(RegisterError::new(context).caused_by(failure).finally()),
             Ok(Err(failure)) => Err(RegisterError::new(context).caused_by(failure)),
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {time_limit:?}"))),
         }
@@ -157,6 +179,7 @@ impl<S: Records> Remote<S> {
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, RegisterError> {
+        check_access(self.access)?;
         check_key(key)?;
         check_value(value)?;
         seen.map_or(Ok(()), check_value)?;
@@ -165,6 +188,9 @@ impl<S: Records> Remote<S> {
     }
 
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        // Settings can change under a connection, as in a fail-over.
+        let promised = self.call(format_args!("read the settings"), S::promise)?;
+        promised.into_iter().for_each(|now| Self::note(&mut self.promise, now));
         self.call(format_args!("read the time"), S::now_ms)
     }
 }
@@ -210,6 +236,13 @@ macro_rules! remote_register {
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
                 self.0.set_time_limit(time_limit);
+                self
+            }
+
+            /// Makes each write an error, and creates nothing. The rights to read are enough.
+            #[must_use]
+            pub fn read_only(mut self) -> Self {
+                self.0.read_only();
                 self
             }
         }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
+use super::{Access, DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 
 /// Opens the register that a URL names. Does not connect to a server yet.
 ///
@@ -21,7 +21,7 @@ use super::{DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
 pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
-    open_url_with_time_limit(url, DEFAULT_TIME_LIMIT)
+    open(url, DEFAULT_TIME_LIMIT, Access::Write)
 }
 
 /// Opens the register that a URL names, as [`open_url`] does. Each call may take this long.
@@ -29,31 +29,52 @@ pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
 /// # Errors
 /// As for [`open_url`].
 pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
+    open(url, time_limit, Access::Write)
+}
+
+/// Opens the register that a URL names to look at it. It creates no table, no file and no lock, and each write is an
+/// error. A user with the rights to read is enough.
+///
+/// # Errors
+/// As for [`open_url`].
+pub fn open_url_read_only(url: &str) -> Result<Box<dyn Register>, RegisterError> {
+    open(url, DEFAULT_TIME_LIMIT, Access::Read)
+}
+
+fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
+    /// Sets the time limit and the access of an adapter.
+    #[allow(unused_macros, reason = "each feature of a server uses it")]
+    macro_rules! adapter {
+        ($register:ident) => {{
+            let register = super::$register::from_url(url)?.time_limit(time_limit);
+            Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
+        }};
+    }
+
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(Box::new(super::PostgresRegister::from_url(url)?.time_limit(time_limit))),
+        "postgres" | "postgresql" => adapter!(PostgresRegister),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(missing(scheme, "postgres")),
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Ok(Box::new(super::MysqlRegister::from_url(url)?.time_limit(time_limit))),
+        "mysql" | "mariadb" => adapter!(MysqlRegister),
         #[cfg(not(feature = "mysql"))]
         "mysql" | "mariadb" => Err(missing(scheme, "mysql")),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" | "valkey" | "valkeys" => {
-            Ok(Box::new(super::RedisRegister::from_url(url)?.time_limit(time_limit)))
-        }
+        "redis" | "rediss" | "valkey" | "valkeys" => adapter!(RedisRegister),
         #[cfg(not(feature = "redis"))]
         "redis" | "rediss" | "valkey" | "valkeys" => Err(missing(scheme, "redis")),
         #[cfg(feature = "etcd")]
-        "etcd" | "etcds" => Ok(Box::new(super::EtcdRegister::from_url(url)?.time_limit(time_limit))),
+        "etcd" | "etcds" => adapter!(EtcdRegister),
         #[cfg(not(feature = "etcd"))]
         "etcd" | "etcds" => Err(missing(scheme, "etcd")),
         #[cfg(feature = "zookeeper")]
-        "zookeeper" => Ok(Box::new(super::ZookeeperRegister::from_url(url)?.time_limit(time_limit))),
+        "zookeeper" => adapter!(ZookeeperRegister),
         #[cfg(not(feature = "zookeeper"))]
         "zookeeper" => Err(missing(scheme, "zookeeper")),
         "file" if url == "file:" => Err(RegisterError::new("expected a path after file:").of_url()),
+        "file" if access == Access::Read => Ok(Box::new(FileRegister::read_only(&url["file:".len()..])?)),
         "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),
         // The text is not repeated, because it may have a password in it.
         _ => Err(RegisterError::new(

@@ -6,7 +6,7 @@ use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
 use super::hosts::Hosts;
 use super::remote::{Failure, Records, Remote, Server, remote_register};
-use super::{Promise, RegisterError};
+use super::{Access, Promise, RegisterError};
 
 remote_register! {
     /// A register in ZooKeeper 3.5 or later. It is **strong**, as long as the servers have `forceSync` on.
@@ -81,7 +81,7 @@ impl Server for Zookeeper {
     // The client tells the servers from time to time that it lives.
     const NEEDS_THREAD: bool = true;
 
-    async fn connect(&self) -> Result<(Connection, Promise), Failure> {
+    async fn connect(&self, access: Access, _: Duration) -> Result<(Connection, Promise), Failure> {
         let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
         let mut acls = Acls::anyone_all();
         if let Some((name, password)) = &self.user {
@@ -90,8 +90,14 @@ impl Server for Zookeeper {
         }
         let client = connector.connect(&self.servers).await?;
         let options = CreateMode::Persistent.with_acls(acls);
-        client.mkdir(&self.root, &options).await?;
+        if access == Access::Write {
+            client.mkdir(&self.root, &options).await?;
+        }
         Ok((Connection { client, root: self.root.clone(), options, written: None }, Promise::Strong))
+    }
+
+    fn is_final(failure: &Failure) -> bool {
+        matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth))
     }
 }
 
@@ -104,7 +110,12 @@ impl Records for Zookeeper {
         let Connection { client, root, .. } = &*connection;
         client.sync(root).await?;
         let mut records = Vec::new();
-        for node in client.list_children(root).await? {
+        let nodes = match client.list_children(root).await {
+            // Nobody has written yet.
+            Err(Error::NoNode) => Vec::new(),
+            nodes => nodes?,
+        };
+        for node in nodes {
             let Some(name) = node.strip_prefix('=') else { continue };
             let key = name.replace('|', "/");
             if key.starts_with(prefix) {

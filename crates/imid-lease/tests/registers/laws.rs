@@ -4,6 +4,8 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use imid_lease::register::open_url_read_only;
+
 use crate::store::{Store, fresh_key};
 
 pub(crate) fn a_record_is_absent_until_it_is_written(store: &Store) {
@@ -179,4 +181,15 @@ pub(crate) fn a_register_works_inside_an_async_runtime(store: &Store) {
         assert_eq!(register.read(&key).unwrap().as_deref(), Some("1"));
         drop(register);
     });
+}
+
+pub(crate) fn a_register_that_is_read_only_reads_and_does_not_write(store: &Store) {
+    let key = fresh_key();
+    store.open().compare_and_set(&key, None, "1").unwrap();
+    let mut reader = open_url_read_only(&store.url).unwrap();
+    assert_eq!(reader.read(&key).unwrap().as_deref(), Some("1"));
+    assert_eq!(reader.list(&key).unwrap(), [(key.clone(), "1".to_owned())]);
+    let error = reader.compare_and_set(&key, Some("1"), "2").unwrap_err();
+    assert!(error.is_final(), "{error}");
+    assert_eq!(store.open().read(&key).unwrap().as_deref(), Some("1"));
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::open_url;
+use imid_lease::register::{open_url, open_url_read_only};
 
 use crate::store::{Store, fresh_key};
 
@@ -141,4 +141,82 @@ pub(crate) fn redis_replica(store: &Store) {
     let _undo = Undo(store, &["REPLICAOF NO ONE"]);
     let error = store.open().read("a").unwrap_err().to_string();
     assert!(error.ends_with("expected a server that takes writes, found a replica"), "{error}");
+}
+
+/// Nobody is the synchronous standby, so a commit waits until somebody cancels it. Then PostgreSQL answers success, and
+/// warns that the standby may not have it.
+pub(crate) fn postgres_warning(store: &Store) {
+    let (mut register, key) = (store.open(), fresh_key());
+    assert!(register.compare_and_set(&key, None, "1").unwrap());
+    client(store, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    let _undo = Undo(
+        store,
+        &["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"],
+    );
+    client(store, "SELECT pg_reload_conf()");
+    thread::sleep(Duration::from_millis(500));
+    let written = thread::scope(|scope| {
+        let writes = scope.spawn(|| register.compare_and_set(&key, Some("1"), "2"));
+        let waits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'imid-lease'";
+        while client(store, &format!("SELECT count(*) {waits}")).trim() != "1" {
+            assert!(!writes.is_finished(), "it does not wait for a standby");
+            thread::sleep(Duration::from_millis(20));
+        }
+        client(store, &format!("SELECT pg_cancel_backend(pid) {waits}"));
+        writes.join().unwrap()
+    });
+    let error = written.unwrap_err().to_string();
+    let words = "the server answered with a warning: canceling wait for synchronous replication due to user request";
+    assert!(error.ends_with(words), "{error}");
+    assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
+}
+
+pub(crate) fn postgres_slot(store: &Store) {
+    let mut register = store.open();
+    register.now_ms().unwrap();
+    assert_eq!(register.promise().to_string(), "strong");
+    client(store, "SELECT pg_create_physical_replication_slot('imid_test')");
+    let _undo = Undo(store, &["SELECT pg_drop_replication_slot('imid_test')"]);
+    let weak = "weak: synchronous_standby_names is empty, so a fail-over to one of the 1 standbys can lose acknowledged \
+                writes";
+    // The same connection reads the settings again.
+    register.now_ms().unwrap();
+    assert_eq!(register.promise().to_string(), weak);
+    client(store, "SELECT pg_drop_replication_slot('imid_test')");
+    register.now_ms().unwrap();
+    assert_eq!(register.promise().to_string(), weak, "what was weak once stays weak");
+    client(store, "SELECT pg_create_physical_replication_slot('imid_test')");
+}
+
+pub(crate) fn postgres_reader(store: &Store) {
+    let key = fresh_key();
+    store.open().compare_and_set(&key, None, "1").unwrap();
+    client(store, "DROP ROLE IF EXISTS reader");
+    client(store, "CREATE ROLE reader LOGIN PASSWORD 'imid-secret'");
+    client(store, "GRANT SELECT ON imid_register TO reader");
+    let _undo = Undo(store, &["DROP OWNED BY reader", "DROP ROLE reader"]);
+    let url = store.url.replace("imid:", "reader:");
+    assert_ne!(url, store.url);
+    assert_eq!(open_url_read_only(&url).unwrap().read(&key).unwrap().as_deref(), Some("1"));
+}
+
+/// Checks that a register is refused for good, and that the error says why.
+fn is_final(url: &str, words: &str) {
+    let error = open_url(url).unwrap().read("a").unwrap_err();
+    assert!(error.is_final() && error.to_string().contains(words), "{error}");
+}
+
+pub(crate) fn postgres_final(store: &Store) {
+    let (server, _) = store.url.split_at(store.url.find(store.address()).unwrap() + store.address().len());
+    is_final(&format!("{server}/nothing"), "database \"nothing\" does not exist");
+    let error = open_url(&store.url_at("127.0.0.1:1")).unwrap().read("a").unwrap_err();
+    assert!(!error.is_final(), "a server can come back: {error}");
+}
+
+pub(crate) fn mysql_final(store: &Store) {
+    is_final(&store.url.replace("imid-secret", "wrong"), "Access denied");
+}
+
+pub(crate) fn redis_final(store: &Store) {
+    is_final(&store.url.replace("imid-secret", "wrong"), "Password authentication failed");
 }

@@ -140,7 +140,8 @@ macro_rules! database {
                 Ok((audit, gaps.len()))
             }
 
-            /// Returns what `audit` counts, and the number of ranges that `gaps` finds. Then deletes a message, which both must notice.
+            /// Returns what `audit` counts, and the number of ranges that `gaps` finds. Then deletes a message, which both must
+            /// notice, and removes the tables.
             pub(super) async fn audit(url: &str) -> Result<(Audit, usize)> {
                 let mut connection = $connection::connect(url).await?;
                 let found = count(&mut connection).await?;
@@ -152,6 +153,9 @@ macro_rules! database {
                 let ((messages, missing, _), gaps) = count(&mut connection).await?;
                 if (messages, missing, gaps) != (found.0.0 - 1, found.0.1 + 1, found.1 + 1) {
                     return Err(format!("a missing number was not noticed: {missing} missing, {gaps} gaps").into());
+                }
+                for statement in of_pack("drop") {
+                    sqlx::raw_sql(AssertSqlSafe(statement.sql)).execute(&mut connection).await?;
                 }
                 Ok(found)
             }

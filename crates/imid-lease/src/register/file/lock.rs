@@ -59,6 +59,13 @@ impl Lock {
     }
 }
 
+impl Lock {
+    /// Returns whether the file at this path is still the one that is locked.
+    pub(super) fn is_of(&self, path: &Path) -> io::Result<bool> {
+        Ok(identity(path)?.as_ref() == Some(&self.identity))
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         let mut held = lock(&HELD);

@@ -3,13 +3,34 @@
 use std::io;
 use std::path::Path;
 
-/// Returns the machine's own ID, or `unknown`. In a container it is that of the container, if its image has none of its
+use crate::register::Promise;
+
+/// What stands in a file of a machine without an ID. Nobody can tell such machines apart.
+const NO_ID: &str = "-";
+
+/// Returns whether a file with the first ID is not of the machine with the second one, as far as both have one.
+pub(super) fn is_another(machine: &str, here: &str) -> bool {
+    machine != here && machine != NO_ID && here != NO_ID
+}
+
+/// Returns what a register in a file promises.
+pub(super) fn promise() -> Promise {
+    if cfg!(any(target_os = "linux", target_os = "android")) {
+        Promise::Strong
+    } else {
+        Promise::Weak(
+            "whether the file system is a local one, and syncs its folders, cannot be seen on this system".into(),
+        )
+    }
+}
+
+/// Returns the machine's own ID, or `-` if it has none. In a container it is that of the container, if its image has none of its
 /// own.
 pub(super) fn machine() -> String {
     let read = |path| std::fs::read_to_string(path).ok();
     let id = read("/etc/machine-id").or_else(|| read("/var/lib/dbus/machine-id")).unwrap_or_default();
     let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    Some(id.trim()).filter(|id| is_id(id)).unwrap_or("unknown").into()
+    Some(id.trim()).filter(|id| is_id(id)).unwrap_or(NO_ID).into()
 }
 
 /// Returns the network file system that a folder is on; `None` if it is on none that is known.
@@ -43,4 +64,25 @@ pub(super) fn network_file_system(folder: &Path) -> io::Result<Option<&'static s
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn network_file_system(folder: &Path) -> io::Result<Option<&'static str>> {
     folder.metadata().map(|_| None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_an_id_is_not_another_one() {
+        assert!(is_another("a", "b"));
+        for (machine, here) in [("a", "a"), ("-", "a"), ("a", "-"), ("-", "-")] {
+            assert!(!is_another(machine, here), "{machine} {here}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_strong_where_its_file_system_can_be_seen() {
+        let words =
+            "weak: whether the file system is a local one, and syncs its folders, cannot be seen on this system";
+        let is_seen = cfg!(any(target_os = "linux", target_os = "android"));
+        assert_eq!(promise().to_string(), if is_seen { "strong" } else { words });
+    }
 }

@@ -6,7 +6,8 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, TxOpts};
 
 use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, Row, Table, check, no_tag};
-use crate::register::mysql::{connect, engine, parse, settings};
+use crate::register::Access;
+use crate::register::mysql::{connect, engine, is_final, parse, settings};
 use crate::register::remote::{Failure, Remote, Server};
 use crate::{Promise, RegisterError};
 
@@ -43,7 +44,7 @@ impl MysqlTable {
 impl Server for Leaf {
     type Connection = Conn;
 
-    async fn connect(&self) -> Result<(Conn, Promise), Failure> {
+    async fn connect(&self, _: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
         let mut conn = connect(&self.options).await?;
         match engine(&mut conn, r"leaf\_alloc").await? {
             Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
@@ -53,6 +54,10 @@ impl Server for Leaf {
         let promise = settings(&mut conn).await?;
         check(promise.clone())?;
         Ok((conn, promise))
+    }
+
+    fn is_final(failure: &Failure) -> bool {
+        is_final(failure)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use tokio_postgres::Config;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Config};
 
 use super::{BlockError, Row, Table, check, no_tag, postgres_update};
-use crate::register::postgres::{connect, durable, parse, settings};
+use crate::register::Access;
+use crate::register::postgres::{Connection, connect, durable, is_final, parse, settings};
 use crate::register::remote::{Failure, Remote, Server};
 use crate::{Promise, RegisterError};
 
@@ -44,10 +45,10 @@ impl PostgresTable {
 }
 
 impl Server for Leaf {
-    type Connection = Client;
+    type Connection = Connection;
 
-    async fn connect(&self) -> Result<(Client, Promise), Failure> {
-        let client = connect(&self.config).await?;
+    async fn connect(&self, _: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
+        let client = connect(&self.config, limit).await?;
         let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
         if !row.try_get::<_, bool>(0)? {
             return Err("expected the table leaf_alloc, found none".into());
@@ -56,12 +57,18 @@ impl Server for Leaf {
         check(promise.clone())?;
         Ok((client, promise))
     }
+
+    fn is_final(failure: &Failure) -> bool {
+        is_final(failure)
+    }
 }
 
 impl Table for PostgresTable {
     fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
         let row = self.0.call(format_args!("take a block of {tag:?}"), async |client| {
+            client.begin();
             let row = client.query_typed_opt(UPDATE, &[(&step, Type::INT8), (&tag, Type::TEXT)]).await?;
+            client.end()?;
             let row = row.ok_or_else(|| no_tag(tag))?;
             Ok(Row { max_id: row.try_get(0)?, step: row.try_get(1)? })
         });
