@@ -184,7 +184,7 @@ def main():
         for at in range(0, len(messages), 1_000):
             run(insert + ", ".join(filled(row, id=text, hex=f"{id:020x}", room=name, seq=seq, length=length)
                                    for id, text, name, seq, length in messages[at:at + 1_000]))
-    run(*sql["loaded"])
+    run(*sql["loaded"], *sql["support"])
 
     of_room = [[text, str(seq)] for _, text, name, seq, _ in reversed(messages) if name == room]
     pages, before = [], "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
@@ -206,6 +206,11 @@ def main():
 
     for id, text, name, seq, length in random.Random(5).sample(messages, 3):
         check(f"the message {text}", run(filled(sql["one"][0], id=text)), [[name, str(seq), str(length)]])
+
+    if sql["support"]:
+        _, text, _, seq, _ = messages[len(messages) // 2]
+        found = run(f"SELECT text, seq FROM messages_for_support WHERE id = imid_bytes('{text}')")
+        check("a message in the view for support", found, [[text, str(seq)]])
 
     for name, values in {"page": {"session_tag": session_tag, "room": room, "before": of_room[9][0], "limit": PAGE,
                                   "beforehex": f"{integer(of_room[9][0]):020x}"}, "minute": times}.items():

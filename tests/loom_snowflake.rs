@@ -1,6 +1,6 @@
 //! The Snowflake generator under all interleavings of two threads that loom explores. `ci/loom.sh` runs these tests.
 //!
-//! These tests fail if the `compare_exchange` in `Generator::exchange` is replaced by a load, a compare and a store. The
+//! These tests fail if the `compare_exchange` in `Generator::generate` or `Generator::exchange` is replaced by a store. The
 //! later ones also fail if `close` or `raise_floor` only stores a flag beside the word, or if the ceiling of a node is asked
 //! for before the word is loaded.
 #![cfg(loom)]

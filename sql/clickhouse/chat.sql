@@ -13,6 +13,9 @@ CREATE TABLE messages (
 -- load: From a CSV file with the texts of the IDs. An application sends the 10 bytes.
 INSERT INTO messages (id, room, seq, length) SELECT imid_bytes(id), room, seq, length FROM file(:file, 'CSVWithNames');
 
+-- support: A view for people, who do not know of bytes. Compare id with imid_bytes(...), or the view reads the whole table.
+CREATE VIEW messages_for_support AS SELECT imid_text(id) AS text, imid_timestamp(id) AS sent, messages.* FROM messages;
+
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
   WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
@@ -34,4 +37,5 @@ DELETE FROM messages WHERE id < imid_first(:keep);
 SELECT imid_text(id) FROM messages ORDER BY id;
 
 -- drop: Removes the table.
+DROP VIEW IF EXISTS messages_for_support;
 DROP TABLE IF EXISTS messages;

@@ -16,6 +16,9 @@ INSERT INTO messages (id, room, seq, length) VALUES (UNHEX(:hex), :room, :seq, :
 -- loaded: Statistics for the plans.
 ANALYZE TABLE messages;
 
+-- support: A view for people, who do not know of bytes. Compare id with imid_bytes(...), or the view reads the whole table.
+CREATE VIEW messages_for_support AS SELECT imid_text(id) AS text, imid_timestamp(id) AS sent, messages.* FROM messages;
+
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too. Without FORCE INDEX,
 -- MariaDB does not use this index for a room that has a fifth of all messages.
 SELECT imid_text(id), seq FROM messages FORCE INDEX (by_session_tag)
@@ -38,4 +41,5 @@ DELETE FROM messages WHERE id < imid_first(:keep);
 SELECT imid_text(id) FROM messages ORDER BY id;
 
 -- drop: Removes the table.
+DROP VIEW IF EXISTS messages_for_support;
 DROP TABLE IF EXISTS messages;

@@ -22,6 +22,9 @@ INSERT INTO messages (id, room, seq, length) VALUES (decode(:hex, 'hex'), :room,
 -- loaded: Statistics for the plans.
 ANALYZE messages;
 
+-- support: A view for people, who do not know of bytes. Compare id with imid_bytes(...), or the view reads the whole table.
+CREATE VIEW messages_for_support AS SELECT imid_text(id) AS text, imid_timestamp(id) AS sent, messages.* FROM messages;
+
 -- page: One page of a room, backwards. Two rooms can have the same session, so the room is compared too.
 SELECT imid_text(id), seq FROM messages
   WHERE session_tag = :session_tag AND room = :room AND id < imid_bytes(:before) ORDER BY id DESC LIMIT :limit;
@@ -45,4 +48,5 @@ DO $$ BEGIN
 SELECT imid_text(id) FROM messages ORDER BY id;
 
 -- drop: Removes the table and its partitions.
+DROP VIEW IF EXISTS messages_for_support;
 DROP TABLE IF EXISTS messages;

@@ -3,8 +3,6 @@
 mod atomic;
 mod batch;
 mod builder;
-#[cfg(feature = "std")]
-mod default;
 mod error;
 mod policy;
 mod refusal;
@@ -17,8 +15,6 @@ use core::time::Duration;
 
 pub use batch::Batch;
 pub use builder::{Builder, Lane, Start};
-#[cfg(feature = "std")]
-pub use default::generate;
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;
@@ -83,7 +79,8 @@ impl Generator {
     /// It draws its seed at first use. **Make one generator for the process and keep it**, for example in a `static`. These
     /// look right and repeat IDs, because two generators of one process are like two hosts:
     ///
-    /// - a `const` in the place of the `static`: each use of the name is a new generator;
+    /// - a `const` in the place of the `static`: each use of the name is a new generator (clippy warns:
+    ///   `declare_interior_mutable_const`);
     /// - a generator for each message, request or thread;
     /// - a library that is loaded twice, as two versions of this crate are in one program: each has its own `static`.
     pub const fn new() -> Self {
@@ -320,6 +317,32 @@ impl Default for Generator {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Mints an ID that is unique within this process, from a generator of the whole process: one stripe, the system clock, the
+/// default settings.
+///
+/// On several hosts the IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
+/// writes any session, use a [`lane`](Builder::lane) or the crate `imid-lease`.
+///
+/// It needs no set-up, is **lock-free**, and mints up to 4,096 IDs a millisecond. The IDs strictly increase over all sessions.
+/// If you need more, make a `static` of your own with a striped [`Generator`].
+///
+/// ```
+/// use imid::{SessionTag, SessionType};
+///
+/// let id = imid::generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
+/// println!("{id}");
+/// # Ok::<(), imid::generator::GenerateError>(())
+/// ```
+///
+/// # Errors
+/// As for [`Generator::generate`].
+#[cfg(feature = "std")]
+#[inline(always)]
+pub fn generate(session: SessionTag) -> Result<MessageId, GenerateError> {
+    static IDS: Generator = Generator::new();
+    IDS.generate(session)
 }
 
 /// The state of a generator: what [`Generator::stats`] returns. It is exact when no thread mints.

@@ -62,6 +62,8 @@ pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize 
 
 /// The state that the threads that mint share with the keeper.
 struct Inner<C: Clock, const STRIPES: usize> {
+    /// Mints nothing. Before there is a lane, it remembers which IDs were observed.
+    before: LaneGenerator<C, STRIPES>,
     /// The generator of the first lane, if one was granted. Most processes never need another one.
     first: OnceLock<LaneGenerator<C, STRIPES>>,
     /// No generator starts any more.
@@ -127,16 +129,17 @@ where
         let Options { clock, settings } = options;
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
-        let inner = Inner {
+        let lane_bits = space.bits();
+        // It finds settings that do not fit, too: the keeper could not report them.
+        let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+        let inner = Arc::new(Inner {
+            before,
             first: OnceLock::new(),
             is_closed: AtomicBool::new(false),
             clock: clock.clone(),
             settings: settings.clone(),
-            lane_bits: space.bits(),
-        };
-        let inner = Arc::new(inner);
-        // Finds settings that do not fit now, because the keeper could not report them.
-        inner.build(Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+            lane_bits,
+        });
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
         let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
@@ -208,15 +211,13 @@ where
 
     /// Makes every later ID, of every session, sort after one seen from elsewhere: see [`imid::Generator::observe`].
     ///
-    /// Before there is a lane it does nothing.
-    ///
     /// # Errors
     /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
     /// changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         loop {
-            let Some(granted) = self.inner.last() else { return Ok(()) };
+            let granted = self.inner.last().unwrap_or(&self.inner.before);
             granted.generator.observe(id)?;
             // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
             fence(Ordering::SeqCst);
@@ -267,9 +268,9 @@ where
     #[cold]
     #[inline(never)]
     fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
-        while granted.next.get().is_none() {
+        while self.inner.after(granted).is_none() {
             if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped(0) {
-                return granted.next.get().is_none();
+                return self.inner.after(granted).is_none();
             }
             thread::yield_now();
         }
@@ -356,19 +357,10 @@ impl<C: Clock + Clone, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, S
 }
 
 impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
-    fn build(&self, grant: Grant) -> Result<LaneGenerator<C, STRIPES>, OpenError> {
-        let mut builder = Generator::builder()
-            .stripes()
-            .clock(self.clock.clone())
-            .start(self.settings.start)
-            .max_lead(self.settings.max_lead)
-            .max_skew(self.settings.max_skew)
-            .lane(Lane { index: grant.lane, bits: self.lane_bits })
-            .ceiling(grant.ceiling_ms);
-        if let Some(id) = last_id_before(grant.floor_ms) {
-            builder = builder.floor(id);
-        }
-        Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
+    /// Returns the generator that was granted after this one.
+    fn after<'a>(&'a self, granted: &'a LaneGenerator<C, STRIPES>) -> Option<&'a LaneGenerator<C, STRIPES>> {
+        let next = || granted.next.get().map(AsRef::as_ref);
+        if std::ptr::eq(granted, &raw const self.before) { self.first.get() } else { next() }
     }
 
     /// Returns the generator of the last grant.
@@ -416,6 +408,27 @@ impl<C: Clock + Clone, const STRIPES: usize> Drop for LeasedGenerator<C, STRIPES
     }
 }
 
+/// Builds the generator of a grant.
+fn build<C: Clock + Clone, const STRIPES: usize>(
+    clock: &BelievedClock<C>,
+    settings: &Settings,
+    lane_bits: u32,
+    grant: Grant,
+) -> Result<LaneGenerator<C, STRIPES>, OpenError> {
+    let mut builder = Generator::builder()
+        .stripes()
+        .clock(clock.clone())
+        .start(settings.start)
+        .max_lead(settings.max_lead)
+        .max_skew(settings.max_skew)
+        .lane(Lane { index: grant.lane, bits: lane_bits })
+        .ceiling(grant.ceiling_ms);
+    if let Some(id) = last_id_before(grant.floor_ms) {
+        builder = builder.floor(id);
+    }
+    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
+}
+
 /// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
@@ -435,12 +448,16 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
 
     fn start(&mut self, grant: Grant) {
         let last = self.0.last();
+        if last.is_none() {
+            self.0.before.is_sealed.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+        }
         // IDs that the generator before has observed, and floors, hold for this one too.
-        let reached_ms = last.map_or(0, |granted| {
-            let behind = millis(granted.generator.stats().behind);
-            if behind == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + behind + 1) }
-        });
-        let Ok(granted) = self.0.build(Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant }) else {
+        let before = &last.unwrap_or(&self.0.before).generator;
+        let behind = millis(before.stats().behind);
+        let reached_ms = if behind == 0 { 0 } else { before.clock().refresh().map_or(0, |now| now + behind + 1) };
+        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
+        let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one for ever.
             return self.0.close();
         };

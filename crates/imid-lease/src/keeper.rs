@@ -321,8 +321,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                         seen.is_none() && key.ends_with("/meta") && outcome == Outcome::Acknowledged;
                     Reply::Written { attempt, outcome }
                 }
-                #[cfg(test)]
-                Action::Delete { .. } => unreachable!("only the simulation takes this rule away"),
                 Action::Seal => {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.

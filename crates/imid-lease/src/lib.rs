@@ -26,48 +26,52 @@
 //! # What is promised
 //!
 //! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
-//! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter. If
-//! processes of one space use two registers, nothing notices it. An operator can compare [`Status::space_id`].
+//! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter.
 //!
-//! A copy of a running machine (a cloned virtual machine) shares the lease of its original until the ceiling, so both
-//! can mint the same IDs for that time: at most the horizon. A third process can mint them too, if the original gives
-//! its lane back. Then one of them loses the lane, or finds that the register does not have what it wrote, and stops.
+//! **Ordered** as [`imid::Generator`] promises, even when the lane changes.
 //!
-//! **Ordered** as [`imid::Generator`] promises, also when the lane changes.
+//! | fault | lanes and worker IDs | segments |
+//! | --- | --- | --- |
+//! | the register does not answer | minting goes on up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) | numbers go on until both blocks are used; then an error with [`retry_after`](segment::SegmentError::retry_after) |
+//! | a reply is lost, or a write is late | the record is read, and the write is tried again; nothing is used before an acknowledgement | the block is skipped: a gap |
+//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock | the rest of its two blocks is skipped |
+//! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane | nothing |
+//! | all lanes are held | an error with `retry_after`, until one is given back or a time-out is over | does not apply |
+//! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute | nothing; the step may adapt to a wrong duration |
+//! | a process starts with a wrong clock | the store's time is used, if it has one. Else **the IDs have the wrong time**, and are unique | nothing |
+//! | a process forks | the child mints nothing, and does not use its parent's connection | the same |
+//! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |
+//! | a weak register loses a write, or a register is lost and replaced at once | **IDs can repeat** | refused if it says that it is weak |
+//! | a running machine is cloned | **both copies mint the same IDs** up to the ceiling, at most a horizon, and so can a third process that gets the lane. Then one copy loses the lane, or finds the register changed and stops | **the rest of both blocks repeats** |
+//! | processes of one space use two registers | **IDs can repeat**, and nothing notices it. An operator can compare [`Status::space_id`] | **numbers can repeat** |
+//! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal, and mint nothing any more | does not apply |
 //!
 //! # Registers
 //!
 //! | register | strong if | otherwise |
 //! | --- | --- | --- |
-//! | [`register::FileRegister`] | the disk keeps what it has synced | refused: network file systems, wrong checksums, files of another machine. [`Status::is_new_register`] shows a file that was created anew |
-//! | `PostgresRegister` (feature `postgres`), `MysqlRegister` (`mysql`: MySQL and MariaDB) | one primary with durable commits, or synchronous fail-over | weak; the adapters check the settings that they can see |
-//! | `EtcdRegister` (`etcd`) | always; after a restore use `--bump-revision` | |
-//! | `ZookeeperRegister` (`zookeeper`) | always | |
-//! | `RedisRegister` (`redis`: Redis and Valkey) | never | weak: a crash or a fail-over loses acknowledged writes, and nobody can notice it |
-//! | [`register::MemoryRegister`] | for tests | weak: it ends with its process |
+//! | [`register::FileRegister`] | the disk is local, is not thrown away with the container, and keeps what it has synced | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system cannot be seen |
+//! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it |
+//! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it; an asynchronous replica that became the primary is not noticed |
+//! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
+//! | `ZookeeperRegister` (`zookeeper`) | it syncs its log (`forceSync`), as it does by default | not noticed |
+//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nobody can notice it | weak |
+//! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
-//! [`Status::promise`] says which it is. On a weak register IDs can come twice after it has lost a write: run
-//! [`admin::recover`] before any process uses it again.
+//! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
 //!
-//! # What each fault does
+//! # Blocking and async
 //!
-//! | fault | what happens |
-//! | --- | --- |
-//! | the register does not answer | minting goes on up to the ceiling, for three quarters of the horizon at least; then an error with [`retry_after`](LeaseError::retry_after) |
-//! | a reply is lost | the record is read, and the write is tried again |
-//! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane |
-//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock |
-//! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute |
-//! | a process starts with a wrong clock | the store's time is used, if it has one. Else the IDs have the wrong time, and are unique |
-//! | a process forks | the child mints nothing, and does not use its parent's connection |
-//! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs |
-//! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal, and mint nothing any more |
+//! Everything that mints works in memory and is safe in an async task. Constructors and drops return at once: a thread of
+//! the crate talks to the store, so a busy runtime cannot delay a renewal. Only `wait_until_open` and `close_within` wait,
+//! for at most the given time, and calls of a [`Register`] and of [`admin`] wait for the store. Each type says what a task
+//! does instead.
 //!
 //! # Cost
 //!
 //! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10
 //! s. A lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A
-//! leased generator adds a load and two compares to the time to mint; see `benches/leased.rs`.
+//! leased generator adds two loads and two compares to the time to mint; see `benches/leased.rs`.
 
 mod space;
 

@@ -7,7 +7,6 @@ use imid::clock::SystemClock;
 use thiserror::Error;
 
 use crate::engine::Config;
-use crate::engine::rules::Rules;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
@@ -205,7 +204,6 @@ impl Settings {
             time_out_ms: millis(self.time_out),
             max_skew_ms: millis(self.max_skew),
             poll_ms: millis(self.poll).max(1),
-            rules: Rules::default(),
         }
     }
 }

@@ -463,3 +463,18 @@ fn a_register_that_refuses_for_good_is_told_at_once() {
     assert_eq!(error.to_string(), "register refuses this process: no such user");
     assert!(error.is_final() && error.is_register());
 }
+
+#[test]
+fn an_id_that_is_observed_before_there_is_a_lane_holds_for_the_first_one() {
+    let register = FaultyRegister::new();
+    register.set_down(true);
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let ahead_ms = SystemClock.now_ms().unwrap() + 300;
+    let seen = IdParts { timestamp_ms: ahead_ms, spin: 4_095, session: room() };
+    ids.observe(imid::MessageId::try_from_parts(seen).unwrap()).unwrap();
+    let far = IdParts { timestamp_ms: ahead_ms + 60_000, spin: 0, session: room() };
+    assert!(ids.observe(imid::MessageId::try_from_parts(far).unwrap()).is_err(), "past max_skew");
+    register.set_down(false);
+    ids.wait_until_open(10_000 * MS).unwrap();
+    assert!(ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() > ahead_ms);
+}

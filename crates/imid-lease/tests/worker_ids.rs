@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{Generator, Layout, NodeSource, Preset, Snowflake};
+use imid::snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
 mod faulty;
 mod opened;
 
@@ -270,7 +270,7 @@ fn worker_ids_that_are_closed_before_their_generator_end_at_the_ceiling() {
     let ceiling = workers.status()[0].ceiling_ms.unwrap();
     workers.close();
     // A generator asks for its ceiling once in each tick.
-    eventually("it ends", || ids.generate().is_err_and(|error| error.is_ceiling()));
+    eventually("it ends", || ids.generate().is_err_and(GenerateError::is_ceiling));
     let record = register.clone();
     let record = imid_lease::Register::read(&mut { record }, &format!("workers/1/{:05}", id.node())).unwrap().unwrap();
     let end: u64 = record.split_once("ceiling=").unwrap().1.split(' ').next().unwrap().parse().unwrap();
@@ -289,7 +289,7 @@ fn a_register_that_went_back_ends_all_worker_ids() {
     let known = renewals();
     eventually("each lease is renewed", || renewals() > known);
     register.restore(&before);
-    eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(imid::snowflake::GenerateError::is_ceiling));
+    eventually("it is noticed", || ids.generate_within(ms(20)).is_err_and(GenerateError::is_ceiling));
     eventually("all have stopped", || workers.status().iter().all(|status| status.phase == Phase::Stopped));
     assert!(workers.generator().unwrap_err().is_reverted());
     thread::sleep(ms(300));

@@ -173,7 +173,7 @@ impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
     fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
         let (url, place) = self.url()?;
-        // Opening the register of a new path would create it.
+        // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
             && let Err(error) = fs::metadata(path)
         {

@@ -1,6 +1,5 @@
 //! What an engine and the loop that drives it tell each other.
 
-use super::rules::Rules;
 use crate::record::Name;
 use crate::space::Space;
 
@@ -14,7 +13,6 @@ pub(crate) struct Config {
     pub(crate) max_skew_ms: u64,
     /// How often to look for a lane while there is none.
     pub(crate) poll_ms: u64,
-    pub(crate) rules: Rules,
 }
 
 /// When something happens, and what the generator has used by then.
@@ -49,9 +47,6 @@ pub(crate) enum Action {
     Read { key: String },
     /// Write a record if it is still `seen`. Reply: [`Reply::Written`].
     Write { attempt: u64, key: String, seen: Option<String>, value: String },
-    /// Delete a record. Only an engine without the rule does this, in a test.
-    #[cfg(test)]
-    Delete { key: String },
     /// Seal the running generator, if there is one. Reply: [`Reply::Sealed`].
     Seal,
     /// Start a generator. The one before is sealed.

@@ -3,7 +3,8 @@
 //!
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
 //! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
-//! no other holder is granted. [`Rule`](rules::Rule) names each rule and says what goes wrong without it.
+//! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
+//! model (`tests/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
@@ -13,7 +14,6 @@ mod messages;
 pub(crate) mod raise;
 mod renew;
 mod reply;
-pub(crate) mod rules;
 mod seek;
 
 use std::collections::BTreeMap;
@@ -126,9 +126,6 @@ pub(crate) struct Engine {
     has_tried_own: bool,
     /// The tokens of the latest attempts to take a lane.
     claims: Vec<Token>,
-    /// The attempts of former grants: number and ceiling. No rule needs them.
-    #[cfg(test)]
-    former: Vec<(u64, u64)>,
     is_closing: bool,
     is_released: bool,
     attempts: u64,
@@ -152,8 +149,6 @@ impl Engine {
             backoff: Backoff::default(),
             has_tried_own: false,
             claims: Vec::new(),
-            #[cfg(test)]
-            former: Vec::new(),
             is_closing: false,
             is_released: false,
             attempts: 0,

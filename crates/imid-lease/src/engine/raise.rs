@@ -1,7 +1,5 @@
 //! How far ahead a ceiling is raised: arithmetic on milliseconds.
 
-use super::rules::{Rule, Rules};
-
 /// The first millisecond after the last timestamp of an ID (2109-05-15).
 pub(crate) const END_OF_TIME_MS: u64 = 1 << 42;
 
@@ -27,16 +25,9 @@ impl Raise {
     ///
     /// It leads the true time by a horizon and the worst error of a clock at most, whatever restarts and take-overs
     /// there are, because `e` and `e'` are times that have passed.
-    pub(crate) fn ceiling(&self, rules: Rules) -> u64 {
-        let elapsed = if rules.keep(Rule::GrowByElapsedOnly) { self.known_for_ms } else { self.horizon_ms };
-        let elapsed = elapsed.min(self.horizon_ms);
+    pub(crate) fn ceiling(&self) -> u64 {
+        let elapsed = self.known_for_ms.min(self.horizon_ms);
         let by_clock = self.now_ms.map_or(0, |now| now.saturating_add(self.horizon_ms));
-        if !rules.keep(Rule::OnlyRaise) {
-            return by_clock.min(END_OF_TIME_MS);
-        }
-        if !rules.keep(Rule::GrowWithTime) {
-            return by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS);
-        }
         let by_record = self.ceiling_ms.saturating_add(elapsed);
         let by_stamps = self.acknowledged_ago_ms.map_or(0, |ago| self.used_until_ms.saturating_add(elapsed.min(ago)));
         by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)
@@ -72,7 +63,7 @@ mod tests {
             ("the end of time", Raise { now_ms: Some(u64::MAX), ceiling_ms: u64::MAX, ..PLAIN }, END_OF_TIME_MS),
         ];
         for (what, raise, ceiling) in table {
-            assert_eq!(raise.ceiling(Rules::default()), ceiling, "{what}");
+            assert_eq!(raise.ceiling(), ceiling, "{what}");
         }
     }
 }

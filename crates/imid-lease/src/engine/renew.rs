@@ -1,10 +1,7 @@
 //! The writes of a holder: it raises the ceiling of its lane in time, and gives the lane back at the end.
 
-#[cfg(test)]
-use super::messages::Stopped;
 use super::messages::{Action, Moment};
 use super::raise::Raise;
-use super::rules::Rule;
 use super::{Engine, MIN_GAP_MS, Step};
 use crate::record::{LaneRecord, LaneState, Token};
 
@@ -12,22 +9,19 @@ impl Engine {
     /// Raises the ceiling of the present lane, if it is time.
     pub(super) fn renew(&mut self, at: Moment, token: Token) -> Action {
         let Some(present) = &self.present else { return Action::Done };
-        let rules = self.config.rules;
         let horizon_ms = self.config.horizon_ms;
         let acknowledged_at_ms = self.acknowledged_at_ms.unwrap_or(0);
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let left_ms = present.ceiling_ms.saturating_sub(reached_ms);
-        let wants_room = rules.keep(Rule::RenewEarly) && left_ms <= present.room_ms / 2;
-        let part = if rules.keep(Rule::RenewEarly) { 4 } else { 1 };
-        let gap_ms = if rules.keep(Rule::RenewSeldom) { MIN_GAP_MS } else { 0 };
-        let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + gap_ms);
-        let regular_ms = acknowledged_at_ms + horizon_ms / part;
+        let wants_room = left_ms <= present.room_ms / 2;
+        let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + MIN_GAP_MS);
+        let regular_ms = acknowledged_at_ms + horizon_ms / 4;
         let due_ms = if wants_room { allowed_ms } else { regular_ms.max(allowed_ms) };
         if due_ms > at.mono_ms {
             return self.sleep(due_ms);
         }
         let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
-        if rules.keep(Rule::OnlyRaise) && ceiling_ms <= present.record.ceiling_ms {
+        if ceiling_ms <= present.record.ceiling_ms {
             return self.sleep(at.mono_ms + MIN_GAP_MS);
         }
         let record = LaneRecord {
@@ -52,7 +46,7 @@ impl Engine {
             used_until_ms: self.used_until_ms,
             acknowledged_ago_ms: self.acknowledged_at_ms.map(|then| at.mono_ms.saturating_sub(then)),
         };
-        raise.ceiling(self.config.rules)
+        raise.ceiling()
     }
 
     /// Tries to replace the record of the present lane.
@@ -67,11 +61,6 @@ impl Engine {
 
     /// Writes that the present lane is free. The generator is sealed.
     pub(super) fn release(&mut self, token: Token) -> Action {
-        #[cfg(test)]
-        if !self.config.rules.keep(Rule::KeepRecords) {
-            self.step = Step::Stopped(Stopped::Closed);
-            return Action::Delete { key: self.present_key() };
-        }
         let Some(present) = &self.present else { return Action::Done };
         let record = LaneRecord {
             version: present.record.version + 1,

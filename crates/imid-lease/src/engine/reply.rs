@@ -1,6 +1,5 @@
 //! What an engine does with replies.
 
-use super::rules::Rule;
 use super::{AfterSeal, Engine, MIN_GAP_MS, Moment, Outcome, Present, Reply, Step, Stopped};
 use crate::record::LaneRecord;
 
@@ -56,9 +55,7 @@ impl Engine {
                 self.step = Step::Look { at_ms };
             }
             Step::Taking { lane, floor_ms, record, .. } => {
-                let is_granted = outcome == Outcome::Acknowledged
-                    || outcome == Outcome::Unknown && !self.config.rules.keep(Rule::GrantWhenAcknowledged);
-                if is_granted {
+                if outcome == Outcome::Acknowledged {
                     self.taken(at, lane, floor_ms, *record, attempt);
                 } else {
                     // Another process was faster, or the outcome is unknown. All lanes are looked at again.
@@ -68,16 +65,11 @@ impl Engine {
             }
             Step::Renewing => match outcome {
                 Outcome::Acknowledged => self.acknowledge(at, attempt),
-                Outcome::Unknown if !self.config.rules.keep(Rule::GrantWhenAcknowledged) => {
-                    self.acknowledge(at, attempt);
-                }
                 Outcome::Conflict => self.step = Step::Check { at_ms: at.mono_ms },
                 Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },
             },
             Step::Releasing => {
-                if outcome != Outcome::Acknowledged && !self.config.rules.keep(Rule::NeverResume) {
-                    self.resume();
-                } else if outcome == Outcome::Conflict {
+                if outcome == Outcome::Conflict {
                     self.step = Step::CheckRelease { at_ms: at.mono_ms };
                 } else {
                     self.is_released = outcome == Outcome::Acknowledged;
@@ -88,19 +80,8 @@ impl Engine {
         }
     }
 
-    /// Goes on with a lane after its release. Only an engine without the rule does this, in a test.
-    fn resume(&mut self) {
-        self.is_closing = false;
-        self.step = Step::Start;
-        if let Some(present) = &mut self.present {
-            present.floor_ms = present.floor_ms.max(self.used_until_ms);
-        }
-    }
-
     /// A lane was taken.
     fn taken(&mut self, at: Moment, lane: u16, floor_ms: u64, record: LaneRecord, attempt: u64) {
-        let floor_ms =
-            if self.config.rules.keep(Rule::FloorAtCeiling) { floor_ms } else { at.now_ms.unwrap_or(floor_ms) };
         let taken = Present {
             lane,
             floor_ms,
@@ -126,11 +107,7 @@ impl Engine {
         let Some((_, record)) = present.attempts.first() else { return };
         present.record = record.clone();
         present.since_ms = at.mono_ms;
-        present.ceiling_ms = if self.config.rules.keep(Rule::OnlyRaise) {
-            present.ceiling_ms.max(record.ceiling_ms)
-        } else {
-            record.ceiling_ms
-        };
+        present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);
         present.room_ms = present.ceiling_ms.saturating_sub(reached_ms);
         self.acknowledged.insert(present.lane, record.clone());
         self.acknowledged_at_ms = Some(at.mono_ms);
@@ -141,15 +118,9 @@ impl Engine {
     /// Handles an acknowledgement that the engine does not wait for any more. If it is of the present grant, the lane
     /// was this process's when the record was written, so the ceiling holds.
     fn acknowledged_late(&mut self, attempt: u64) {
-        #[cfg(test)]
-        let former = self.former.iter().find(|(number, _)| *number == attempt).map(|(_, ceiling_ms)| *ceiling_ms);
         let Some(present) = &mut self.present else { return };
-        let ceiling_ms = present.attempts.iter().find(|(number, _)| *number == attempt);
-        let ceiling_ms = ceiling_ms.map(|(_, record)| record.ceiling_ms);
-        #[cfg(test)]
-        let ceiling_ms = ceiling_ms.or(former.filter(|_| !self.config.rules.keep(Rule::OwnGrantOnly)));
-        if let Some(ceiling_ms) = ceiling_ms {
-            present.ceiling_ms = present.ceiling_ms.max(ceiling_ms);
+        if let Some((_, record)) = present.attempts.iter().find(|(number, _)| *number == attempt) {
+            present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);
             if matches!(self.step, Step::Keep) {
                 self.step = Step::Raise;
             }
@@ -169,11 +140,10 @@ impl Engine {
         if self.reverted(lane, found.as_ref()) {
             return self.stop(Stopped::Reverted { key: self.lane_key(lane) });
         }
-        let rules = self.config.rules;
         let Some(present) = &mut self.present else { return };
         match found {
             Some(found) if found == present.record => {}
-            Some(found) if present.wrote(&found) || !rules.keep(Rule::LoseToOthers) => {
+            Some(found) if present.wrote(&found) => {
                 // A read grants nothing: the next write from here does.
                 present.record = found;
                 present.since_ms = at.mono_ms;
@@ -194,10 +164,9 @@ impl Engine {
     /// After a conflict at the release: tries again if the record is one of this grant, whose reply was lost.
     fn check_release(&mut self, text: Option<&str>) {
         let found = text.and_then(|text| LaneRecord::parse(text).ok());
-        let rules = self.config.rules;
         self.step = Step::Stopped(Stopped::Closed);
         if let (Some(present), Some(found)) = (&mut self.present, found)
-            && (present.wrote(&found) || !rules.keep(Rule::ReleaseOwnRecordOnly))
+            && present.wrote(&found)
         {
             present.record = found;
             self.step = Step::Release { at_ms: 0 };
@@ -209,15 +178,9 @@ impl Engine {
         let Step::Sealing(then) = std::mem::replace(&mut self.step, Step::Keep) else { return };
         match then {
             AfterSeal::Start(mut taken) => {
-                if self.config.rules.keep(Rule::FloorAfterOwnStamps) {
-                    taken.floor_ms = taken.floor_ms.max(self.used_until_ms);
-                }
+                taken.floor_ms = taken.floor_ms.max(self.used_until_ms);
                 let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
                 taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
-                #[cfg(test)]
-                if let Some(before) = &self.present {
-                    self.former.extend(before.attempts.iter().map(|(number, record)| (*number, record.ceiling_ms)));
-                }
                 self.present = Some(*taken);
                 self.has_tried_own = true;
                 self.step = Step::Start;

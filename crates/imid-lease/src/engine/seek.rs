@@ -1,6 +1,5 @@
 //! Looking for a lane, and taking it.
 
-use super::rules::Rule;
 use super::{Action, Engine, Moment, Seen, Step, Stopped};
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 
@@ -34,7 +33,7 @@ impl Engine {
             Err(error) => return self.stop(Stopped::Format(error.to_string())),
         };
         let is_expected = meta.layout == space.layout() && meta.bits == space.bits();
-        if !is_expected && self.config.rules.keep(Rule::CheckMeta) {
+        if !is_expected {
             return self.stop(Stopped::Mismatch { layout: meta.layout, bits: meta.bits });
         }
         if let Some(known) = &self.meta {
@@ -81,11 +80,7 @@ impl Engine {
 
     /// Returns whether a record is older than what was acknowledged, or takes its place.
     pub(super) fn reverted(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
-        let Some(known) =
-            self.acknowledged.get(&lane).filter(|_| self.config.rules.keep(Rule::StopWhenRegisterWentBack))
-        else {
-            return false;
-        };
+        let Some(known) = self.acknowledged.get(&lane) else { return false };
         found.is_none_or(|found| {
             found.version < known.version
                 || found.ceiling_ms < known.ceiling_ms
@@ -146,13 +141,12 @@ impl Engine {
     }
 
     fn candidate(&self, at: Moment, lane: u16, seen: &Seen) -> Option<Candidate> {
-        let rules = self.config.rules;
         let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
         let floor_ms = self.floor_of(seen)?;
         let mut is_own = false;
         if let Some(record) = &seen.record {
             let is_taken = record.state == LaneState::Held && unchanged_ms < self.time_out_ms(record);
-            if is_taken && rules.keep(Rule::WaitForTimeOut) {
+            if is_taken {
                 // An attempt to take it can have succeeded without an answer.
                 let is_claimed = self.claims.contains(&record.token);
                 is_own = is_claimed || !self.has_tried_own && record.holder == self.config.name;
@@ -161,7 +155,7 @@ impl Engine {
                 }
             }
         }
-        if self.is_far_ahead(at, floor_ms) && rules.keep(Rule::SkipFarAhead) {
+        if self.is_far_ahead(at, floor_ms) {
             // If all lanes are far ahead, this process's own clock must be behind.
             let is_near = |seen: &Seen| self.floor_of(seen).is_some_and(|floor_ms| !self.is_far_ahead(at, floor_ms));
             if self.seen.values().any(is_near) {
@@ -169,7 +163,7 @@ impl Engine {
             }
         }
         let ceiling_ms = self.raise(at, floor_ms, unchanged_ms);
-        if rules.keep(Rule::OnlyRaise) && ceiling_ms <= floor_ms.max(self.used_until_ms) {
+        if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }
         let version = seen.record.as_ref().map_or(0, |record| record.version);
@@ -193,8 +187,7 @@ impl Engine {
 
     /// Returns how long a held record must stay unchanged until it can be taken.
     fn time_out_ms(&self, record: &LaneRecord) -> u64 {
-        let horizon_ms = if self.config.rules.keep(Rule::WaitForHorizon) { record.horizon_ms } else { 0 };
-        self.config.time_out_ms.max(horizon_ms)
+        self.config.time_out_ms.max(record.horizon_ms)
     }
 
     /// Returns when to look again: at the first time-out to come, and no later than after one interval.

@@ -16,10 +16,13 @@ use super::{
 };
 use imid::fork::Process;
 
-/// A register in etcd 3.4 or later. It is **strong**.
+/// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
 ///
 /// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. After etcd is
-/// restored from a snapshot, no client may be connected until the lanes are recovered.
+/// restored from a snapshot, no client may be connected until [`admin::recover`](crate::admin::recover) has run.
+///
+/// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
+/// lanes fill its default quota in about 19 days.
 ///
 /// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler.
 /// A member that is started with `--enable-grpc-gateway=false` cannot be used.

@@ -190,7 +190,9 @@ impl<S: Records> Remote<S> {
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         // Settings can change under a connection, as in a fail-over.
         let promised = self.call(format_args!("read the settings"), S::promise)?;
-        promised.into_iter().for_each(|now| Self::note(&mut self.promise, now));
+        if let Some(now) = promised {
+            Self::note(&mut self.promise, now);
+        }
         self.call(format_args!("read the time"), S::now_ms)
     }
 }

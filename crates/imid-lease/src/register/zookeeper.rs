@@ -9,7 +9,7 @@ use super::remote::{Failure, Records, Remote, Server, remote_register};
 use super::{Access, Promise, RegisterError};
 
 remote_register! {
-    /// A register in ZooKeeper 3.5 or later. It is **strong**, as long as the servers have `forceSync` on.
+    /// A register in ZooKeeper 3.5 or later. It is **strong** as the [crate's table](crate#registers) says.
     ///
     /// The records are persistent nodes under `/imid-register`, which the first call creates. A read begins with a
     /// `sync`, because a follower can be behind. No ephemeral node is used: when a session ends says nothing about what

@@ -10,15 +10,8 @@
 //! only grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of
 //! its two blocks, and an answer that is lost loses a block.
 //!
-//! | fault | effect |
-//! | --- | --- |
-//! | the store is gone | numbers go on until both blocks are used, then [`SegmentError`] with `retry_after` |
-//! | an answer is lost | the block is skipped: a gap |
-//! | the process is killed | the rest of both blocks is skipped |
-//! | the process is paused or its clock is wrong | none; the step may adapt to a wrong duration |
-//! | the process forks | the child gets [`SegmentError::is_forked`] |
-//! | the store goes back (restored, or it lost an update) | a process notices when it gets a block that is below its last one: it uses up its blocks and stops. **Numbers of other processes can repeat** |
-//! | the register is weak | refused. The settings of a database with Leaf's table are not checked: commits must be durable |
+//! The [crate's table](crate#what-is-promised) says what each fault does. The settings of a database whose client is the
+//! application's own are not checked: its commits must be durable.
 
 mod blocks;
 mod error;

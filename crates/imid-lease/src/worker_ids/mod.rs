@@ -30,9 +30,8 @@ use table::Table;
 ///
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
-/// - If the register does not answer, minting goes on until the ceiling, for most of the
-///   [horizon](WorkerOptions::horizon). Then calls are an error ([`is_ceiling`](imid::snowflake::GenerateError::is_ceiling))
-///   until the register answers.
+/// - What each fault does is in the [crate's table](crate#what-is-promised). At the ceiling, calls of a generator are an
+///   error ([`is_ceiling`](imid::snowflake::GenerateError::is_ceiling)) until the register answers.
 /// - A worker ID that was used until a moment ago starts after that. A process takes the one whose last use is longest ago,
 ///   so each start of a process has another worker ID.
 /// - In a forked child there are no worker IDs.

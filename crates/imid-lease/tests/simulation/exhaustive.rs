@@ -1,8 +1,8 @@
 //! All schedules of a tiny configuration: two processes, one lane, and a number of steps. Each step is one of all things that
 //! can happen then.
 
+use super::rules::{Rule, Rules};
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, World};
-use crate::engine::rules::{Rule, Rules};
 
 /// What can happen in one step.
 #[derive(Clone, Copy, Debug)]

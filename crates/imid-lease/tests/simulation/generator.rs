@@ -1,7 +1,7 @@
 //! A generator in the model: one word, `free`, and a ceiling. A stamp is `ms << 4 | counter`.
 
+use super::rules::{Rule, Rules};
 use crate::engine::Grant;
-use crate::engine::rules::{Rule, Rules};
 
 /// Of `free`: sealed.
 const CLOSED: u64 = 1 << 60;

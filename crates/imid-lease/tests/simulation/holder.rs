@@ -1,15 +1,16 @@
 //! A process of the model: an engine, a generator, and clocks.
 
 use super::generator::{Generator, Last, Paused};
+use super::rules::{Rule, Rules};
 use super::world::Random;
 use crate::engine::believe::{Known, Reading};
-use crate::engine::rules::{Rule, Rules};
 use crate::engine::{Config, Engine, Moment};
 
 #[derive(Clone, Debug)]
 pub(super) struct Holder {
     pub(super) engine: Engine,
     pub(super) config: Config,
+    rules: Rules,
     /// How often it was started.
     pub(super) incarnation: u64,
     pub(super) is_alive: bool,
@@ -36,10 +37,11 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    pub(super) fn new(config: Config, incarnation: u64) -> Self {
+    pub(super) fn new(config: Config, rules: Rules, incarnation: u64) -> Self {
         Self {
             engine: Engine::new(config.clone()),
             config,
+            rules,
             incarnation,
             is_alive: true,
             paused_until_ms: 0,
@@ -62,7 +64,7 @@ impl Holder {
     /// The same process after a crash: nothing but its name is left.
     pub(super) fn restart(&mut self) {
         let (wall, store, seed) = (self.wall_offset_ms, self.known.store, self.tokens.next());
-        *self = Self::new(self.config.clone(), self.incarnation + 1);
+        *self = Self::new(self.config.clone(), self.rules, self.incarnation + 1);
         // It asks the store for its time before it does anything else.
         self.known.store = store;
         self.wall_offset_ms = wall;
@@ -70,7 +72,7 @@ impl Holder {
     }
 
     pub(super) fn rules(&self) -> Rules {
-        self.config.rules
+        self.rules
     }
 
     /// The time that it goes by.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World};
 use crate::admin::{self, FreeIf, Recovery};
-use crate::engine::rules::Rules;
 use crate::engine::{Action, Stopped};
 use crate::status::Phase;
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use super::rules::{Rule, Rules};
 use super::store::Store;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, Random, SKEW_MS, World};
 use crate::admin::{self, Recovery};
 use crate::engine::Stopped;
-use crate::engine::rules::{Rule, Rules};
 
 const HOUR_MS: i64 = 3_600_000;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::rules::{Rule, Rules};
+use super::rules::{Rule, Rules};
 use crate::engine::{Action, Outcome, Reply};
 use crate::record::{LaneRecord, MetaRecord};
 use crate::register::{Promise, Register, RegisterError};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::generator::{Generator, Last};
 use super::holder::Holder;
+use super::rules::{Rule, Rules};
 use super::store::{Flight, Store};
-use crate::engine::rules::{Rule, Rules};
 use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
 use crate::record::Name;
 use crate::space::Space;
@@ -130,7 +130,7 @@ pub(super) struct World {
     pub(super) is_healthy: bool,
 }
 
-pub(super) fn config(name: &str, bits: u32, rules: Rules) -> Config {
+pub(super) fn config(name: &str, bits: u32) -> Config {
     Config {
         space: Space::lanes(bits).unwrap(),
         name: Name::parse(name).unwrap(),
@@ -138,7 +138,6 @@ pub(super) fn config(name: &str, bits: u32, rules: Rules) -> Config {
         time_out_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,
         poll_ms: 50,
-        rules,
     }
 }
 
@@ -164,7 +163,7 @@ impl World {
     }
 
     pub(super) fn add(&mut self, name: &str, bits: u32) -> usize {
-        self.holders.push(Holder::new(config(name, bits, self.rules), 0));
+        self.holders.push(Holder::new(config(name, bits), self.rules, 0));
         let index = self.holders.len() - 1;
         self.holders[index].tokens = Random(index as u64);
         index
@@ -232,9 +231,6 @@ impl World {
                         generator.raise(ceiling_ms);
                     }
                     self.check_lead(ceiling_ms);
-                }
-                Action::Delete { key } => {
-                    self.store.records.remove(&key);
                 }
                 call => {
                     self.check_rate(index, &call);

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Each rule of the lease protocol is needed: it is taken away from a copy of the engine's source, and then a schedule of the
+# model (crates/imid-lease/tests/simulation) must show the fault within two minutes. With an argument, only the rules whose
+# names contain it. The rules that are kept outside of the engine are in tests/simulation/rules.rs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+  [ ! -f "$file" ] || printf '%s\0' "$file"
+done | xargs -0 cp --parents -t "$folder"
+# One target folder for all mutants, so that only the library is compiled again.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/rules CARGO_INCREMENTAL=1 IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-500}
+
+python3 - "$folder" "${1:-}" <<'PYTHON'
+import pathlib, re, subprocess, sys, time
+
+ENGINE = pathlib.Path(sys.argv[1]) / "crates/imid-lease/src/engine"
+SECONDS = 120
+OVERLAP, ORDER, LEAD, STUCK = "Overlap", "Order", "Lead", "Stuck"
+
+# Name; what goes wrong without it; the faults that show it; and the patches: file, text, text in its place.
+RULES = [
+    ("grant-when-acknowledged", "a holder mints below a ceiling that no other process can see", OVERLAP, [
+        ("reply.rs", "if outcome == Outcome::Acknowledged {\n                    self.taken(",
+                     "if outcome != Outcome::Conflict {\n                    self.taken("),
+        ("reply.rs", "Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },",
+                     "Outcome::Unknown => { let _ = again_ms; self.acknowledge(at, attempt) }")]),
+    ("wait-for-time-out", "live holders lose their lanes", "LostWhileHealthy", [
+        ("seek.rs", "if is_taken {", "if is_taken && false {")]),
+    ("wait-for-horizon", "a slow holder loses its lane", "LostWhileHealthy", [
+        ("seek.rs", "self.config.time_out_ms.max(record.horizon_ms)", "{ let _ = record; self.config.time_out_ms }")]),
+    ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [
+        ("reply.rs", "        let taken = Present {",
+                     "        let floor_ms = at.now_ms.unwrap_or(floor_ms);\n        let taken = Present {")]),
+    ("floor-after-own-stamps", "IDs go back when the lane changes", ORDER, [
+        ("reply.rs", "taken.floor_ms = taken.floor_ms.max(self.used_until_ms);", "")]),
+    ("own-grant-only", "a late acknowledgement raises the ceiling of another lane", OVERLAP, [
+        ("reply.rs", "self.present = Some(*taken);",
+                     "if let Some(before) = &self.present { taken.attempts.splice(0..0, before.attempts.clone()); }\n"
+                     "                self.present = Some(*taken);")]),
+    ("lose-to-others", "two holders raise one ceiling", OVERLAP, [
+        ("reply.rs", "Some(found) if present.wrote(&found) => {", "Some(found) => {")]),
+    ("stop-when-the-register-went-back", "stamps are granted twice", OVERLAP, [
+        ("seek.rs", "let Some(known) = self.acknowledged.get(&lane) else { return false };",
+                    "let Some(known) = self.acknowledged.get(&lane).filter(|_| false) else { return false };")]),
+    ("never-resume", "a lane is used after its release", OVERLAP, [
+        ("reply.rs", "if outcome == Outcome::Conflict {\n                    self.step = Step::CheckRelease",
+                     "if outcome != Outcome::Acknowledged {\n                    self.is_closing = false;\n"
+                     "                    self.step = Step::Start;\n"
+                     "                    if let Some(present) = &mut self.present {\n"
+                     "                        present.floor_ms = present.floor_ms.max(self.used_until_ms);\n"
+                     "                    }\n                } else if outcome == Outcome::Conflict {\n"
+                     "                    self.step = Step::CheckRelease")]),
+    ("release-own-record-only", "another holder's record is overwritten", OVERLAP, [
+        ("reply.rs", "            && present.wrote(&found)\n", "")]),
+    ("keep-the-end", "a released lane begins at the beginning of time", OVERLAP, [
+        ("renew.rs", "ceiling_ms: present.floor_ms.max(self.used_until_ms),", "ceiling_ms: 0,")]),
+    ("only-raise", "a clock that steps back grants stamps twice", OVERLAP, [
+        ("raise.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+                     "{ let _ = (by_record, by_stamps); by_clock.min(END_OF_TIME_MS) }"),
+        ("renew.rs", "if ceiling_ms <= present.record.ceiling_ms {", "if false {"),
+        ("seek.rs", "if ceiling_ms <= floor_ms.max(self.used_until_ms) {", "if false {"),
+        ("reply.rs", "present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);\n        present.room_ms",
+                     "present.ceiling_ms = record.ceiling_ms;\n        present.room_ms")]),
+    ("grow-with-time", "a holder whose clock stepped back stops", STUCK, [
+        ("raise.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+                     "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
+    ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
+        ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
+    ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
+        ("seek.rs", "if self.is_far_ahead(at, floor_ms) {", "if self.is_far_ahead(at, floor_ms) && false {")]),
+    ("renew-early", "minting stops at each renewal", "RefusedWhileHealthy|LostWhileHealthy", [
+        ("renew.rs", "let wants_room = left_ms <= present.room_ms / 2;", "let wants_room = left_ms > u64::MAX - 1;"),
+        ("renew.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),
+    ("renew-seldom", "an overload floods the register", "TooOften", [
+        ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
+    ("check-meta", "lanes of two sizes overlap", OVERLAP, [
+        ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
+]
+
+def tests():
+    """Returns the output of the tests, and whether all have passed. Only the tests have a time limit."""
+    command = ["cargo", "test", "--quiet", "--package", "imid-lease", "--lib"]
+    built = subprocess.run([*command, "--no-run"], cwd=sys.argv[1], capture_output=True, text=True)
+    if built.returncode != 0:
+        sys.exit(f"rules.sh: it does not compile:\n{built.stderr}")
+    result = subprocess.run([*command, "simulation::"], cwd=sys.argv[1], capture_output=True, text=True, timeout=SECONDS)
+    return result.stdout + result.stderr, result.returncode == 0
+
+def run():
+    output, passed = tests()
+    if not passed:
+        sys.exit(f"rules.sh: the model fails with all rules:\n{output}")
+    missed = []
+    for name, without, faults, patches in RULES:
+        if sys.argv[2] not in name:
+            continue
+        before = {}
+        for file, old, new in patches:
+            path = ENGINE / file
+            text = path.read_text()
+            before.setdefault(path, text)
+            if text.count(old) != 1:
+                sys.exit(f"rules.sh: {name}: expected one place in {file}, found {text.count(old)}: {old}")
+            path.write_text(text.replace(old, new))
+        start = time.monotonic()
+        try:
+            output, _ = tests()
+            found = re.search(rf"left: Some\((({faults})\b[^)]*)\)", output)
+        except subprocess.TimeoutExpired:
+            found = None
+        print(f"without {name}: {without}: {found.group(1) if found else 'NOT FOUND'} ({time.monotonic() - start:.0f} s)",
+              flush=True)
+        if not found:
+            missed.append(name)
+        for path, text in before.items():
+            path.write_text(text)
+    if missed:
+        sys.exit(f"rules.sh: no schedule shows what goes wrong without {', '.join(missed)}")
+
+run()
+PYTHON
