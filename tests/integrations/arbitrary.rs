@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use imid::{MessageId, IdParts, SessionHash, SessionTag, SessionType};
+use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType};
 
 #[test]
 fn values_are_in_range_whatever_the_data_is() {
