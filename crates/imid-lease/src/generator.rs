@@ -209,16 +209,34 @@ where
         self.try_again(|generator| generator.fill(session, ids))
     }
 
-    /// Makes every later ID, of every session, sort after one seen from elsewhere: see [`imid::Generator::observe`].
+    /// Makes every later ID, of every session, sort after one of another host that you trust: see
+    /// [`imid::Generator::observe`].
     ///
     /// # Errors
     /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
     /// changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
+        self.observe_by(|generator| generator.observe(id))
+    }
+
+    /// Does what [`observe`](Self::observe) does, with a limit of your own, for IDs that a client sends: see
+    /// [`imid::Generator::observe_within`].
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe), with the lesser of `limit` and `max_skew` in the place of `max_skew`.
+    #[inline]
+    pub fn observe_within(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
+        self.observe_by(|generator| generator.observe_within(id, limit))
+    }
+
+    fn observe_by(
+        &self,
+        observe: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<(), ObserveError>,
+    ) -> Result<(), ObserveError> {
         loop {
             let granted = self.inner.last().unwrap_or(&self.inner.before);
-            granted.generator.observe(id)?;
+            observe(&granted.generator)?;
             // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
             fence(Ordering::SeqCst);
             if !granted.is_sealed.load(Ordering::Relaxed) || self.stays_last(granted) {

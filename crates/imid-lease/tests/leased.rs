@@ -474,6 +474,8 @@ fn an_id_that_is_observed_before_there_is_a_lane_holds_for_the_first_one() {
     ids.observe(imid::MessageId::try_from_parts(seen).unwrap()).unwrap();
     let far = IdParts { timestamp_ms: ahead_ms + 60_000, spin: 0, session: room() };
     assert!(ids.observe(imid::MessageId::try_from_parts(far).unwrap()).is_err(), "past max_skew");
+    let seen = imid::MessageId::try_from_parts(seen).unwrap();
+    assert!(ids.observe_within(seen, Duration::ZERO).is_err(), "past the limit of the caller");
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
     assert!(ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() > ahead_ms);

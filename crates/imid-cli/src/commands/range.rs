@@ -17,9 +17,9 @@ use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 ///
 /// The range includes --from and excludes --to.
 ///
-/// The time of an ID can be ahead of the clock: by 1 ms in ordinary use, by up to 1 s under overload, by the size of
-/// the step after the clock was set back, and by up to 5 s after an observed ID. If you must find all messages, move
-/// --to by that much.
+/// The time of an ID can be ahead of the clock: by at most 1 ms in ordinary use, and by more after the events in the table
+/// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
+/// by that much.
 #[derive(clap::Args)]
 #[command(mut_arg("json", |json| json.help("Print one JSON object; the same as --format json")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{JSON_MEMBERS}"))]
