@@ -267,7 +267,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of
     /// the previous owner of the sessions, or the greatest one in the store.
     ///
-    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, also if the clock has no usable
+    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, even if the clock has no usable
     /// time.
     pub fn raise_floor(&self, id: MessageId) {
         self.core.raise_floor(id.timestamp_ms(), &self.clock);

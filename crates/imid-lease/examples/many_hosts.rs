@@ -8,7 +8,7 @@ use imid_lease::{LeasedGenerator, Options};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
-    let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?;
+    let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?; // a name for each process
     ids.wait_until_open(Duration::from_secs(15))?;
     println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
     Ok(())
