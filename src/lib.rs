@@ -67,7 +67,7 @@
 //! | a process restarts with a `floor`, the greatest stored ID, or takes over sessions with [`raise_floor`](Generator::raise_floor) | no stored ID is repeated, and all new IDs sort after it. An ID that was minted and not stored can be repeated |
 //! | a process forks | the child is a new host: it takes a new seed and starts after the last ID that it inherited. A generator with a lane returns an error there. See [`fork`] for the forks that are not noticed |
 //!
-//! Two sessions can share a session hash: see [`SessionHash`].
+//! Two sessions can share a session tag, because they can share a hash: see [`SessionHash`].
 //!
 //! # Clock steps and overload
 //!
