@@ -6,8 +6,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 cargo test --manifest-path examples/chat/Cargo.toml --locked
 bash examples/chat/run.sh load "${1:-40}"
-if command -v chromium >/dev/null; then
+if bash ci/services.sh install chromium; then
   bash examples/chat/run.sh browser
 else
-  echo "not checked: chat: this machine has no chromium, so no two browsers talk"
+  echo "not checked: chat: chromium cannot be installed, so no two browsers talk"
 fi

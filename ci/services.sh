@@ -13,7 +13,7 @@
 #     freezes it, or lets it continue.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv.
+#     with venv, or chromium.
 #
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
@@ -40,6 +40,7 @@ is_installed() {
     etcd) program etcd ;;
     zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
+    chromium) program chromium ;;
   esac >/dev/null
 }
 
@@ -51,6 +52,7 @@ package() {
     etcd) echo etcd-server ;;
     zookeeper) echo zookeeper default-jre-headless ;;
     python) echo python3-venv ;;
+    chromium) echo chromium ;;
   esac
 }
 
