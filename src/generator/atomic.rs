@@ -181,7 +181,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock, and publishes the window of that reading.
     fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
         if self.words.process.load(Ordering::Acquire) != fork::mark() {
-            self.begin(self.believed(self.words.timeline(), clock).ok())?;
+            self.begin(self.settled(clock))?;
         }
         let timeline = self.words.timeline();
         // What the next calls will read. A copied clock can be older than the real one. The window then holds for the
@@ -204,6 +204,13 @@ impl<const STRIPES: usize> Core<STRIPES> {
             return Err(ClockError::past_2109(now));
         }
         Ok(now)
+    }
+
+    /// Reads the real clock for an event that moves the time: the greater of two readings counts, too, because the lead of
+    /// the event is measured from it.
+    fn settled(&self, clock: &impl Clock) -> Option<u64> {
+        let read = || self.believed(self.words.timeline(), clock).ok();
+        read().max(read())
     }
 
     /// Returns whether the real clock allows a stamp that has been taken. A thread that was paused before it took the
@@ -264,7 +271,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let tick = now.map_or(tick, |now| {
             let timeline = self.words.timeline();
             let tick = timeline.spread(tick, now, seed);
-            if tick > now && tick > timeline.reached {
+            // Further ahead, calls are refused until the clock is corrected. A `meet` from the wrong reading would then
+            // take the time half of the way past the clock.
+            let most = self.words.policy.max_rollback.max(self.words.policy.max_skew);
+            if tick > now && tick > timeline.reached && tick - now <= most {
                 let meet = timeline.meet_after_jump(tick, now);
                 raise(&self.words.jump, meet);
                 // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their
@@ -295,7 +305,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         let mut now = clock.now_ms()?;
-        if ahead(now) > max_skew || known.is_far_ahead(now, &self.words.policy) || !clock.accepts(now) {
+        // A wild reading must not let an ID past a limit that is less than the skew.
+        let is_far_ahead = known.is_far_ahead(now, &self.words.policy) || now.saturating_sub(known.latest) > max_skew;
+        if ahead(now) > max_skew || is_far_ahead || !clock.accepts(now) {
             now = self.believed(known, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {
@@ -313,7 +325,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         // A floor that the time has passed changes nothing.
         if tick >= self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
             raise(&self.words.floor, tick + 1);
-            self.follow(tick + 1, self.believed(self.words.timeline(), clock).ok());
+            self.follow(tick + 1, self.settled(clock));
         }
     }
 

@@ -94,3 +94,38 @@ fn a_long_wrong_clock_that_is_corrected_is_an_error_with_the_distance() {
     clock.set(T + 86_400_000 - 3_600_000);
     assert!(before < ids.generate(room()).unwrap(), "absorbed from exactly `max_rollback` on");
 }
+
+/// The reading decides only how fast the time goes on after the floor, and not where it is.
+#[test]
+fn a_floor_with_one_wild_reading_beside_it_moves_the_time_no_further() {
+    for behind in [3_000_000, 7_200_000, 86_400_000, T] {
+        for at in 0..6 {
+            for seed in 1..20 {
+                let clock = WildOnce { time: ManualClock::new(T), left: u32::MAX.into(), wild: T - behind };
+                let ids = host(seed).clock(&clock).build().unwrap();
+                ids.generate(room()).unwrap();
+                clock.time.advance(ms(3_000));
+                clock.left.set(at);
+                ids.raise_floor(MessageId::first_at(T + 2_998).unwrap());
+                clock.left.set(u32::MAX);
+                let id = ids.generate(room()).unwrap();
+                assert!(ahead(id, T + 3_000) <= 21, "{} ms ahead: reading {at}, seed {seed}", ahead(id, T + 3_000));
+            }
+        }
+    }
+}
+
+/// Calls are refused until the clock is right. Then only the floor counts.
+#[test]
+fn a_floor_while_the_clock_is_wrong_moves_the_time_no_further_than_the_floor() {
+    for behind in [7_200_000, 86_400_000, T] {
+        let clock = ManualClock::new(T - behind);
+        let floor = MessageId::first_at(T + 1_000).unwrap();
+        let ids = host(1).floor(floor).clock(&clock).build().unwrap();
+        assert!(ids.generate(room()).unwrap_err().is_rollback());
+        ids.raise_floor(floor);
+        clock.set(T);
+        let id = ids.generate(room()).unwrap();
+        assert!(id > floor && ahead(id, T) <= 1_021, "{} ms ahead", ahead(id, T));
+    }
+}

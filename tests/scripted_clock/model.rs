@@ -288,9 +288,11 @@ impl Model {
         Observation::Reaches(ms, ms + (way / 4).min(16))
     }
 
-    /// The time reached moved from elsewhere, at this reading.
+    /// The time reached moved from elsewhere, at this reading. Further ahead than a step or a skew may be, the reading is
+    /// wrong, and says nothing about when the clock has caught up.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
-        if reached > now && reached > self.reached {
+        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(u64::MAX));
+        if reached > now && reached > self.reached && reached - now <= rollback.max(skew) {
             let meet = self.after_jump(now, reached);
             (self.jump, self.meet) = (self.jump.max(meet), self.meet.max(meet));
         }

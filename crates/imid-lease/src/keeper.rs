@@ -224,11 +224,12 @@ struct Store<R> {
 
 impl<R: Register> Store<R> {
     /// Makes a call, and remembers its error.
-    fn call<T>(&mut self, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+    fn call<T>(&mut self, owner: &Owner, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
         if self.gives_up {
             return Err(Silence);
         }
         let result = call(&mut self.register);
+        self.gives_up = result.is_err() && owner.is_closing();
         self.is_answered |= result.is_ok();
         self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
         self.last_error = result.as_ref().err().map(ToString::to_string);
@@ -283,7 +284,6 @@ impl<R: Register, C: Clock> Work<R, C> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
-            self.store.gives_up |= is_closing && self.store.last_error.is_some();
             if is_closing {
                 self.leases[lease].engine.close();
             } else {
@@ -307,11 +307,12 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.store.call(|register| register.list(&prefix)))
+                    Reply::Listed(self.store.call(owner, |register| register.list(&prefix)))
                 }
-                Action::Read { key } => Reply::Read(self.store.call(|register| register.read(&key))),
+                Action::Read { key } => Reply::Read(self.store.call(owner, |register| register.read(&key))),
                 Action::Write { attempt, key, seen, value } => {
-                    let written = self.store.call(|register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let written =
+                        self.store.call(owner, |register| register.compare_and_set(&key, seen.as_deref(), &value));
                     let outcome = match written {
                         Ok(true) => Outcome::Acknowledged,
                         Ok(false) => Outcome::Conflict,
@@ -355,11 +356,12 @@ impl<R: Register, C: Clock> Work<R, C> {
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
-        if self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
+        if self.store.gives_up || self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
             return;
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
-        match self.store.call(Register::now_ms) {
+        // Not noted: a store whose time cannot be read grants lanes all the same.
+        match self.store.register.now_ms() {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
                 self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
@@ -368,8 +370,8 @@ impl<R: Register, C: Clock> Work<R, C> {
             Ok(None) => self.ask_time_at_ms = None,
             // Before the first answer, a clock that is wrong from the start is believed. So it is asked before each
             // action.
-            Err(Silence) if !self.knows_store_time => self.ask_time_at_ms = Some(before_ms),
-            Err(Silence) => {}
+            Err(_) if !self.knows_store_time => self.ask_time_at_ms = Some(before_ms),
+            Err(_) => {}
         }
     }
 

@@ -474,9 +474,55 @@ fn an_id_that_is_observed_before_there_is_a_lane_holds_for_the_first_one() {
     ids.observe(imid::MessageId::try_from_parts(seen).unwrap()).unwrap();
     let far = IdParts { timestamp_ms: ahead_ms + 60_000, spin: 0, session: room() };
     assert!(ids.observe(imid::MessageId::try_from_parts(far).unwrap()).is_err(), "past max_skew");
-    let seen = imid::MessageId::try_from_parts(seen).unwrap();
-    assert!(ids.observe_within(seen, Duration::ZERO).is_err(), "past the limit of the caller");
+    let later = IdParts { timestamp_ms: ahead_ms + 100, spin: 0, session: room() };
+    let later = imid::MessageId::try_from_parts(later).unwrap();
+    assert!(ids.observe_within(later, 50 * MS).is_err(), "past the limit of the caller");
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
     assert!(ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() > ahead_ms);
+}
+
+#[test]
+fn an_observed_id_holds_for_the_first_lane_even_if_the_clock_steps_back() {
+    let register = FaultyRegister::new();
+    register.set_down(true);
+    let start = 1_795_204_812_345;
+    let clock = std::sync::Arc::new(ManualClock::new(start));
+    // The time of a clock that is within this of the store's time is followed.
+    let options = options().max_skew(5_000 * MS).horizon(10_000 * MS).clock(clock.clone());
+    let ids = LeasedGenerator::open(register.clone(), options).unwrap();
+    // The clock has passed the ID already.
+    let seen = IdParts { timestamp_ms: start - 500, spin: 4_095, session: room() };
+    let seen = imid::MessageId::try_from_parts(seen).unwrap();
+    ids.observe(seen).unwrap();
+    register.set_down(false);
+    ids.wait_until_open(10_000 * MS).unwrap();
+    clock.set(start - 3_000);
+    assert!(ids.generate_within(room(), 5_000 * MS).unwrap() > seen);
+}
+
+/// An error from before the end does not keep the lane.
+#[test]
+fn a_close_after_a_failed_renewal_gives_the_lane_back() {
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    register.set_down(true);
+    wait_until("a renewal has failed", || ids.status().last_error.is_some());
+    register.set_down(false);
+    assert!(ids.close_within(5_000 * MS));
+    let lanes = register.clone().list("lanes/1/").unwrap();
+    assert!(!lanes.is_empty() && lanes.iter().all(|(_, record)| record.ends_with(" free")), "{lanes:?}");
+}
+
+/// The write was made, and its answer was lost. So the lane is held until its time-out.
+#[test]
+fn a_close_does_not_say_that_a_lane_is_given_back_which_may_be_held() {
+    let register = FaultyRegister::new();
+    let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    assert!(first.close_within(5_000 * MS));
+    register.lose_replies(u32::MAX);
+    let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
+    let is_held = || register.clone().list("lanes/1/").unwrap().iter().any(|(_, record)| record.ends_with(" held"));
+    wait_until("a lane is taken", is_held);
+    assert!(!ids.close_within(5_000 * MS), "{:?}", register.clone().list("lanes/1/"));
 }

@@ -128,6 +128,8 @@ pub(crate) struct Engine {
     claims: Vec<Token>,
     is_closing: bool,
     is_released: bool,
+    /// The lane that it may hold, because the write that takes it had no answer.
+    unanswered: Option<u16>,
     attempts: u64,
     lost: u64,
     acknowledgements: u64,
@@ -151,6 +153,7 @@ impl Engine {
             claims: Vec::new(),
             is_closing: false,
             is_released: false,
+            unanswered: None,
             attempts: 0,
             lost: 0,
             acknowledgements: 0,
@@ -290,7 +293,7 @@ impl Engine {
 
     /// Returns whether no lane is held in the register for it, as far as it knows.
     pub(crate) fn is_given_back(&self) -> bool {
-        self.is_released || self.present.as_ref().is_none_or(|present| present.is_lost)
+        self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
     /// Returns the UUID of the space, once it was read.

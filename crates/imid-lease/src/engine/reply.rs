@@ -60,6 +60,9 @@ impl Engine {
                 } else {
                     // Another process was faster, or the outcome is unknown. All lanes are looked at again.
                     let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
+                    if outcome == Outcome::Unknown {
+                        self.unanswered = Some(lane);
+                    }
                     self.step = Step::Look { at_ms };
                 }
             }
@@ -95,6 +98,7 @@ impl Engine {
         self.acknowledged_at_ms = Some(at.mono_ms);
         self.acknowledgements += 1;
         self.acknowledged.insert(lane, record);
+        self.unanswered = None;
         self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));
     }
 

@@ -292,7 +292,8 @@ pub(crate) async fn settings(client: &Connection, table: &str) -> Result<Promise
             );
         }
     }
-    if row.try_get(4)? {
+    // NULL: there is no table yet, and a register to read only does not make one.
+    if row.try_get::<_, Option<bool>>(4)? == Some(true) {
         weaknesses.push(format!("the table {table} is unlogged, so a crash empties it"));
     }
     Ok(promise(&weaknesses))

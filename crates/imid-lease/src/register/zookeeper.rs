@@ -50,6 +50,7 @@ const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(super) struct Connection {
     client: Client,
+    access: Access,
     /// The node above those of the records.
     root: String,
     options: CreateOptions<'static>,
@@ -93,7 +94,7 @@ impl Server for Zookeeper {
         if access == Access::Write {
             client.mkdir(&self.root, &options).await?;
         }
-        Ok((Connection { client, root: self.root.clone(), options, written: None }, Promise::Strong))
+        Ok((Connection { client, access, root: self.root.clone(), options, written: None }, Promise::Strong))
     }
 
     fn is_final(failure: &Failure) -> bool {
@@ -111,8 +112,8 @@ impl Records for Zookeeper {
         client.sync(root).await?;
         let mut records = Vec::new();
         let nodes = match client.list_children(root).await {
-            // Nobody has written yet.
-            Err(Error::NoNode) => Vec::new(),
+            // Nobody has written yet. A writer has made the node, so it must connect again to make it anew.
+            Err(Error::NoNode) if connection.access == Access::Read => Vec::new(),
             nodes => nodes?,
         };
         for node in nodes {
@@ -159,6 +160,8 @@ impl Records for Zookeeper {
     async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
         let (time, since) = if let Some(written) = connection.written {
             written
+        } else if connection.access == Access::Read {
+            return Ok(None);
         } else {
             let stat = connection.client.set_data(&connection.root, &[], None).await?;
             *connection.written.insert((stat.mtime, Instant::now()))
