@@ -98,7 +98,7 @@ fn text_of(dialect: &Dialect, id: [u8; MessageId::BYTES]) -> String {
 fn all_are_named(text: &str, now_ms: u64) {
     let candidates: Vec<_> = identify_at(text, now_ms).collect();
     let rank = |name| WRITERS.iter().position(|(writer, _)| *writer == name).expect("a writer of the list");
-    assert!(candidates.is_sorted_by_key(|candidate| (!candidate.is_plausible(now_ms), rank(candidate.name()))));
+    assert!(candidates.is_sorted_by_key(|candidate| (candidate.fit(now_ms), rank(candidate.name()))));
 
     let mut read: Vec<_> = candidates.iter().map(|candidate| (candidate.name(), value(candidate))).collect();
     read.sort_by_key(|(name, _)| rank(name));
