@@ -20,7 +20,7 @@ use crate::times::first_and_last;
 /// use imid::{MessageId, SessionTag, SessionType, IdParts};
 ///
 /// let room = SessionTag::new(SessionType::GROUP, "room-42");
-/// let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })?;
+/// let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session_tag: room })?;
 /// assert_eq!(id.timestamp_ms(), 1_763_665_800_000);
 /// assert_eq!(id.spin(), 7);
 /// assert!(id.is_in(room));
@@ -88,20 +88,20 @@ impl MessageId {
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
     #[inline]
     pub const fn try_from_parts(parts: IdParts) -> Result<Self, RangeError> {
-        let IdParts { timestamp_ms, spin, session } = parts;
+        let IdParts { timestamp_ms, spin, session_tag } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
         }
         if spin > SPIN_MAX {
             return Err(RangeError::new(Field::Spin, spin as u128));
         }
-        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session))
+        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session_tag))
     }
 
     /// Returns the parts. [`try_from_parts`](Self::try_from_parts) makes the same ID from them.
     #[inline]
     pub const fn parts(self) -> IdParts {
-        IdParts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session: self.session() }
+        IdParts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session_tag: self.session_tag() }
     }
 
     /// Returns the ID with this 54-bit stamp: timestamp above spin.
@@ -148,18 +148,18 @@ impl MessageId {
     /// [`Dialect::type_name`](crate::dialect::Dialect::type_name) returns their name of it.
     #[inline]
     pub const fn session_type(self) -> SessionType {
-        self.session().session_type()
+        self.session_tag().session_type()
     }
 
     /// Returns the hash of the session's name: a hint and not a proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
-        self.session().session_hash()
+        self.session_tag().session_hash()
     }
 
     /// Returns the session: type and hash.
     #[inline]
-    pub const fn session(self) -> SessionTag {
+    pub const fn session_tag(self) -> SessionTag {
         SessionTag::truncate(self.0 as u32)
     }
 
@@ -169,7 +169,7 @@ impl MessageId {
     /// session, because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: SessionTag) -> bool {
-        self.session().to_u32() == session.to_u32()
+        self.session_tag().to_u32() == session.to_u32()
     }
 
     /// Returns the least ID of a millisecond. No ID of that millisecond or of a later one is less.
@@ -177,7 +177,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session: SessionTag::MIN })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::MIN })
     }
 
     /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
@@ -185,7 +185,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session: SessionTag::MAX })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session_tag: SessionTag::MAX })
     }
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
@@ -235,7 +235,7 @@ pub struct IdParts {
     /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
     pub spin: u16,
     /// The session: type and hash.
-    pub session: SessionTag,
+    pub session_tag: SessionTag,
 }
 
 impl TryFrom<IdParts> for MessageId {

@@ -261,7 +261,7 @@ impl SessionTag {
     /// Returns the shard that owns this session, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
     /// Sessions with equal bits have the same shard, so two processes that own different shards do not mint for the
-    /// same 26 bits. An ID has the shard of its session: `id.session().shard(shards)`. When the number of shards grows
+    /// same 26 bits. An ID has the shard of its session: `id.session_tag().shard(shards)`. When the number of shards grows
     /// from n to n + 1, about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
     /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
     ///

@@ -62,7 +62,7 @@ impl MessageId {
             | (VERSION as u128) << VERSION_SHIFT
             | (self.spin() as u128) << SPIN_SHIFT
             | (VARIANT as u128) << VARIANT_SHIFT
-            | (self.session().to_u32() as u128) << SESSION_SHIFT;
+            | (self.session_tag().to_u32() as u128) << SESSION_SHIFT;
         view.to_be_bytes()
     }
 

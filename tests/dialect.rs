@@ -64,7 +64,7 @@ fn ids_of_the_standard_layout_are_message_ids_and_those_of_others_are_not() {
             (message.session_type().to_u8(), message.session_hash().to_u32()),
             (id.type_code(), id.session_hash())
         );
-        assert!(message.is_in(Dialect::RONGCLOUD.session(SessionType::from_u8(code).unwrap(), &session).unwrap()));
+        assert!(message.is_in(Dialect::RONGCLOUD.session_tag(SessionType::from_u8(code).unwrap(), &session).unwrap()));
         assert_eq!((DialectId::from(message), message.to_bytes()), (id, id.to_bytes()));
     }
     for Known { text, .. } in known("v1") {
@@ -221,7 +221,7 @@ fn the_standard_dialect_writes_the_text_of_the_id() {
     assert_eq!(standard.to_text(id).unwrap().as_str(), id.to_text().as_str());
     assert_eq!(standard.parse(&id.to_string()), Ok(id.into()));
     let session = SessionTag::new(SessionType::GROUP, "room-42");
-    assert_eq!(standard.session(SessionType::GROUP, "room-42"), Ok(session));
+    assert_eq!(standard.session_tag(SessionType::GROUP, "room-42"), Ok(session));
     for code in 0..16 {
         assert_eq!(standard.type_name(code), SessionType::from_u8(code).unwrap().name());
     }
@@ -241,7 +241,7 @@ fn types_have_the_names_of_their_dialect() {
 #[cfg(feature = "juggleim")]
 #[test]
 fn juggleim_hashes_with_crc_32() {
-    let session = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap();
+    let session = Dialect::JUGGLEIM.session_tag(SessionType::PRIVATE, "alice:bob").unwrap();
     assert_eq!(session.session_hash().to_u32(), 1_427_669);
     assert_eq!(Dialect::JUGGLEIM.hash_of("room-42"), Some(4_135_797));
 }
@@ -250,14 +250,14 @@ fn juggleim_hashes_with_crc_32() {
 #[test]
 fn without_the_feature_juggleim_its_dialect_has_no_session() {
     assert_eq!(Dialect::JUGGLEIM.hash_of("alice:bob"), None);
-    let error = Dialect::JUGGLEIM.session(SessionType::PRIVATE, "alice:bob").unwrap_err();
+    let error = Dialect::JUGGLEIM.session_tag(SessionType::PRIVATE, "alice:bob").unwrap_err();
     assert!(error.is_without_hash());
     assert_eq!(error.to_string(), "session hash of the dialect is not known");
 }
 
 #[test]
 fn a_dialect_of_another_layout_is_read_only() {
-    let error = Dialect::RONGCLOUD_V1.session(SessionType::PRIVATE, "user9").unwrap_err();
+    let error = Dialect::RONGCLOUD_V1.session_tag(SessionType::PRIVATE, "user9").unwrap_err();
     assert!(error.is_read_only() && !error.is_layout() && !error.is_without_hash());
     assert_eq!(error.to_string(), "expected a dialect of layout 42-12-4-22, found 43-0-5-32, which is read only");
 }
@@ -265,7 +265,7 @@ fn a_dialect_of_another_layout_is_read_only() {
 #[test]
 fn a_dialect_without_a_hash_has_no_session() {
     let ours = Dialect::try_new("ours", b"0123456789ABCDEFGHIJKLMNOPQRSTUV").unwrap();
-    let error = ours.session(SessionType::PRIVATE, "user9").unwrap_err();
+    let error = ours.session_tag(SessionType::PRIVATE, "user9").unwrap_err();
     assert!(error.is_without_hash() && !error.is_layout() && !error.is_read_only());
     assert_eq!((error.to_string(), ours.hash_of("user9")), ("session hash of the dialect is not known".into(), None));
 }

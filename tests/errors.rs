@@ -185,7 +185,7 @@ fn a_range_error_shows_the_number_and_the_greatest_value() {
             "expected an ID of at most 1208925819614629174706175, found 340282366920938463463374607431768211455",
         ),
         (
-            MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session }).unwrap_err(),
+            MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session_tag: session }).unwrap_err(),
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
         (
@@ -197,7 +197,7 @@ fn a_range_error_shows_the_number_and_the_greatest_value() {
             "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
         ),
         (
-            MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session }).unwrap_err(),
+            MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session_tag: session }).unwrap_err(),
             "expected a spin of at most 4095, found 4096",
         ),
         (SessionType::from_u8(16).unwrap_err(), "expected a session type of at most 15, found 16"),

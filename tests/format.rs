@@ -28,7 +28,7 @@ fn fields_are_those_of_the_document() {
     let tops = rows("| field | bits | range | meaning |");
     let id = |bit: &str| MessageId::from_u128(1 << number::<u32>(bit)).expect("80 bits");
     let fields = |id: MessageId| {
-        let session = id.session();
+        let session = id.session_tag();
         [
             id.timestamp_ms(),
             id.spin().into(),

@@ -23,7 +23,7 @@ fn from_parts([timestamp, spin, code, hash]: [u128; 4]) -> MessageId {
     MessageId::try_from_parts(IdParts {
         timestamp_ms: timestamp.try_into().unwrap(),
         spin: spin.try_into().unwrap(),
-        session,
+        session_tag: session,
     })
     .unwrap()
 }
@@ -48,8 +48,8 @@ fn all_forms_are(value: u128, bytes: [u8; 10], text: &str, fields: [u128; 4]) {
     assert_eq!(format!("{id:x}"), format!("{value:020x}"));
     assert_eq!(format!("{id:X}"), format!("{value:020X}"));
     assert_eq!(parts(id), fields);
-    assert_eq!(u128::from(id.session().to_u32()), value % (1 << 26));
-    assert_eq!(SessionTag::from_u32(id.session().to_u32()), Ok(id.session()));
+    assert_eq!(u128::from(id.session_tag().to_u32()), value % (1 << 26));
+    assert_eq!(SessionTag::from_u32(id.session_tag().to_u32()), Ok(id.session_tag()));
 }
 
 /// Returns a text with one digit in all places, except for the place of `bit`.
@@ -97,11 +97,13 @@ fn a_bit_past_the_eightieth_is_refused() {
 #[test]
 fn numbers_that_are_too_large_for_their_field_are_refused() {
     let session = SessionTag::default();
-    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session }).is_ok());
-    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session }).is_err());
-    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: u64::MAX, spin: 0, session }).is_err());
-    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session }).is_err());
-    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: u16::MAX, session }).is_err());
+    assert!(
+        MessageId::try_from_parts(IdParts { timestamp_ms: (1 << 42) - 1, spin: 4_095, session_tag: session }).is_ok()
+    );
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session_tag: session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: u64::MAX, spin: 0, session_tag: session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session_tag: session }).is_err());
+    assert!(MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: u16::MAX, session_tag: session }).is_err());
 }
 
 #[test]
@@ -243,7 +245,7 @@ const FROM_PARTS: MessageId = {
     let Ok(id) = MessageId::try_from_parts(IdParts {
         timestamp_ms: 1_732_037_865_755,
         spin: 2_219,
-        session: SessionTag::from_parts(kind, hash),
+        session_tag: SessionTag::from_parts(kind, hash),
     }) else {
         panic!("in range")
     };
@@ -259,7 +261,7 @@ fn ids_can_be_constants() {
     assert_eq!(LITERAL.to_string(), "F3Z9-MB7Y-WCQH-T3DD");
     assert_eq!(FROM_PARTS.to_string(), "EMAQ-2948-WCRV-T3DD");
     assert_eq!(FROM_INTEGER, 0x687e_79a4_bee2_acfc_856b);
-    const { assert!(FROM_PARTS.is_in(FROM_PARTS.session()) && !FROM_PARTS.is_in(LITERAL.session())) };
+    const { assert!(FROM_PARTS.is_in(FROM_PARTS.session_tag()) && !FROM_PARTS.is_in(LITERAL.session_tag())) };
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn a_reading_that_its_clock_takes_back_moves_nothing() {
 
 #[test]
 fn a_floor_puts_every_id_into_a_later_millisecond() {
-    let known = MessageId::try_from_parts(IdParts { timestamp_ms: T + 500, spin: 17, session: room() }).unwrap();
+    let known = MessageId::try_from_parts(IdParts { timestamp_ms: T + 500, spin: 17, session_tag: room() }).unwrap();
     let ids = zero().floor(known).clock(ManualClock::new(T)).build().unwrap();
     assert!(within_spread(at(ids.generate(room()).unwrap()).0, 501));
 }
@@ -255,7 +255,8 @@ fn a_floor_in_the_past_changes_nothing() {
 #[test]
 fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() {
     let floor = |ahead| {
-        let known = MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
+        let known =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 0, session_tag: room() }).unwrap();
         zero().floor(known).clock(ManualClock::new(T)).build().unwrap().generate(room())
     };
     assert!(within_spread(at(floor(HOUR).unwrap()).0, HOUR + 1));
@@ -265,7 +266,7 @@ fn a_floor_of_exactly_the_rollback_limit_is_taken_and_one_past_it_is_an_error() 
 #[test]
 fn observed_ids_come_before_all_later_ones_of_every_stripe() {
     let ids = zero().stripes::<8>().clock(ManualClock::new(T)).build().unwrap();
-    let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 3_000, spin: 4095, session: room() }).unwrap();
+    let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 3_000, spin: 4095, session_tag: room() }).unwrap();
     ids.observe(seen).unwrap();
     for bits in 0..64 {
         assert!(ids.generate(SessionTag::from_u32(bits).unwrap()).unwrap() > seen);
@@ -276,7 +277,7 @@ fn observed_ids_come_before_all_later_ones_of_every_stripe() {
 fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     let ids = zero().max_rollback(ms(0)).clock(ManualClock::new(T)).build().unwrap();
     let seen =
-        |ahead| MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 0, session: room() }).unwrap();
+        |ahead| MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 0, session_tag: room() }).unwrap();
     let error = ids.observe(seen(5_001)).unwrap_err();
     assert!(error.is_skew());
     assert_eq!(error.ahead(), Some(ms(5_001)));

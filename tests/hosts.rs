@@ -107,7 +107,7 @@ fn a_stream_of_ids_at_exactly_the_skew_neither_stops_minting_nor_creeps() {
         clock.set(now);
         for spin in [0, 4_095] {
             let stream =
-                MessageId::try_from_parts(IdParts { timestamp_ms: now + SKEW, spin, session: session(9) }).unwrap();
+                MessageId::try_from_parts(IdParts { timestamp_ms: now + SKEW, spin, session_tag: session(9) }).unwrap();
             assert!(answer(&ids, stream, 0).timestamp_ms() <= now + SKEW + 2 + SPREAD);
         }
     }

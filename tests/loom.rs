@@ -165,7 +165,8 @@ fn a_clock_that_steps_back_between_two_threads_refuses_nothing() {
 fn what_is_observed_comes_before_whatever_follows() {
     model(2, || {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
-        let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
+        let seen =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 3, spin: 4095, session_tag: session(7) }).unwrap();
         let done = Arc::new(AtomicBool::new(false));
         let thread = {
             let (ids, done) = (Arc::clone(&ids), Arc::clone(&done));
@@ -188,7 +189,7 @@ fn of_two_observed_the_greater_stays() {
     model(1, || {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
         let seen = |ahead| {
-            MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 4095, session: session(7) }).unwrap()
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + ahead, spin: 4095, session_tag: session(7) }).unwrap()
         };
         let other = Arc::clone(&ids);
         let thread = thread::spawn(move || other.observe(seen(3)).unwrap());
@@ -209,7 +210,8 @@ fn a_late_thread_does_not_turn_time_back() {
         let thread = thread::spawn(move || other.generate(session(1)).unwrap());
         ids.clock().set(T + 2);
         ids.generate(session(0)).unwrap();
-        let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 1, spin: 4095, session: session(7) }).unwrap();
+        let seen =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 1, spin: 4095, session_tag: session(7) }).unwrap();
         ids.observe(seen).unwrap();
         ids.clock().set(T);
         assert!(seen < ids.generate(session(2)).unwrap());
@@ -247,8 +249,9 @@ fn the_first_calls_share_one_seed() {
         let thread = thread::spawn(move || other.generate(session(0)).unwrap());
         let mut all = [ids.generate(session(0)).unwrap(), thread.join().unwrap()];
         all.sort_unstable();
-        let next = MessageId::try_from_parts(IdParts { timestamp_ms: T, spin: start.spin() + 1, session: session(0) })
-            .unwrap();
+        let next =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T, spin: start.spin() + 1, session_tag: session(0) })
+                .unwrap();
         assert_eq!(all, [start, next]);
     });
 }
@@ -303,7 +306,8 @@ fn an_observed_id_and_a_tick_at_once_lead_to_the_later_of_both() {
             other.clock().set(T + 1);
             other.generate(session(0)).unwrap()
         });
-        let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session: session(7) }).unwrap();
+        let seen =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session_tag: session(7) }).unwrap();
         ids.observe(seen).unwrap();
         let reply = ids.generate(session(0)).unwrap();
         let tick = thread.join().unwrap();
@@ -326,7 +330,7 @@ fn no_thread_mints_between_an_old_ceiling_and_a_new_floor() {
         // The last stamp below the old ceiling, for one of the two.
         let mut all: Vec<_> = ids.generate(session(0)).ok().into_iter().collect();
         ids.raise_floor(
-            MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session: session(7) }).unwrap(),
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session_tag: session(7) }).unwrap(),
         );
         ids.raise_ceiling(T + 9);
         let last = ids.generate(session(0)).unwrap();
@@ -348,7 +352,7 @@ fn no_thread_mints_below_a_new_ceiling_with_an_old_floor() {
         let other = Arc::clone(&ids);
         let thread = thread::spawn(move || other.generate(session(0)).ok());
         ids.raise_floor(
-            MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session: session(7) }).unwrap(),
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 2, spin: 4095, session_tag: session(7) }).unwrap(),
         );
         ids.raise_ceiling(T + 9);
         let id = ids.generate(session(1)).unwrap();
@@ -440,7 +444,8 @@ fn a_time_that_moves_during_a_call_refuses_nothing() {
         ids.generate(session(0)).unwrap();
         // After a step back a call reads the real clock.
         ids.clock().set(T - 1);
-        let seen = MessageId::try_from_parts(IdParts { timestamp_ms: T + 3, spin: 4095, session: session(7) }).unwrap();
+        let seen =
+            MessageId::try_from_parts(IdParts { timestamp_ms: T + 3, spin: 4095, session_tag: session(7) }).unwrap();
         let other = Arc::clone(&ids);
         let thread = thread::spawn(move || other.observe(seen).unwrap());
         ids.generate(session(0)).unwrap();

@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn parts_make_the_value_of_the_model((timestamp, spin, code, hash) in fields()) {
         let model = value(timestamp, spin, code, hash);
-        let id = MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session_tag: session(code, hash) }).unwrap();
         prop_assert_eq!(id.to_u128(), model.as_u128());
         let bytes: Vec<u8> = digits(model, 256, 10).into_iter().map(|byte| u8::try_from(byte).unwrap()).collect();
         prop_assert_eq!(id.to_bytes().to_vec(), bytes);
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!(Big::from(id.spin()), spin);
         prop_assert_eq!(Big::from(id.session_type().to_u8()), code);
         prop_assert_eq!(Big::from(id.session_hash().to_u32()), hash);
-        prop_assert_eq!(Big::from(id.session().to_u32()), code * two_to(22) + hash);
+        prop_assert_eq!(Big::from(id.session_tag().to_u32()), code * two_to(22) + hash);
         prop_assert_eq!(MessageId::from_u128(model.as_u128()), Ok(id));
         prop_assert_eq!(MessageId::parse(&text(model)), Ok(id));
     }
@@ -94,7 +94,7 @@ proptest! {
     fn order_is_the_order_of_the_model(a in fields(), b in fields()) {
         let model = |(timestamp, spin, code, hash)| value(timestamp, spin, code, hash);
         let id = |(timestamp, spin, code, hash)| {
-            MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session: session(code, hash) }).unwrap()
+            MessageId::try_from_parts(IdParts { timestamp_ms: timestamp, spin, session_tag: session(code, hash) }).unwrap()
         };
         prop_assert_eq!(id(a).cmp(&id(b)), model(a).cmp(&model(b)));
     }

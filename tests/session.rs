@@ -107,7 +107,7 @@ fn values_are_formatted_in_hex_as_their_integers() {
 #[test]
 fn an_id_is_in_its_session_and_not_in_a_session_of_another_type_or_hash() {
     let room = SessionTag::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })
+    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session_tag: room })
         .expect("in range");
     assert!(id.is_in(room));
     assert!(!id.is_in(SessionTag::new(SessionType::CHATROOM, "room-42")), "another type");
@@ -170,10 +170,10 @@ fn a_shard_can_be_a_constant() {
 #[test]
 fn an_id_has_the_shard_of_its_session() {
     let room = SessionTag::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session: room })
+    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1_763_665_800_000, spin: 7, session_tag: room })
         .expect("in range");
     for shards in 1..100 {
-        assert_eq!(id.session().shard(count(shards)), room.shard(count(shards)));
+        assert_eq!(id.session_tag().shard(count(shards)), room.shard(count(shards)));
     }
 }
 

@@ -133,7 +133,7 @@ mod check {
         let kind = SessionType::from_u8(row.number("type")).unwrap();
         let hash = SessionHash::from_u32(row.number("hash")).unwrap();
         let session = SessionTag::from_parts(kind, hash);
-        let parts = IdParts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session };
+        let parts = IdParts { timestamp_ms: row.number("timestamp"), spin: row.number("spin"), session_tag: session };
 
         let id = row.id("text");
         assert_eq!(MessageId::parse_bytes(text.as_bytes()), Ok(id));
@@ -151,7 +151,7 @@ mod check {
         assert_eq!(id.parts(), parts, "{text}");
         assert_eq!((id.timestamp_ms(), id.spin()), (parts.timestamp_ms, parts.spin), "{text}");
         assert_eq!((id.session_type(), id.session_hash()), (kind, hash), "{text}");
-        assert_eq!((id.session(), session.to_u32()), (session, row.number("session_tag")), "{text}");
+        assert_eq!((id.session_tag(), session.to_u32()), (session, row.number("session_tag")), "{text}");
         assert_eq!(SessionTag::from_u32(row.number("session_tag")), Ok(session), "{text}");
         if row.get("name").is_some() {
             assert_eq!(SessionTag::new(kind, row.text("name")), session, "{text}");
@@ -215,7 +215,7 @@ mod check {
     pub(super) fn fields_refused(row: &Row) {
         let parts = |timestamp_ms, spin| {
             let session = SessionTag::default();
-            MessageId::try_from_parts(IdParts { timestamp_ms, spin, session })
+            MessageId::try_from_parts(IdParts { timestamp_ms, spin, session_tag: session })
         };
         let refused = match row.text("field") {
             "timestamp" => row.fitting("value").is_none_or(|ms| {

@@ -23,7 +23,7 @@ const HEADER: StrBytes = StrBytes::from_static_str("imid");
 
 fn record(id: MessageId, body: &'static str, place: i32) -> Result<Record, Box<dyn Error>> {
     Ok(Record {
-        key: Some(Bytes::copy_from_slice(&id.session().to_u32().to_be_bytes())),
+        key: Some(Bytes::copy_from_slice(&id.session_tag().to_u32().to_be_bytes())),
         value: Some(Bytes::from_static(body.as_bytes())),
         headers: IndexMap::from([(HEADER, Some(Bytes::copy_from_slice(&id.to_bytes())))]),
         // The broker finds records by this time, and deletes old ones by it.
@@ -67,12 +67,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for mut delivery in [batch.clone(), batch] {
         for record in RecordBatchDecoder::decode(&mut delivery)?.records {
             let id = id_of(&record)?;
-            assert_eq!(record.key.as_deref(), Some(&id.session().to_u32().to_be_bytes()[..]));
+            assert_eq!(record.key.as_deref(), Some(&id.session_tag().to_u32().to_be_bytes()[..]));
             assert_eq!(u64::try_from(record.timestamp)?, id.timestamp_ms());
-            if last.get(&id.session()).is_some_and(|last| id <= *last) {
+            if last.get(&id.session_tag()).is_some_and(|last| id <= *last) {
                 continue;
             }
-            last.insert(id.session(), id);
+            last.insert(id.session_tag(), id);
             println!("{id}  {}", String::from_utf8_lossy(record.value.as_deref().unwrap_or_default()));
             handled.push(id);
         }

@@ -205,7 +205,7 @@ impl<'a> Dialect<'a> {
     ///
     /// static IDS: Generator = Generator::new();
     ///
-    /// let session = Dialect::RONGCLOUD.session(SessionType::PRIVATE, "user9")?;
+    /// let session = Dialect::RONGCLOUD.session_tag(SessionType::PRIVATE, "user9")?;
     /// let id = IDS.generate(session)?;
     /// println!("{}", Dialect::RONGCLOUD.to_text(id)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -214,7 +214,7 @@ impl<'a> Dialect<'a> {
     /// # Errors
     /// The layout of the dialect is not the standard one, so the dialect is read only; the hash is not known, such as
     /// JuggleIM's without the feature `juggleim`.
-    pub fn session(&self, session_type: SessionType, name: &str) -> Result<SessionTag, DialectError> {
+    pub fn session_tag(&self, session_type: SessionType, name: &str) -> Result<SessionTag, DialectError> {
         let read_only = DialectError::new(DialectKind::ReadOnly {
             expected: Layout::STANDARD.widths(),
             found: self.layout.widths(),

@@ -27,7 +27,7 @@ fn bulk(bytes: &[u8]) -> Value {
 fn each_value_is_one_argument() {
     assert_eq!(written(&ID), BYTES);
     assert_eq!(written(&AsText(ID)), b"EUNC-Q8QJ-22GH-T3DD");
-    assert_eq!(written(&ID.session()), b"16549227");
+    assert_eq!(written(&ID.session_tag()), b"16549227");
     assert_eq!(written(&SessionType::GROUP), b"3");
     assert!(matches!(SessionTag::MAX.describe_numeric_behavior(), NumericBehavior::NumberIsInteger));
     assert!(matches!(ID.describe_numeric_behavior(), NumericBehavior::NonNumeric));
@@ -50,7 +50,7 @@ fn an_id_in_an_attribute_or_a_simple_string_is_read() {
     let data = Box::new(bulk(&BYTES));
     assert_eq!(MessageId::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID);
     let data = Box::new(Value::Int(16_549_227));
-    assert_eq!(SessionTag::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID.session());
+    assert_eq!(SessionTag::from_redis_value(Value::Attribute { data, attributes: vec![] }).unwrap(), ID.session_tag());
     assert_eq!(SessionType::from_redis_value(Value::SimpleString("3".to_owned())).unwrap(), SessionType::GROUP);
     let text = Value::SimpleString("EUNC-Q8QJ-22GH-T3DD".to_owned());
     assert_eq!(AsText::from_redis_value(text).unwrap(), AsText(ID));

@@ -52,7 +52,7 @@ fn each_value_has_its_bytes_in_a_cell() {
     assert_eq!(written(&AsText(ID), NativeType::Text), b"EUNC-Q8QJ-22GH-T3DD");
     assert_eq!(written(&AsText(ID), NativeType::Ascii), b"EUNC-Q8QJ-22GH-T3DD");
     assert_eq!(written(&AsUuid(ID), NativeType::Uuid), UUID);
-    assert_eq!(written(&ID.session(), NativeType::Int), 16_549_227_i32.to_be_bytes());
+    assert_eq!(written(&ID.session_tag(), NativeType::Int), 16_549_227_i32.to_be_bytes());
     assert_eq!(written(&SessionType::GROUP, NativeType::SmallInt), 3_i16.to_be_bytes());
     written(&Some(ID), NativeType::Blob);
 }
@@ -90,7 +90,7 @@ fn a_value_in_a_column_of_another_type_is_an_error() {
     both(&AsText(ID), NativeType::Blob);
     both(&AsUuid(ID), NativeType::Timeuuid);
     both(&AsUuid(ID), NativeType::Blob);
-    both(&ID.session(), NativeType::BigInt);
+    both(&ID.session_tag(), NativeType::BigInt);
     both(&SessionType::GROUP, NativeType::TinyInt);
 }
 

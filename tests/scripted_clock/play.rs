@@ -299,7 +299,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn observe(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session_tag: sessions()[0] }).unwrap();
         let seen = self.ids.observe(id);
         match (self.model.observe(self.reading(), time), seen) {
             (reaches @ Observation::Reaches(..), Ok(())) => {
@@ -314,7 +314,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     fn raise_floor(&mut self, time: u64, spin: u16) {
-        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session: sessions()[0] }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: time, spin, session_tag: sessions()[0] }).unwrap();
         self.ids.raise_floor(id);
         let reaches = self.model.raise_floor(self.reading(), time);
         self.follow(id, reaches, self.reading());
@@ -339,7 +339,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn close(&mut self) {
         let end = self.ids.close();
         assert_eq!(end.map(|end| self.place(end)), self.model.close());
-        assert!(end.is_none_or(|end| end.session() == SessionTag::from_u32((1 << 26) - 1).unwrap()));
+        assert!(end.is_none_or(|end| end.session_tag() == SessionTag::from_u32((1 << 26) - 1).unwrap()));
         assert!(self.last.values().all(|last| *last <= end.unwrap()));
         assert_eq!(self.ids.close(), end, "the second time");
     }

@@ -40,7 +40,7 @@ impl SessionArgs {
             return Ok(pair);
         }
         let name = self.name.session.as_deref().unwrap_or_default();
-        let session = dialect.session(session_type, name);
+        let session = dialect.session_tag(session_type, name);
         session.map_err(|error| Stop::Usage(format!("--dialect {}: {error}", dialect.name())))
     }
 }

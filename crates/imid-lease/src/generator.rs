@@ -450,7 +450,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
 /// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
 fn last_id_before(floor_ms: u64) -> Option<MessageId> {
     let timestamp_ms = floor_ms.checked_sub(1)?;
-    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session: SessionTag::default() }).ok()
+    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::default() }).ok()
 }
 
 /// The part of a generator that the keeper drives.

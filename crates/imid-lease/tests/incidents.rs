@@ -421,7 +421,7 @@ mod unix {
         let original = original.filter(|ms| is_far(*ms)).count();
 
         let ids = Generator::builder().clock(ManualClock::new(EVENING_MS)).build().unwrap();
-        let forged = IdParts { timestamp_ms: forged_ms, spin: 7, session: room() };
+        let forged = IdParts { timestamp_ms: forged_ms, spin: 7, session_tag: room() };
         let refused = ids.observe(MessageId::try_from_parts(forged).unwrap()).unwrap_err();
         assert!(refused.is_skew());
         let mint = |n| {

@@ -78,7 +78,7 @@ fn an_observed_id_holds_for_the_next_lane_too() {
     let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     for _ in 0..10 {
         let now = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
-        let ahead = IdParts { timestamp_ms: now + 100, spin: 9, session: room() };
+        let ahead = IdParts { timestamp_ms: now + 100, spin: 9, session_tag: room() };
         let seen = imid::MessageId::try_from_parts(ahead).unwrap();
         ids.observe(seen).unwrap();
         let lane = ids.status().lane.unwrap();
@@ -310,7 +310,7 @@ fn a_clock_that_jumps_is_not_followed() {
         thread::sleep(50 * MS);
         let id = ids.generate_within(room(), 1_000 * MS).unwrap();
         assert!(id.timestamp_ms().abs_diff(start) < 10_000, "{}", id.timestamp_ms());
-        let ahead = IdParts { timestamp_ms: start + 19_000, spin: 0, session: room() };
+        let ahead = IdParts { timestamp_ms: start + 19_000, spin: 0, session_tag: room() };
         let ahead = imid::MessageId::try_from_parts(ahead).unwrap();
         assert!(ids.observe(ahead).is_err(), "an ID that is ahead of the believed time, after a jump of {jump} ms");
     }
@@ -470,11 +470,11 @@ fn an_id_that_is_observed_before_there_is_a_lane_holds_for_the_first_one() {
     register.set_down(true);
     let ids = LeasedGenerator::open(register.clone(), options()).unwrap();
     let ahead_ms = SystemClock.now_ms().unwrap() + 300;
-    let seen = IdParts { timestamp_ms: ahead_ms, spin: 4_095, session: room() };
+    let seen = IdParts { timestamp_ms: ahead_ms, spin: 4_095, session_tag: room() };
     ids.observe(imid::MessageId::try_from_parts(seen).unwrap()).unwrap();
-    let far = IdParts { timestamp_ms: ahead_ms + 60_000, spin: 0, session: room() };
+    let far = IdParts { timestamp_ms: ahead_ms + 60_000, spin: 0, session_tag: room() };
     assert!(ids.observe(imid::MessageId::try_from_parts(far).unwrap()).is_err(), "past max_skew");
-    let later = IdParts { timestamp_ms: ahead_ms + 100, spin: 0, session: room() };
+    let later = IdParts { timestamp_ms: ahead_ms + 100, spin: 0, session_tag: room() };
     let later = imid::MessageId::try_from_parts(later).unwrap();
     assert!(ids.observe_within(later, 50 * MS).is_err(), "past the limit of the caller");
     register.set_down(false);
@@ -492,7 +492,7 @@ fn an_observed_id_holds_for_the_first_lane_even_if_the_clock_steps_back() {
     let options = options().max_skew(5_000 * MS).horizon(10_000 * MS).clock(clock.clone());
     let ids = LeasedGenerator::open(register.clone(), options).unwrap();
     // The clock has passed the ID already.
-    let seen = IdParts { timestamp_ms: start - 500, spin: 4_095, session: room() };
+    let seen = IdParts { timestamp_ms: start - 500, spin: 4_095, session_tag: room() };
     let seen = imid::MessageId::try_from_parts(seen).unwrap();
     ids.observe(seen).unwrap();
     register.set_down(false);

@@ -51,7 +51,7 @@ mod postgres {
                 bytes: *id,
                 letters: AsText(*id),
                 view: AsUuid(*id),
-                session: id.session(),
+                session: id.session_tag(),
                 kind: id.session_type(),
                 reply_to: (id.spin() % 2 == 1).then_some(*id),
             };
@@ -69,7 +69,7 @@ mod postgres {
             assert_same(&rows.iter().map(|row| row.bytes).collect::<Vec<_>>(), &sorted, "bytes");
             for row in rows {
                 assert_eq!((row.letters.0, row.view.0), (row.bytes, row.bytes));
-                assert_eq!((row.session, row.kind), (row.bytes.session(), row.bytes.session_type()));
+                assert_eq!((row.session, row.kind), (row.bytes.session_tag(), row.bytes.session_type()));
                 assert_eq!(row.reply_to, (row.bytes.spin() % 2 == 1).then_some(row.bytes));
             }
         }
@@ -137,7 +137,7 @@ mod sqlite {
                     ids::bytes.eq(id),
                     ids::letters.eq(AsText(*id)),
                     ids::view.eq(AsUuid(*id)),
-                    ids::session.eq(id.session()),
+                    ids::session.eq(id.session_tag()),
                     ids::kind.eq(id.session_type()),
                     ids::reply_to.eq(id),
                 );
@@ -148,7 +148,7 @@ mod sqlite {
         let sorted = sorted(&ids);
         let wanted: Vec<Stored> = sorted
             .iter()
-            .map(|id| Stored(*id, AsText(*id), AsUuid(*id), id.session(), id.session_type(), Some(*id)))
+            .map(|id| Stored(*id, AsText(*id), AsUuid(*id), id.session_tag(), id.session_type(), Some(*id)))
             .collect();
         assert_eq!(ids::table.order(ids::bytes).load::<Stored>(&mut connection).expect("rows"), wanted);
         assert_eq!(ids::table.order(ids::letters).load::<Stored>(&mut connection).expect("rows"), wanted);
@@ -241,12 +241,12 @@ mod mysql {
             bytes: EXAMPLE,
             letters: AsText(EXAMPLE),
             view: AsUuid(EXAMPLE),
-            session: EXAMPLE.session(),
+            session: EXAMPLE.session_tag(),
             kind: EXAMPLE.session_type(),
             reply_to: None,
         };
         let insert = diesel::insert_into(ids::table).values(&example);
-        let (bytes, view, session) = (EXAMPLE.to_bytes(), EXAMPLE.to_uuid_bytes(), EXAMPLE.session().to_u32());
+        let (bytes, view, session) = (EXAMPLE.to_bytes(), EXAMPLE.to_uuid_bytes(), EXAMPLE.session_tag().to_u32());
         let binds = format!("[{bytes:?}, \"EUNC-Q8QJ-22GH-T3DD\", {view:?}, {session}, 3]");
         let wanted = format!(
             "INSERT INTO `ids` (`bytes`, `letters`, `view`, `session`, `kind`, `reply_to`) VALUES (?, ?, ?, ?, ?, DEFAULT) \

@@ -24,7 +24,7 @@ fn copy(client: &mut Client, ids: &[MessageId]) {
     let writer = client.copy_in("COPY ids FROM STDIN (FORMAT binary)").expect("COPY");
     let mut writer = BinaryCopyInWriter::new(writer, &COLUMNS);
     for id in ids {
-        writer.write(&[id, &AsText(*id), &AsUuid(*id), &id.session(), &id.session_type()]).expect("a row");
+        writer.write(&[id, &AsText(*id), &AsUuid(*id), &id.session_tag(), &id.session_type()]).expect("a row");
     }
     assert_eq!(writer.finish().expect("the end of COPY"), ids.len() as u64);
 }
@@ -42,7 +42,7 @@ fn a_binary_copy_writes_and_reads_each_form() {
         while let Some(row) = rows.next().expect("a row") {
             let id: MessageId = row.get(0);
             assert_eq!((row.get::<AsText>(1).0, row.get::<AsUuid>(2).0), (id, id));
-            assert_eq!((row.get::<SessionTag>(3), row.get::<SessionType>(4)), (id.session(), id.session_type()));
+            assert_eq!((row.get::<SessionTag>(3), row.get::<SessionType>(4)), (id.session_tag(), id.session_type()));
             found.push(id);
         }
         assert_same(&found, &sorted, form);

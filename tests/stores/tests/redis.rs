@@ -92,8 +92,8 @@ fn values_are_read_from_strings_and_hashes() {
     assert_eq!(connection.get::<_, Option<MessageId>>("imid:nothing").expect("GET"), None);
     let error = connection.get::<_, MessageId>("imid:nothing").expect_err("nil");
     assert!(error.to_string().contains("expected a message ID, found nil"), "{error}");
-    let _: () = connection.hset("imid:rooms", id.session(), id).expect("HSET");
-    assert_eq!(connection.hget::<_, _, MessageId>("imid:rooms", id.session()).expect("HGET"), id);
+    let _: () = connection.hset("imid:rooms", id.session_tag(), id).expect("HSET");
+    assert_eq!(connection.hget::<_, _, MessageId>("imid:rooms", id.session_tag()).expect("HGET"), id);
     let _: () = connection.set("imid:last", "short").expect("SET");
     let error = connection.get::<_, MessageId>("imid:last").expect_err("5 bytes");
     assert!(error.to_string().contains("expected 10 bytes, found 5"), "{error}");

@@ -44,7 +44,7 @@ macro_rules! database {
                     insert.push_values(some, |mut row, id| {
                         let reply_to = (id.spin() % 2 == 1).then_some(*id);
                         row.push_bind(*id).push_bind(AsText(*id)).push_bind(AsUuid(*id));
-                        row.push_bind(id.session()).push_bind(id.session_type()).push_bind(reply_to);
+                        row.push_bind(id.session_tag()).push_bind(id.session_type()).push_bind(reply_to);
                     });
                     insert.build().execute(&mut *connection).await.expect("new rows");
                 }
@@ -67,7 +67,7 @@ macro_rules! database {
                     assert_same(&column(|row| row.letters), &sorted, sql);
                     assert_same(&column(|row| row.view), &sorted, sql);
                     for row in rows {
-                        assert_eq!((row.session, row.kind), (row.bytes.session(), row.bytes.session_type()));
+                        assert_eq!((row.session, row.kind), (row.bytes.session_tag(), row.bytes.session_type()));
                         assert_eq!(row.reply_to, (row.bytes.spin() % 2 == 1).then_some(row.bytes));
                     }
                 }
@@ -190,7 +190,7 @@ async fn postgresql_takes_arrays() {
     let ids = vec![EXAMPLE, MessageId::MIN, MessageId::MAX];
     let texts: Vec<AsText> = ids.iter().copied().map(AsText).collect();
     let views: Vec<AsUuid> = ids.iter().copied().map(AsUuid).collect();
-    let sessions: Vec<SessionTag> = ids.iter().map(|id| id.session()).collect();
+    let sessions: Vec<SessionTag> = ids.iter().map(|id| id.session_tag()).collect();
     let kinds: Vec<SessionType> = ids.iter().map(|id| id.session_type()).collect();
     let row =
         sqlx::query("SELECT $1::bytea[], $2::text[], $3::uuid[], $4::int[], $5::smallint[], $6 = ANY($1::bytea[])")

@@ -55,7 +55,7 @@ impl Args {
             (false, false) => {}
         }
         self.ids.each(out, |out, place, text| match text.and_then(|text| read_or_hint(STANDARD, text, None)) {
-            Ok(read) => Ok(writeln!(out, "{}", read.id.sort_key().session().shard(self.shards))?),
+            Ok(read) => Ok(writeln!(out, "{}", read.id.sort_key().session_tag().shard(self.shards))?),
             Err(problem) => report.bad_input(place, problem),
         })
     }

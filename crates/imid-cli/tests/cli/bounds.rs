@@ -101,7 +101,7 @@ fn a_range_can_be_written_in_each_form() {
 #[test]
 fn the_name_and_an_id_of_a_session_have_the_same_shard() {
     let room = SessionTag::new(SessionType::GROUP, "room-42");
-    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 5, spin: 6, session: room }).unwrap();
+    let id = MessageId::try_from_parts(IdParts { timestamp_ms: 5, spin: 6, session_tag: room }).unwrap();
     for n in [1, 2, 8, 1_000, u32::MAX] {
         let shard = format!("{}\n", room.shard(NonZeroU32::new(n).unwrap()));
         assert_eq!(imid(&format!("shard -n {n} --type group --session room-42"), "").ok(), shard);

@@ -118,7 +118,7 @@ fn a_text_of_an_unknown_scheme_is_an_error() {
 fn new_mints_ids_of_the_given_dialect() {
     let text = imid("new --dialect rongcloud --type tempgroup --session 24", "").ok();
     let id = Dialect::RONGCLOUD.parse(text.trim_end()).unwrap();
-    let session = Dialect::RONGCLOUD.session(SessionType::CHATROOM, "24").unwrap();
+    let session = Dialect::RONGCLOUD.session_tag(SessionType::CHATROOM, "24").unwrap();
     assert!(MessageId::try_from(id).unwrap().is_in(session));
 
     let text = imid("new --dialect juggleim --type group --session room-42", "").ok();

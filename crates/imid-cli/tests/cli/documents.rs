@@ -38,7 +38,7 @@ fn timeless(command: &str, output: &str) -> String {
         Some(("", _)) => "age".to_owned(),
         _ if line.trim_start().starts_with("now  ") => "now".to_owned(),
         _ if command.starts_with("imid new ") => {
-            line.parse().map_or(line.to_owned(), |id: MessageId| format!("{:?}", id.session()))
+            line.parse().map_or(line.to_owned(), |id: MessageId| format!("{:?}", id.session_tag()))
         }
         _ => line.to_owned(),
     };

@@ -109,7 +109,7 @@ fn a_name_with_dots_is_a_field_or_a_path() {
     let lines = "{\"message\":{\"room\":\"a\",\"x.y\":{\"z\":7}},\"message.room\":\"b\"}\n{\"x\":{\"room\":1},\"message\":{\"room\":\"c\"}}\n";
     let tagged = imid("tag --session-field message.room", lines).ok();
     assert_eq!(untagged(&tagged), lines);
-    assert_eq!(tagged_ids(&tagged).iter().map(|id| id.session()).collect::<Vec<_>>(), [session("b"), session("c")]);
+    assert_eq!(tagged_ids(&tagged).iter().map(|id| id.session_tag()).collect::<Vec<_>>(), [session("b"), session("c")]);
 
     let error = |field: &str, line: &str| imid(&format!("tag --session-field {field}"), line).error(1);
     assert_eq!(error("m.r", r#"{"m":{"s":1}}"#), "line 1: field \"m.r\" is missing");

@@ -11,7 +11,7 @@ const NOON: u64 = 1_763_640_000_000;
 
 fn id(ms: u64, session_type: SessionType, name: &str) -> String {
     let session = SessionTag::new(session_type, name);
-    MessageId::try_from_parts(IdParts { timestamp_ms: NOON + ms, spin: 7, session }).unwrap().to_string()
+    MessageId::try_from_parts(IdParts { timestamp_ms: NOON + ms, spin: 7, session_tag: session }).unwrap().to_string()
 }
 
 /// A log of five lines. Three of them have four IDs.

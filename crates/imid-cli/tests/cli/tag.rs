@@ -44,7 +44,7 @@ fn the_sample_keeps_every_byte_and_each_id_reads_back() {
         (1_763_640_006_003, group("")),
         (1_763_640_006_004, group("garden")),
     ];
-    assert_eq!(ids.iter().map(|id| (id.timestamp_ms(), id.session())).collect::<Vec<_>>(), expected);
+    assert_eq!(ids.iter().map(|id| (id.timestamp_ms(), id.session_tag())).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
 {"to":"book club","kind":"3"}
 "#;
     let tagged = imid("tag --session-field to --peer-field from --type-field kind", lines).ok();
-    let sessions: Vec<_> = tagged_ids(&tagged).into_iter().map(MessageId::session).collect();
+    let sessions: Vec<_> = tagged_ids(&tagged).into_iter().map(MessageId::session_tag).collect();
     let (pair, group) = (SessionTag::pair("alice", "bob"), SessionTag::new(SessionType::GROUP, "book club"));
     assert_eq!(sessions, [pair, pair, group, group]);
 
@@ -345,7 +345,7 @@ fn the_id_is_written_in_each_form() {
 fn uuid(id: &MessageId) -> String {
     let (ms, rest) = (
         id.timestamp_ms(),
-        u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session().session_hash().to_u32()) << 36,
+        u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session_tag().session_hash().to_u32()) << 36,
     );
     let high = ms << 16 | 7 << 12 | u64::from(id.spin());
     let digits = format!("{high:016x}{:016x}", rest | 1 << 63);

@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     places.sort_unstable_by_key(|(place, _)| place.wrapping_mul(7_919) % 104_729);
     let mut out = BufWriter::new(io::stdout().lock());
     for (place, id) in places {
-        let (hex, text, uuid, session) = (id.to_hex(), id.to_text(), id.to_uuid(), id.session());
+        let (hex, text, uuid, session) = (id.to_hex(), id.to_text(), id.to_uuid(), id.session_tag());
         let (kind, hash) = (session.session_type().to_u8(), session.session_hash());
         let (ms, spin, bucket, session) = (id.timestamp_ms(), id.spin(), weeks.bucket(id), session.to_u32());
         writeln!(out, "{place},{hex},{text},{uuid},{ms},{spin},{kind},{hash},{session},{bucket}")?;

@@ -96,7 +96,7 @@ mod tests {
 
     fn add(sessions: &mut Sessions, name: u64) -> Owner {
         let session = SessionTag::new(SessionType::GROUP, &name.to_string());
-        let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1, spin: 2, session }).unwrap();
+        let id = MessageId::try_from_parts(IdParts { timestamp_ms: 1, spin: 2, session_tag: session }).unwrap();
         let id = Id::Message { dialect: &Dialect::STANDARD, id: id.into() };
         sessions.add(id);
         Owner::of(id)

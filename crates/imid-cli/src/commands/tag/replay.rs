@@ -232,8 +232,9 @@ mod tests {
     #[test]
     fn a_run_with_another_seed_continues_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
-            let after = MessageId::try_from_parts(IdParts { timestamp_ms: NOON, spin, session: SessionTag::default() })
-                .unwrap();
+            let after =
+                MessageId::try_from_parts(IdParts { timestamp_ms: NOON, spin, session_tag: SessionTag::default() })
+                    .unwrap();
             let id = replay(Some(after), None).mint(SessionTag::default(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }
