@@ -291,7 +291,8 @@ impl Model {
     /// The time reached moved from elsewhere, at this reading. Further ahead than a step or a skew may be, the reading is
     /// wrong, and says nothing about when the clock has caught up.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
-        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(u64::MAX));
+        // A limit that is lifted is all of time. Only a move past the end of the format can be further.
+        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(LAST_MS));
         if reached > now && reached > self.reached && reached - now <= rollback.max(skew) {
             let meet = self.after_jump(now, reached);
             (self.jump, self.meet) = (self.jump.max(meet), self.meet.max(meet));
