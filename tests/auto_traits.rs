@@ -97,7 +97,6 @@ check! {
         "generator::ObserveError" ObserveError,
         "snowflake::BuildError" snowflake::BuildError,
         "snowflake::GenerateError" snowflake::GenerateError,
-        "snowflake::LayoutError" snowflake::LayoutError,
     }
     shared {
         "clock::ManualClock" ManualClock,
