@@ -436,7 +436,6 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
     let mut builder = Generator::builder()
         .stripes()
         .clock(clock.clone())
-        .start(settings.start)
         .max_lead(settings.max_lead)
         .max_skew(settings.max_skew)
         .lane(Lane { index: grant.lane, bits: lane_bits })
