@@ -11,6 +11,7 @@ use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::{IdParts, MessageId, SessionTag};
 
+use crate::changes::retry_within;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, MIN_GAP_MS, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -19,7 +20,6 @@ use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::status::{Phase, Status};
-use crate::wait::retry_within;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -34,11 +34,10 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
 /// | `generate`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
-/// | [`open`](Self::open) | no: a thread connects | call it |
-/// | [`wait_until_open`](Self::wait_until_open) | at most the given time | look at [`status`](Self::status) in turns, or `spawn_blocking` |
-/// | [`generate_within`](Self::generate_within) | at most the given time | sleep for [`retry_after`](LeaseError::retry_after), and call `generate` again |
-/// | [`close_within`](Self::close_within) | at most the given time | `spawn_blocking` |
-/// | drop | no: the thread gives the lane back | drop it |
+/// | [`open`](Self::open), drop | no: a thread connects, and gives the lane back | call it |
+/// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
+/// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
+/// | [`close_within`](Self::close_within) | at most the given time | [`close_async`](Self::close_async) |
 /// | [`open_file`](Self::open_file) | for some writes to the disk | `spawn_blocking` |
 ///
 /// ```
@@ -153,7 +152,17 @@ where
     /// - At once: the register is for another layout or number of lanes, or refuses this process for good, as with a
     ///   wrong password. [`OpenError::is_final`] says which errors are such.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.wait_until_open(0, &self.space, timeout)
+        self.keeper.changes().wait(self.keeper.until_open(0, &self.space, timeout))
+    }
+
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime.
+    ///
+    /// It needs no timer of the runtime. Dropping the future loses nothing: the search goes on.
+    ///
+    /// # Errors
+    /// As for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.keeper.changes().wait_async(self.keeper.until_open(0, &self.space, timeout)).await
     }
 
     /// Mints the next ID of a session. **Lock-free** while the lane stays the same; **never waits for the register**.
@@ -177,7 +186,37 @@ where
     /// # Errors
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
-        retry_within(timeout, || self.generate(session), LeaseError::retry_after)
+        let call = || self.generate(session);
+        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after))
+    }
+
+    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
+    ///
+    /// It needs no timer of the runtime. Dropping the future takes no ID: the call that mints is the one that ends it.
+    ///
+    /// ```
+    /// # use imid::{SessionTag, SessionType};
+    /// # use imid_lease::register::MemoryRegister;
+    /// # use imid_lease::{LeasedGenerator, Options};
+    /// use std::time::Duration;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+    /// ids.wait_until_open_async(Duration::from_secs(15)).await?;
+    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
+    /// let id = ids.generate_async(room, Duration::from_secs(1)).await?;
+    /// # assert_eq!(id.session_tag(), room);
+    /// assert!(ids.close_async(Duration::from_secs(5)).await);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`generate_within`](Self::generate_within).
+    pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
+        let call = || self.generate(session);
+        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after)).await
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
@@ -265,6 +304,18 @@ where
         }
         self.inner.close();
         self.keeper.close_within(timeout)
+    }
+
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
+    ///
+    /// It begins when the future is polled for the first time. Dropping the future then stops nothing: the lane is given
+    /// back by the thread that keeps the lease.
+    pub async fn close_async(&self, timeout: Duration) -> bool {
+        if self.keeper.is_forked() {
+            return false;
+        }
+        self.inner.close();
+        self.keeper.close_async(timeout).await
     }
 
     /// Gives the lane back, as [`close_within`](Self::close_within) does, and waits until the register has answered: for

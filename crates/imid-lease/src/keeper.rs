@@ -1,19 +1,21 @@
 //! The thread that keeps leases: it drives engines over a register.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
 
 use crate::background::{Background, Owner};
 use crate::backoff;
+use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Phase, Status};
-use crate::sync::{lock, wait};
+use crate::sync::lock;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -45,16 +47,10 @@ pub(crate) struct Lease {
 /// When it is dropped, its thread seals and releases, and nobody waits for it. In a forked child it does nothing.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Vec<State>>>,
     background: Background,
     /// What a forked child finds. It must not wait for a lock that another thread may have held.
     in_child: Vec<State>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    states: Mutex<Vec<State>>,
-    changed: Condvar,
 }
 
 /// What the keeper publishes of one lease.
@@ -86,7 +82,7 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let shared = Arc::new(Shared { states: Mutex::new(states), changed: Condvar::new() });
+        let shared = Arc::new(Mutex::new(states));
         let running = leases.into_iter().map(|lease| Running {
             engine: Engine::new(lease.config),
             tenant: lease.tenant,
@@ -129,16 +125,33 @@ impl Keeper {
         self.is_forked() || self.states()[lease].stopped.is_some()
     }
 
-    /// Waits until a lease has a lane, for at most this time. Ends at once if the register refuses this process.
-    pub(crate) fn wait_until_open(&self, lease: usize, space: &Space, time: Duration) -> Result<(), OpenError> {
-        if self.is_forked() {
-            return Err(OpenKind::Forked.into());
-        }
-        let is_known = |states: &Vec<State>| states[lease].status.phase != Phase::Seeking || states[lease].is_refused;
-        let state = wait(&self.shared.changed, self.states(), time, is_known)[lease].clone();
-        match state.status.phase {
-            Phase::Holding | Phase::Lost => Ok(()),
-            Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
+    /// Returns where a change of a lease is announced.
+    pub(crate) fn changes(&self) -> &Changes {
+        self.background.changes()
+    }
+
+    /// Returns a look that breaks when a lease has a lane, when the register refuses this process, or after this time.
+    pub(crate) fn until_open<'a>(
+        &'a self,
+        lease: usize,
+        space: &'a Space,
+        time: Duration,
+    ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
+        let mut until_known = within(time, move || {
+            let state = self.state(lease);
+            (state.status.phase != Phase::Seeking || state.is_refused).then_some(())
+        });
+        move || {
+            until_known().map_break(|_| {
+                if self.is_forked() {
+                    return Err(OpenKind::Forked.into());
+                }
+                let state = self.state(lease);
+                match state.status.phase {
+                    Phase::Holding | Phase::Lost => Ok(()),
+                    Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
+                }
+            })
         }
     }
 
@@ -146,11 +159,21 @@ impl Keeper {
     /// both. The caller has sealed all generators.
     pub(crate) fn close_within(&self, time: Duration) -> bool {
         self.background.end();
-        self.background.has_ended_within(time) && self.states().iter().all(|state| state.is_given_back)
+        self.background.has_ended_within(time) && self.is_given_back()
+    }
+
+    /// Does the same in a task.
+    pub(crate) async fn close_async(&self, time: Duration) -> bool {
+        self.background.end();
+        self.background.has_ended_within_async(time).await && self.is_given_back()
+    }
+
+    fn is_given_back(&self) -> bool {
+        self.states().iter().all(|state| state.is_given_back)
     }
 
     fn states(&self) -> MutexGuard<'_, Vec<State>> {
-        lock(&self.shared.states)
+        lock(&self.shared)
     }
 }
 
@@ -241,7 +264,7 @@ impl<R: Register> Store<R> {
 struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Vec<State>>>,
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
@@ -250,16 +273,15 @@ struct Work<R, C> {
 
 impl<R: Register, C: Clock> Work<R, C> {
     fn run(&mut self, owner: &Owner) {
-        /// If the thread panics, all generators stop at their ceilings, and waiting threads are woken.
-        struct OnEnd(Arc<Shared>);
+        /// If the thread panics, all generators stop at their ceilings. Its end is announced after this.
+        struct OnEnd(Arc<Mutex<Vec<State>>>);
 
         impl Drop for OnEnd {
             fn drop(&mut self) {
-                for state in lock(&self.0.states).iter_mut() {
+                for state in lock(&self.0).iter_mut() {
                     state.status.phase = Phase::Stopped;
                     state.stopped.get_or_insert(Stopped::Closed);
                 }
-                self.0.changed.notify_all();
             }
         }
 
@@ -298,11 +320,11 @@ impl<R: Register, C: Clock> Work<R, C> {
             let running = &mut self.leases[lease];
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     return None;
                 }
                 Action::List => {
@@ -325,17 +347,17 @@ impl<R: Register, C: Clock> Work<R, C> {
                 Action::Seal => {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     Reply::Sealed { end_ms: self.leases[lease].tenant.seal() }
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
                     running.tenant.raise(ceiling_ms);
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     continue;
                 }
             };
@@ -375,9 +397,9 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    fn publish(&mut self, lease: usize) {
+    fn publish(&mut self, lease: usize, owner: &Owner) {
         let Running { engine, is_new_register, .. } = &self.leases[lease];
-        let mut states = lock(&self.shared.states);
+        let mut states = lock(&self.shared);
         let published = &mut states[lease];
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
@@ -403,6 +425,6 @@ impl<R: Register, C: Clock> Work<R, C> {
         #[cfg(feature = "metrics")]
         crate::metrics::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
         drop(states);
-        self.shared.changed.notify_all();
+        owner.announce();
     }
 }
