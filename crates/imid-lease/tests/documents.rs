@@ -30,8 +30,8 @@ fn all_code_of_the_page_for_operators_is_compiled() {
 fn the_graceful_stop_is_the_one_of_the_chat() {
     let (_, block) = LEASES.split_once("```rust,ignore\n").expect("the block");
     let (block, _) = block.split_once("```").expect("its end");
-    let plain = |code: &str| code.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
-    assert!(plain(include_str!("../../../examples/chat/src/main.rs")).contains(&plain(block)), "{block}");
+    let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    assert!(plain(include_str!("../../../examples/chat/src/main.rs")).contains(&plain(block.trim())), "{block}");
 }
 
 #[test]
