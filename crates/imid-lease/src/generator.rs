@@ -20,6 +20,8 @@ use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::status::{Phase, Status};
+#[cfg(feature = "metrics")]
+use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -351,8 +353,19 @@ where
     #[inline(never)]
     fn try_again<T>(
         &self,
-        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+        mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
+        self.retry(mint).map_err(|kind| {
+            #[cfg(feature = "metrics")]
+            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+            kind.into()
+        })
+    }
+
+    fn retry<T>(
+        &self,
+        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+    ) -> Result<T, LeaseKind> {
         let mut waited = false;
         loop {
             let Some(granted) = self.inner.last() else { return Err(self.why_no_room()) };
@@ -361,7 +374,7 @@ where
                 Err(error) => error,
             };
             if error.is_forked() {
-                return Err(LeaseKind::Forked.into());
+                return Err(LeaseKind::Forked);
             }
             if error.is_closed() {
                 if self.stays_last(granted) {
@@ -375,27 +388,26 @@ where
                 }
                 waited = true;
             } else {
-                return Err(LeaseKind::Generate(error).into());
+                return Err(LeaseKind::Generate(error));
             }
         }
     }
 
-    fn why_stopped(&self) -> LeaseError {
+    fn why_stopped(&self) -> LeaseKind {
         if self.keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
-        let kind = match self.keeper.state(0).stopped {
+        match self.keeper.state(0).stopped {
             Some(Stopped::Reverted { .. }) => LeaseKind::Reverted,
             Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
             Some(Stopped::Format(_)) => LeaseKind::Format,
             Some(Stopped::Closed) | None => LeaseKind::Closed,
-        };
-        kind.into()
+        }
     }
 
-    fn why_no_room(&self) -> LeaseError {
+    fn why_no_room(&self) -> LeaseKind {
         if self.keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
         let state = self.keeper.state(0);
         if state.stopped.is_some() || self.inner.is_closed.load(Ordering::Relaxed) {
@@ -403,15 +415,14 @@ where
         }
         let now_ms = monotonic_ms();
         let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
-        let kind = match (state.status.phase, &state.status.last_error) {
+        match (state.status.phase, &state.status.last_error) {
             (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
             (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
             (_, None) => {
                 LeaseKind::NoLane { retry_after: until(state.next_time_out_ms.unwrap_or(0).max(state.next_ms)) }
             }
-        };
-        kind.into()
+        }
     }
 }
 

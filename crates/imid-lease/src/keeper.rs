@@ -16,6 +16,7 @@ use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Phase, Status};
 use crate::sync::lock;
+use crate::telemetry;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -84,6 +85,8 @@ impl Keeper {
         let in_child = states.iter().map(State::stopped).collect();
         let shared = Arc::new(Mutex::new(states));
         let running = leases.into_iter().map(|lease| Running {
+            #[cfg(feature = "tracing")]
+            told: telemetry::Told::new(&lease.config),
             engine: Engine::new(lease.config),
             tenant: lease.tenant,
             is_new_register: false,
@@ -113,6 +116,12 @@ impl Keeper {
     /// Returns the number of leases.
     pub(crate) fn len(&self) -> usize {
         self.in_child.len()
+    }
+
+    /// Returns the name under which the first lease is held.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn holder(&self) -> &crate::record::Name {
+        &self.in_child[0].status.holder
     }
 
     /// Returns the state of a lease. In a forked child it is one that has stopped.
@@ -232,6 +241,8 @@ struct Running {
     engine: Engine,
     tenant: Box<dyn Tenant>,
     is_new_register: bool,
+    #[cfg(feature = "tracing")]
+    told: telemetry::Told,
 }
 
 /// The register, and what its calls have said.
@@ -247,11 +258,17 @@ struct Store<R> {
 
 impl<R: Register> Store<R> {
     /// Makes a call, and remembers its error.
-    fn call<T>(&mut self, owner: &Owner, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+    fn call<T>(
+        &mut self,
+        owner: &Owner,
+        name: &'static str,
+        key: &str,
+        call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
+    ) -> Result<T, Silence> {
         if self.gives_up {
             return Err(Silence);
         }
-        let result = call(&mut self.register);
+        let result = telemetry::call(&mut self.register, name, key, call);
         self.gives_up = result.is_err() && owner.is_closing();
         self.is_answered |= result.is_ok();
         self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
@@ -318,6 +335,12 @@ impl<R: Register, C: Clock> Work<R, C> {
                 return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
             };
             let running = &mut self.leases[lease];
+            #[cfg(feature = "tracing")]
+            {
+                let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
+                running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
+                running.told.clock(self.clock.not_followed());
+            }
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     self.publish(lease, owner);
@@ -329,12 +352,14 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.store.call(owner, |register| register.list(&prefix)))
+                    Reply::Listed(self.store.call(owner, "list", &prefix, |register| register.list(&prefix)))
                 }
-                Action::Read { key } => Reply::Read(self.store.call(owner, |register| register.read(&key))),
+                Action::Read { key } => {
+                    Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
+                }
                 Action::Write { attempt, key, seen, value } => {
-                    let written =
-                        self.store.call(owner, |register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let write = |register: &mut R| register.compare_and_set(&key, seen.as_deref(), &value);
+                    let written = self.store.call(owner, "write", &key, write);
                     let outcome = match written {
                         Ok(true) => Outcome::Acknowledged,
                         Ok(false) => Outcome::Conflict,
@@ -348,10 +373,17 @@ impl<R: Register, C: Clock> Work<R, C> {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.
                     self.publish(lease, owner);
-                    Reply::Sealed { end_ms: self.leases[lease].tenant.seal() }
+                    let end_ms = self.leases[lease].tenant.seal();
+                    #[cfg(feature = "tracing")]
+                    if self.leases[lease].engine.grant().is_some() {
+                        self.leases[lease].told.sealed(end_ms);
+                    }
+                    Reply::Sealed { end_ms }
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
+                    #[cfg(feature = "tracing")]
+                    running.told.granted(grant);
                     self.publish(lease, owner);
                     continue;
                 }
@@ -383,7 +415,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
         // Not noted: a store whose time cannot be read grants lanes all the same.
-        match self.store.register.now_ms() {
+        match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
                 self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
@@ -398,6 +430,16 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     fn publish(&mut self, lease: usize, owner: &Owner) {
+        #[cfg(feature = "tracing")]
+        {
+            let Running { engine, told, .. } = &mut self.leases[lease];
+            let promise = self.store.register.promise();
+            // The settings of a server are not known before its first answer.
+            if self.store.is_answered {
+                let lane = engine.grant().map(|grant| grant.lane);
+                told.state(lane, engine.counts().0, &promise, engine.stopped());
+            }
+        }
         let Running { engine, is_new_register, .. } = &self.leases[lease];
         let mut states = lock(&self.shared);
         let published = &mut states[lease];
@@ -423,7 +465,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
-        crate::metrics::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
+        telemetry::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
         drop(states);
         owner.announce();
     }

@@ -102,10 +102,9 @@ mod error;
 
 mod options;
 
-mod keeper;
+pub mod telemetry;
 
-#[cfg(feature = "metrics")]
-pub mod metrics;
+mod keeper;
 
 mod generator;
 

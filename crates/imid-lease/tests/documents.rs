@@ -44,7 +44,7 @@ fn the_record_of_a_lane_on_the_page_for_operators_is_one() {
 fn the_metrics_on_the_page_for_operators_are_those_of_the_crate() {
     let names: Vec<_> = LEASES.split('`').filter(|word| word.starts_with("imid_lease_")).collect();
     let missing: Vec<_> =
-        names.iter().filter(|name| !include_str!("../src/metrics.rs").contains(&format!("| `{name}` |"))).collect();
+        names.iter().filter(|name| !include_str!("../src/telemetry.rs").contains(&format!("| `{name}` |"))).collect();
     assert!(missing.is_empty() && names.len() >= 4, "{missing:?} of {names:?}");
 }
 

@@ -119,7 +119,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     pub fn generator(&self) -> Result<Generator<WorkerClock<C>, Self>, LeaseError> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
-        let Some(spare) = self.take(now_ms) else { return Err(self.why_none()) };
+        let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
         let preset = self.0.options.preset;
         let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
@@ -178,13 +178,20 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.close_within(Duration::MAX);
     }
 
-    fn why_none(&self) -> LeaseError {
+    fn refusal(&self) -> LeaseError {
+        let kind = self.why_none();
+        #[cfg(feature = "metrics")]
+        crate::telemetry::record_refusal(self.0.space.name(), self.0.keeper.holder(), kind);
+        kind.into()
+    }
+
+    fn why_none(&self) -> LeaseKind {
         let keeper = &self.0.keeper;
         if keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
         let state = keeper.state(0);
-        let kind = match (&state.stopped, &state.status.last_error) {
+        match (&state.stopped, &state.status.last_error) {
             (Some(Stopped::Reverted { .. }), _) => LeaseKind::Reverted,
             (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
             (Some(Stopped::Format(_)), _) => LeaseKind::Format,
@@ -194,8 +201,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             }
             (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
-        };
-        kind.into()
+        }
     }
 }
 
