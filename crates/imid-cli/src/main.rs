@@ -134,7 +134,7 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
             return ExitCode::from(USAGE);
         }
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(Stop::Output(error)) => report.error(format_args!("cannot write to standard output: {error}")),
+        Err(Stop::Output(error)) => report.error(stdout::cannot_write(&error)),
     }
     if report.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -13,7 +13,6 @@ use crate::Out;
 use crate::find::{Finder, Found};
 use crate::input::{Block, Input, too_long};
 use crate::json;
-use crate::output_file::check_is_not_stdout;
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs};
@@ -199,10 +198,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = match &self.file {
-            Some(path) => {
-                check_is_not_stdout(path.as_ref())?;
-                Input::open(path.as_ref())?
-            }
+            Some(path) => Input::open(path.as_ref())?,
             None => Input::stdin()?,
         };
         while let Some(block) = input.next()? {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::{Input, source};
-use crate::output_file::check_is_not_stdout;
 use crate::report::Stop;
 
 /// The format of the input.
@@ -60,7 +59,6 @@ impl InputArgs {
 
     /// Opens the file or standard input.
     pub(crate) fn open(&self) -> Result<Opened, Stop> {
-        self.file().map_or(Ok(()), check_is_not_stdout)?;
         open(self.file(), self.kind)
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use self::format::{InputArgs, Kind, Opened, open};
 pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;
+use crate::output_file::check_is_not_stdout;
 use crate::report::{Stop, quote};
 
 /// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
@@ -183,6 +184,7 @@ impl Input {
 
 /// Opens a file, or standard input if there is no path. Returns its name for errors, too.
 fn source(path: Option<&Path>) -> Result<(Source, String), Stop> {
+    check_is_not_stdout(path)?;
     let Some(path) = path else {
         let name = "standard input";
         descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;

@@ -21,7 +21,7 @@ use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
 use crate::output_file;
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop};
 use crate::scheme::Id;
 use crate::time::{TIME_FORMS, TimeArg, TimeField, parse_time_arg, rfc3339};
 
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "INTERVAL")]
     per: Option<Per>,
     /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
-    #[arg(long, value_name = "FILE.svg", value_parser = svg)]
+    #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
     plot: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -119,13 +119,6 @@ impl Args {
         }
         if self.json { summary.write_json(out) } else { summary.write(out) }
     }
-}
-
-/// Reads the name of an SVG file.
-fn svg(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
 }
 
 struct Stats {

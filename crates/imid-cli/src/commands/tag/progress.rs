@@ -7,8 +7,8 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
-pub(super) fn bar(file: Option<&Path>) -> ProgressBar {
-    if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() {
+pub(super) fn bar(file: Option<&Path>, writes_file: bool) -> ProgressBar {
+    if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() && !writes_file {
         return ProgressBar::hidden();
     }
     let length = file.map_or_else(stdin_length, |path| path.metadata().ok().map(|metadata| metadata.len()));
