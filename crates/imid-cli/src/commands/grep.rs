@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::Out;
 use crate::find::{Finder, Found};
-use crate::input::{Block, Input, too_long};
+use crate::input::{Block, Input, paths, too_long};
 use crate::json;
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
@@ -133,11 +133,7 @@ impl Args {
 
     /// Returns the files; `None` is standard input.
     fn inputs(&self) -> Vec<Option<String>> {
-        if self.files.is_empty() {
-            return vec![None];
-        }
-        let name = |path: &PathBuf| (path.as_os_str() != "-").then(|| path.to_string_lossy().into_owned());
-        self.files.iter().map(name).collect()
+        paths(&self.files).into_iter().map(|path| path.map(|path| path.to_string_lossy().into_owned())).collect()
     }
 
     fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {

@@ -63,6 +63,32 @@ impl InputArgs {
     }
 }
 
+/// The arguments that name several files.
+#[derive(clap::Args)]
+pub(crate) struct FilesArgs {
+    /// Files to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    pub(crate) kind: Option<Kind>,
+}
+
+impl FilesArgs {
+    /// Returns the files; `None` is standard input.
+    pub(crate) fn paths(&self) -> Vec<Option<&Path>> {
+        paths(&self.files)
+    }
+}
+
+/// Returns the files that a command reads; `None` is standard input.
+pub(crate) fn paths(files: &[PathBuf]) -> Vec<Option<&Path>> {
+    if files.is_empty() {
+        return vec![None];
+    }
+    files.iter().map(|path| Some(path.as_path()).filter(|path| path.as_os_str() != "-")).collect()
+}
+
 /// Opens a file, or standard input if there is no path.
 pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
     let (source, name) = source(path)?;

@@ -16,7 +16,6 @@ use self::rates::{Per, Rates};
 use self::sessions::Sessions;
 use self::summary::{Leads, Summary};
 use super::lines::Problems;
-use super::rows::Place;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
@@ -25,7 +24,7 @@ use crate::report::{Report, Stop};
 use crate::scheme::Id;
 use crate::time::{TIME_FORMS, TimeArg, TimeField, parse_time_arg, rfc3339};
 
-/// Count the IDs of a file by session type, by session and by time
+/// Count the IDs of files by session type, by session and by time
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
 /// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
@@ -132,7 +131,7 @@ struct Stats {
 }
 
 impl Visitor for Stats {
-    fn add(&mut self, _: Place, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
+    fn add(&mut self, _: u64, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
         if !self.times.contains(&id.timestamp_ms()) {
             return Ok(());
         }
