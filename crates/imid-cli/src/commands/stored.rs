@@ -173,7 +173,15 @@ impl<V: Visitor> Reader<'_, '_, V> {
             self.counts.blank += 1;
             return Ok(());
         }
-        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form).and_then(|line| {
+        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form);
+        let read = read.map_err(|problem| {
+            let text = str::from_utf8(line).ok().filter(|text| !text.trim_start().starts_with('{'));
+            match text.and_then(json_line::table_hint) {
+                Some(hint) => format!("{problem} ({hint})"),
+                None => problem,
+            }
+        });
+        let read = read.and_then(|line| {
             let Some((name, field)) = self.time else { return Ok((line.id, None)) };
             let object = line.object.ok_or_else(|| {
                 format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))

@@ -95,7 +95,7 @@ pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, S
     let input = Input::new(source, name)?;
     Ok(match Kind::of(given, path).delimiter() {
         Some(delimiter) => Opened::Records(input, delimiter),
-        None => Opened::Lines(input),
+        None => Opened::Lines(input.without_mark()),
     })
 }
 

@@ -40,7 +40,12 @@ pub(crate) struct Input {
     start: usize,
     searched: usize,
     end: usize,
+    /// A byte order mark that comes next is removed.
+    is_before_mark: bool,
 }
+
+/// The byte order mark that some editors put in front of UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A piece of the input.
 pub(crate) enum Block<'a> {
@@ -74,7 +79,21 @@ impl Input {
     fn new(source: Source, name: String) -> Result<Self, Stop> {
         let mut buffer = Vec::new();
         grow(&mut buffer, BLOCK)?;
-        Ok(Self { unread: Some(source), source: Box::new(io::empty()), name, buffer, start: 0, searched: 0, end: 0 })
+        Ok(Self {
+            unread: Some(source),
+            source: Box::new(io::empty()),
+            name,
+            buffer,
+            start: 0,
+            searched: 0,
+            end: 0,
+            is_before_mark: false,
+        })
+    }
+
+    /// Removes a byte order mark at the start.
+    pub(crate) fn without_mark(self) -> Self {
+        Self { is_before_mark: true, ..self }
     }
 
     /// Shows on this bar how many bytes were read.
@@ -113,7 +132,7 @@ impl Input {
     pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
         loop {
             if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
-                let lines = self.start..self.searched + at + 1;
+                let lines = self.after_mark()..self.searched + at + 1;
                 (self.start, self.searched) = (lines.end, self.end);
                 return Ok(Some(Block::Lines(&self.buffer[lines])));
             }
@@ -123,11 +142,17 @@ impl Input {
                 return Ok(Some(Block::TooLong));
             }
             if self.read()? == 0 {
-                let rest = self.start..self.end;
+                let rest = self.after_mark()..self.end;
                 self.start = self.end;
                 return Ok((!rest.is_empty()).then(|| Block::Lines(&self.buffer[rest])));
             }
         }
+    }
+
+    /// Returns where the next line starts. The buffer has all of it.
+    fn after_mark(&mut self) -> usize {
+        let has_mark = mem::take(&mut self.is_before_mark) && self.buffer[self.start..self.end].starts_with(MARK);
+        self.start + if has_mark { MARK.len() } else { 0 }
     }
 
     /// Returns all whole lines that were read as [`next`](Self::next) does, in `buffer` and without a copy. The input

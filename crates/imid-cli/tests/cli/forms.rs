@@ -178,7 +178,7 @@ fn a_text_with_something_around_it_is_read() {
         "[EMAQ-2948-WCRV-T3DD]",
         "(EMAQ-2948-WCRV-T3DD).",
         "“EMAQ-2948-WCRV-T3DD”",
-        "\u{feff}EMAQ-2948-WCRV-T3DD",
+        "\u{200b}EMAQ-2948-WCRV-T3DD",
         "EMAQ–2948–WCRV–T3DD",
         "EMAQ 2948 WCRV T3DD",
         "emaq_2948_wcrv_t3dd",
