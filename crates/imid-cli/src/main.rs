@@ -12,6 +12,7 @@ mod json_line;
 mod lead;
 mod output;
 mod output_file;
+mod progress;
 mod report;
 mod risk;
 mod row;

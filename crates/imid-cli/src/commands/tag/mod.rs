@@ -6,7 +6,6 @@ mod csv;
 mod minter;
 mod pipeline;
 pub(super) mod plan;
-mod progress;
 mod replay;
 mod resume;
 mod template;
@@ -29,7 +28,6 @@ use self::plan::{Plan, SessionSource};
 use self::resume::{PreviousOutput, check_start};
 use self::template::Template;
 use super::whole_number;
-use crate::Out;
 use crate::form::Form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::json_line::JsonLine;
@@ -39,6 +37,7 @@ use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
 use crate::stdout::{self, Tagged};
 use crate::time::{TimeField, parse_duration};
+use crate::{Out, progress};
 
 /// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
 ///

@@ -7,7 +7,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
-pub(super) fn bar(file: Option<&Path>, writes_file: bool) -> ProgressBar {
+pub(crate) fn bar(file: Option<&Path>, writes_file: bool) -> ProgressBar {
     if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() && !writes_file {
         return ProgressBar::hidden();
     }
