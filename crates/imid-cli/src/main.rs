@@ -165,6 +165,7 @@ fn main() -> ExitCode {
     set_colors(cli.color);
     let mut out = Out::default();
     let ran = cli.command.run(&mut out, &mut report);
+    report.end_bar();
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
     end(ran.and(flushed), &mut report)

@@ -189,7 +189,7 @@ impl Search<'_> {
     fn run(&mut self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = match &self.file {
             Some(path) => Input::open(path.as_ref())?,
-            None => Input::stdin()?,
+            None => Input::stdin("text")?,
         };
         while let Some(block) = input.next()? {
             match block {

@@ -13,6 +13,7 @@ use super::rows::{Fields, Row, each_row};
 use crate::form::{Form, FormArg};
 use crate::input::{Block, FilesArgs, open, too_long};
 use crate::json_line;
+use crate::progress;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::time::TimeField;
@@ -91,6 +92,9 @@ impl StoredIds {
         visitor: &mut impl Visitor,
         report: &'a mut Report,
     ) -> Result<(Counts, Problems<'a>), Stop> {
+        let paths = self.input.paths();
+        let bar = progress::bar(&paths);
+        report.set_bar(bar.clone());
         let mut reader = Reader {
             args: self,
             time: time.and_then(|time| Some((time.name.as_ref()?, time))),
@@ -101,7 +105,6 @@ impl StoredIds {
             ids: vec![MessageId::MIN; AT_ONCE],
         };
         let fields = Fields { id: &self.id_field, time: time.and_then(|time| time.name.as_ref()) };
-        let paths = self.input.paths();
         for path in &paths {
             let before = reader.line;
             if paths.len() > 1 {
@@ -109,8 +112,8 @@ impl StoredIds {
                 reader.problems.begin_file(&name, before);
                 reader.visitor.begin_file();
             }
-            let opened = open(*path, self.input.kind)?;
-            let lines = each_row(opened, &fields, |number, row| reader.read_row(before + number, row))?;
+            let opened = open(*path, self.input.kind, "IDs or JSON objects, one per line,")?;
+            let lines = each_row(opened.with_bar(&bar), &fields, |number, row| reader.read_row(before + number, row))?;
             let Some(mut input) = lines else { continue };
             while let Some(block) = input.next()? {
                 match block {
@@ -123,6 +126,7 @@ impl StoredIds {
                 }
             }
         }
+        bar.finish_and_clear();
         Ok((reader.counts, reader.problems))
     }
 }

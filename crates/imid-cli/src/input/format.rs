@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 
 use super::{Input, source};
 use crate::report::Stop;
@@ -57,9 +58,9 @@ impl InputArgs {
         self.file.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Opens the file or standard input.
-    pub(crate) fn open(&self) -> Result<Opened, Stop> {
-        open(self.file(), self.kind)
+    /// Opens the file or standard input. On a terminal, `what` says what a person can type as lines.
+    pub(crate) fn open(&self, what: &str) -> Result<Opened, Stop> {
+        open(self.file(), self.kind, what)
     }
 }
 
@@ -90,10 +91,11 @@ pub(crate) fn paths(files: &[PathBuf]) -> Vec<Option<&Path>> {
 }
 
 /// Opens a file, or standard input if there is no path.
-pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
-    let (source, name) = source(path)?;
+pub(crate) fn open(path: Option<&Path>, given: Option<Kind>, what: &str) -> Result<Opened, Stop> {
+    let delimiter = Kind::of(given, path).delimiter();
+    let (source, name) = source(path, if delimiter.is_some() { "a table with a header" } else { what })?;
     let input = Input::new(source, name)?;
-    Ok(match Kind::of(given, path).delimiter() {
+    Ok(match delimiter {
         Some(delimiter) => Opened::Records(input, delimiter),
         None => Opened::Lines(input.without_mark()),
     })
@@ -104,6 +106,16 @@ pub(crate) enum Opened {
     Lines(Input),
     /// Records, and the byte between two fields.
     Records(Input, u8),
+}
+
+impl Opened {
+    /// Shows on this bar how many bytes were read.
+    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
+        match self {
+            Self::Lines(input) => Self::Lines(input.with_bar(bar)),
+            Self::Records(input, delimiter) => Self::Records(input.with_bar(bar), delimiter),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod format;
 mod records;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
@@ -64,15 +64,15 @@ pub(crate) enum InBuffer {
 }
 
 impl Input {
-    /// Returns the lines of standard input.
-    pub(crate) fn stdin() -> Result<Self, Stop> {
-        let (source, name) = source(None)?;
+    /// Returns the lines of standard input. On a terminal, `what` says what a person can type.
+    pub(crate) fn stdin(what: &str) -> Result<Self, Stop> {
+        let (source, name) = source(None, what)?;
         Self::new(source, name)
     }
 
     /// Returns the lines of a file.
     pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
-        let (source, name) = source(Some(path))?;
+        let (source, name) = source(Some(path), "")?;
         Self::new(source, name)
     }
 
@@ -97,7 +97,7 @@ impl Input {
     }
 
     /// Shows on this bar how many bytes were read.
-    pub(crate) fn with_bar(mut self, bar: &ProgressBar) -> Self {
+    fn with_bar(mut self, bar: &ProgressBar) -> Self {
         self.unread = self.unread.map(|source| Box::new(bar.wrap_read(source)) as Source);
         self
     }
@@ -207,12 +207,19 @@ impl Input {
     }
 }
 
+/// The key that ends what a person types.
+const END_KEY: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+
 /// Opens a file, or standard input if there is no path. Returns its name for errors, too.
-fn source(path: Option<&Path>) -> Result<(Source, String), Stop> {
+fn source(path: Option<&Path>, what: &str) -> Result<(Source, String), Stop> {
     check_is_not_stdout(path)?;
     let Some(path) = path else {
         let name = "standard input";
         descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+        if io::stdin().is_terminal() {
+            // If standard error cannot be written, the input still is read.
+            let _ = writeln!(anstream::stderr(), "note: waiting for {what} on standard input; {END_KEY} ends it");
+        }
         return Ok((Box::new(io::stdin()), name.into()));
     };
     let name = quote(&path.to_string_lossy());

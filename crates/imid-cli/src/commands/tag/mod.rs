@@ -10,7 +10,7 @@ mod replay;
 mod resume;
 mod template;
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
+use indicatif::ProgressBar;
 
 use self::batch::Batch;
 use self::columns::{Addition, Column, Slot};
@@ -133,14 +134,16 @@ impl Args {
         report.keep_going(&self.keep_going);
         let plan = self.plan()?;
         let columns = self.columns()?;
-        let opened = self.input.open()?;
+        let opened = self.input.open("messages as JSON lines")?;
         let target =
             self.output.as_ref().map(|path| PartFile::open(path, self.resume, self.input.file())).transpose()?;
         let written = self.written(target.as_ref(), &opened)?;
         let mut minter = Minter::new(self, written.last.or(self.after))?;
-        let bar = progress::bar(self.input.file(), target.is_some());
+        // The lines themselves are on the terminal.
+        let shows_lines = target.is_none() && io::stdout().is_terminal();
+        let bar = if shows_lines { ProgressBar::hidden() } else { progress::bar(&[self.input.file()]) };
         report.set_bar(bar.clone());
-        let (pipeline, slots) = match opened {
+        let (pipeline, slots) = match opened.with_bar(&bar) {
             _ if self.id_form == Form::Bytes => {
                 return Err(Stop::Usage("--id-form: expected a form of text, such as hex, found bytes".into()));
             }
@@ -148,7 +151,7 @@ impl Args {
                 return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
             }
             Opened::Records(input, delimiter) => {
-                let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan, written);
+                let records = csv::Table::new(input, delimiter, columns, plan, written);
                 let slots = records.addition().slots.clone();
                 // A record can have line feeds, so it cannot be found without reading those before it.
                 (Pipeline::start(1, records, |_| Ok(()))?, slots)
@@ -161,7 +164,7 @@ impl Args {
                 };
                 let removed =
                     if self.overwrite { columns.iter().map(|column| column.name.clone()).collect() } else { vec![] };
-                let lines = Lines { input: input.with_bar(&bar), count: 0, written, removed };
+                let lines = Lines { input, count: 0, written, removed };
                 (Pipeline::start(self.threads(), lines, work)?, slots)
             }
         };
@@ -177,7 +180,7 @@ impl Args {
         };
         let ran = tagger.run(pipeline);
         let count = tagger.tagged;
-        bar.finish_and_clear();
+        tagger.report.end_bar();
         // Also after an error, because the lines before it were written.
         minter.finish(report);
         ran?;
