@@ -139,8 +139,10 @@ windows() {
   local object wine=$root/usr/lib/wine
   wrapper x86_64-w64-mingw32-gcc "$root/usr/bin/x86_64-w64-mingw32-gcc-win32 --sysroot=$root"
   wrapper wine64 "$wine/wine64"
-  wrapper dlltool "$root/usr/bin/x86_64-w64-mingw32-dlltool"
-  export WINEDEBUG=-all WINEPREFIX=$home/wine WINESERVER=$wine/wineserver64 WINELOADER=$wine/wine64
+  wrapper x86_64-w64-mingw32-dlltool "$root/usr/bin/x86_64-w64-mingw32-dlltool"
+  # In the package it is a script that looks for the program in /usr.
+  ln -sf wineserver64 "$wine/wineserver"
+  export WINEDEBUG=-all WINEPREFIX=$home/wine
   export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$home/bin/wine64
   export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc AR_x86_64_pc_windows_gnu=$root/usr/bin/x86_64-w64-mingw32-ar
   # `-Zbuild-std` does not make the objects that begin and end a program.
@@ -149,7 +151,10 @@ windows() {
   for object in rsbegin rsend; do
     rustc --target x86_64-pc-windows-gnu --emit=obj -o "$objects/$object.o" "$root/usr/lib/rustlib/src/rust/library/rtstartup/$object.rs"
   done
-  wine64 wineboot -i >/dev/null 2>&1 || true
+  # Wine looks for this library in /usr, and in the folder of the emulated system.
+  mkdir -p "$WINEPREFIX/drive_c/windows/system32"
+  cp "$root/usr/x86_64-w64-mingw32/lib/zlib1.dll" "$WINEPREFIX/drive_c/windows/system32/"
+  wine64 wineboot -i >/dev/null 2>&1
   # Wine 8 has no bcryptprimitives.dll, where std gets random bytes.
   printf '#include <windows.h>\nBOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE p, SIZE_T n) { return SystemFunction036(p, (ULONG)n); }\n' |
     x86_64-w64-mingw32-gcc -shared -xc - -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" -ladvapi32
@@ -157,7 +162,7 @@ windows() {
   for package; do
     cargo test $build_std -p "$package" --target x86_64-pc-windows-gnu $(features_of "$package") --lib --bins --tests --no-fail-fast || status=1
   done
-  "$WINESERVER" -k || true # that of this prefix
+  "$wine/wineserver" -k || true # that of this prefix
   return $status
 }
 

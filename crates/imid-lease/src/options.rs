@@ -205,7 +205,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 }
 
 /// The longest horizon and time-out: a day.
-const LONGEST: Duration = Duration::from_hours(24);
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 /// Settings that do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

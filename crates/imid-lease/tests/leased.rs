@@ -102,7 +102,7 @@ impl Register for Parking {
 #[test]
 fn a_client_that_parks_its_thread_does_not_delay_a_close() {
     // A renewal is due after a quarter of the horizon, which is 15 minutes.
-    let options = Options::new().horizon(Duration::from_hours(1));
+    let options = Options::new().horizon(Duration::from_secs(3_600));
     let ids = LeasedGenerator::open(Parking(FaultyRegister::new()), options).and_then(opened).unwrap();
     // The thread has told of the lane, and asks for the time. It is told to end while it does.
     thread::sleep(50 * MS);

@@ -31,7 +31,7 @@ use crate::report::{Report, Stop, quote};
 
 /// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
 /// was set back by hours, it would have to wait longer than this.
-pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
