@@ -7,15 +7,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-in_ci=(wasm32 thumbv7em darwin msvc i686 wasip1 windows aarch64 s390x)
-by_hand=(i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 thread address)
+in_ci=(wasm32 thumbv7em darwin msvc i686 wasip1 windows)
+by_hand=(aarch64 s390x i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 thread address)
 [ "${1-}" != list ] || { printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit; }
 [ $# -gt 0 ] || set -- "${in_ci[@]}"
 
 home=$PWD/target/platforms
 root=$home/root
 lib=$root/usr/lib/x86_64-linux-gnu
-mkdir -p "$home"/{bin,debs/partial,logs} "$root"
+mkdir -p "$home"/{bin,logs,unpacked,lists/partial,cache/archives/partial} "$root"
 
 # `-Zbuild-std` is an option of nightly Rust. This variable gives it to a stable one.
 export RUSTC_BOOTSTRAP=1
@@ -27,19 +27,23 @@ features=serde,uuid-1,juggleim
 
 not_checked() { echo "not checked: platforms: $*"; }
 
+# apt-get with lists and packages of its own.
+apt() {
+  apt-get -qq -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o Dir::State::status="$home/status" \
+    -o Dir::State::lists="$home/lists" -o Dir::Cache="$home/cache" "$@" >>"$home/logs/apt.log" 2>&1
+}
+
 # Unpacks Debian packages, and those that they need, which the machine may have or not.
 unpack() {
   local missing=() package deb
-  for package; do [ -e "$home/debs/$package.unpacked" ] || missing+=("$package"); done
+  for package; do [ -e "$home/unpacked/$package" ] || missing+=("$package"); done
   [ ${#missing[@]} -gt 0 ] || return 0
   # The machine's packages without those that must be in the folder.
   awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|-web|lld)/' \
     /var/lib/dpkg/status >"$home/status"
-  rm -f "$home"/debs/*.deb
-  apt-get install -qq -y --download-only --no-install-recommends -o Debug::NoLocking=1 -o APT::Sandbox::User=root \
-    -o Dir::State::status="$home/status" -o Dir::Cache::archives="$home/debs" "${missing[@]}" >"$home/logs/apt.log" 2>&1 || return 1
-  for deb in "$home"/debs/*.deb; do dpkg -x "$deb" "$root"; rm "$deb"; done
-  for package in "${missing[@]}"; do touch "$home/debs/$package.unpacked"; done
+  apt update && apt install -y --download-only --no-install-recommends "${missing[@]}" || return 1
+  for deb in "$home"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; rm "$deb"; done
+  for package in "${missing[@]}"; do touch "$home/unpacked/$package"; done
 }
 
 # Writes a program that finds its libraries in the folder. Only that program and what it starts see the variable.
@@ -220,6 +224,7 @@ wasm32() {
   size=$(stat -c %s "$module")
   echo "imid_browser.wasm: $size bytes, $(gzip -9c "$module" | wc -c) compressed"
   [ "$size" -lt 40000 ]
+  bash ci/services.sh install chromium || true # run.sh says if there is none
   bash examples/browser/run.sh "$module"
 }
 
