@@ -22,7 +22,6 @@ mod builder;
 mod error;
 mod nodes;
 mod preset;
-mod refusal;
 mod state;
 
 use core::fmt;
@@ -44,8 +43,7 @@ use crate::snowflake::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
-use error::GenerateKind;
-use refusal::Refusal;
+use error::{GenerateKind, Refusal};
 use state::{State, Steps, is_below};
 
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.

@@ -12,9 +12,9 @@
 //! A floor is a last stamp too: the greatest stamp below the floor. So a floor needs no word of its own, and a swap
 //! changes the floor together with the node.
 
+use super::error::Refusal;
 use super::nodes::SpareNode;
 use super::preset::Preset;
-use super::refusal::Refusal;
 use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
 use crate::stamp::{Origin, Shape};
