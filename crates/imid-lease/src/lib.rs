@@ -61,6 +61,9 @@
 //!
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
 //!
+//! Connections are encrypted with the feature `tls-ring` or `tls-aws-lc-rs`, or `tls` in a program that has a crypto provider of
+//! rustls. The URL of the store says how: [`register::open_url`].
+//!
 //! # Blocking and async
 //!
 //! Everything that mints works in memory and is safe in an async task. Constructors and drops return at once: a thread of
@@ -127,7 +130,7 @@ pub use status::{Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 
 // The code of the page for operators is a test, where the features that it uses are on.
-#[cfg(all(doctest, feature = "mysql", feature = "postgres"))]
+#[cfg(all(doctest, feature = "mysql", feature = "postgres", feature = "tls"))]
 mod documents {
     #[doc = include_str!("../../../docs/LEASES.md")]
     mod leases {}
