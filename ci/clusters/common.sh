@@ -60,6 +60,16 @@ kill_member() {
 
 link() { ip link set "node$1" "$2"; }
 
+# Prints a configuration of HAProxy that forwards a local port 6000 to the member for which the script is-primary succeeds:
+# haproxy_config PORT.
+haproxy_config() {
+  local n
+  printf '%s\n' global '  external-check' '  insecure-fork-wanted' defaults '  mode tcp' '  timeout connect 1s' '  timeout client 1m' \
+    '  timeout server 1m' 'listen primary' '  bind 127.0.0.1:6000' '  option external-check' '  external-check path /usr/bin:/bin' \
+    "  external-check command $folder/is-primary" '  default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions'
+  for n in 1 2 3; do echo "  server m$n $(address "$n"):$1"; done
+}
+
 # Waits up to a minute until a command succeeds.
 until_true() {
   local end=$((SECONDS + 60))
