@@ -2,8 +2,8 @@
 # Leases on clusters of three members: 12 processes on 8 lanes mint while leaders are killed, paused, cut off and replaced.
 #
 #   ci/clusters.sh [STORE [SECONDS]]
-#     STORE is etcd, zookeeper, postgres or mysql (MariaDB); without it, all of them at once. The faults are repeated until SECONDS
-#     are over (default 0: each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in
+#     STORE is etcd, zookeeper, postgres, mysql (MariaDB) or redis; without it, all of them at once. The faults are repeated until
+#     SECONDS are over (default 0: each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in
 #     the same run. Without a program or a right that it needs, the script says what was not checked.
 #
 # Each member has a network of its own, with four of the processes in it, so a link that is down cuts off both. All of it is in a
@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/sbin:/sbin
-all=(etcd zookeeper postgres mysql)
+all=(etcd zookeeper postgres mysql redis)
 source ci/clusters/common.sh
 
 if [ "${1:-}" = inside ]; then
@@ -35,7 +35,7 @@ if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
 fi
 cargo build --quiet --all-features --example soak
 cargo build --quiet --release --package imid-cli
-declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy)
+declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy [redis]="haproxy redis-sentinel")
 for store in "${stores[@]}"; do
   bash ci/services.sh install "$store" ${tools[$store]:-} || true
 done
