@@ -18,7 +18,8 @@
 #     imid_tls, who needs TLS too.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv, chromium, prometheus (for promtool), etcd-client, pgbouncer or haproxy.
+#     with venv, chromium, prometheus (for promtool), etcd-client, redis-sentinel, pgbouncer,
+#     haproxy or curl.
 #
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
@@ -47,7 +48,7 @@ is_installed() {
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
     chromium) program chromium ;;
     prometheus) program promtool ;;
-    pgbouncer | haproxy | etcd-client) program "${1/etcd-client/etcdctl}" ;;
+    pgbouncer | haproxy | curl | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null
 }
 

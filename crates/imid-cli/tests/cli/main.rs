@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod compare;
 mod dialect;
+mod doctor;
 mod documents;
 mod fidelity;
 mod fields;
