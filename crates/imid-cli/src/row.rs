@@ -1,14 +1,12 @@
-//! An ID and its fields, as a line of a table or a JSON object.
+//! An ID and its fields, as a JSON object.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use uuid::Uuid;
 
 use crate::form::ReadForm;
-use crate::scheme::{Id, Scheme};
+use crate::scheme::Id;
 use crate::time::TimeText;
 
-/// A member of the JSON object of an ID, and a column of a table.
+/// A member of the JSON object of an ID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Column {
     Id,
@@ -32,8 +30,8 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// The members of JSON objects, in their order.
-    pub(crate) const JSON: &'static [Self] = &[
+    /// All members, in their order.
+    pub(crate) const ALL: &'static [Self] = &[
         Self::Id,
         Self::Dialect,
         Self::TimestampMs,
@@ -53,57 +51,6 @@ impl Column {
         Self::Plausible,
         Self::Input,
     ];
-
-    const MESSAGE: &'static [Self] = &[
-        Self::Id,
-        Self::Dialect,
-        Self::TimestampMs,
-        Self::Time,
-        Self::Spin,
-        Self::Type,
-        Self::TypeName,
-        Self::Hash,
-        Self::Hex,
-        Self::Int,
-        Self::Uuid,
-    ];
-
-    const SNOWFLAKE: &'static [Self] = &[
-        Self::Id,
-        Self::Dialect,
-        Self::TimestampMs,
-        Self::Time,
-        Self::Node,
-        Self::Sequence,
-        Self::Overflowed,
-        Self::Hex,
-        Self::Int,
-    ];
-
-    /// The columns that tell the candidates for a text apart.
-    pub(crate) const CANDIDATE: &'static [Self] = &[
-        Self::Input,
-        Self::Dialect,
-        Self::Form,
-        Self::Plausible,
-        Self::TimestampMs,
-        Self::Time,
-        Self::Spin,
-        Self::Type,
-        Self::TypeName,
-        Self::Hash,
-        Self::Node,
-        Self::Sequence,
-        Self::Hex,
-    ];
-
-    /// Returns the columns of a table of IDs of a scheme.
-    pub(crate) const fn of(scheme: Scheme) -> &'static [Self] {
-        match scheme {
-            Scheme::Dialect(_) => Self::MESSAGE,
-            Scheme::Snowflake(_) => Self::SNOWFLAKE,
-        }
-    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -129,20 +76,10 @@ impl Column {
     }
 }
 
-impl ValueEnum for Column {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::JSON
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
 /// A value of a column.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell<'a> {
-    /// A text that needs no escape in any format.
+    /// A text that needs no escape.
     Word(&'a str),
     Text(&'a str),
     Number(u64),
