@@ -65,6 +65,8 @@ pub(crate) enum ReadForm {
     Exact(Form),
     /// A text in the other case, or without its dashes, or with some of them.
     LenientText,
+    /// The bytes in base 64, as JSON encoders write them.
+    Base64,
 }
 
 impl ReadForm {
@@ -80,6 +82,7 @@ impl ReadForm {
         match self {
             Self::Exact(Form::Text) => "text",
             Self::LenientText => "lenient text",
+            Self::Base64 => "base64",
             Self::Exact(Form::Hex) => "hex",
             Self::Exact(Form::Int) => "int",
             Self::Exact(Form::Uuid) => "uuid",

@@ -373,3 +373,48 @@ fn each_command_reads_each_form_that_the_tool_writes() {
         }
     }
 }
+
+#[test]
+fn what_people_paste_is_read_or_named() {
+    let read = |text: &str| {
+        let ran = imid_args(&["inspect", "--format", "text", text], "");
+        assert_eq!((ran.status, ran.out), (0, format!("{ID}\n")), "{text}: {}", ran.err);
+        let first = imid_args(&["identify", text], "").ok();
+        assert!(first.starts_with("standard          2025-11-20T19:10:00.000Z"), "{text}: {first}");
+    };
+    for text in [
+        "euncq8qj22ght3dd",
+        "\"EUNC-Q8QJ-22GH-T3DD\",",
+        "**EUNC-Q8QJ-22GH-T3DD**",
+        "<#EUNC-Q8QJ-22GH-T3DD>",
+        "EUNC\u{2013}Q8QJ\u{2013}22GH\u{2013}T3DD",
+        "EUNC Q8QJ 22GH T3DD",
+        "0x66A8AB1AD0001CFC856B",
+        "X'66A8AB1AD0001CFC856B'",
+        "66 a8 ab 1a d0 00 1c fc 85 6b",
+        "66:A8:AB:1A:D0:00:1C:FC:85:6B",
+        "484,792,763,652,715,801,511,275",
+        "{019AA2AC-6B40-7007-8FC8-56B000000000}",
+        "ZqirGtAAHPyFaw==",
+        "\"ZqirGtAAHPyFaw==\",",
+    ] {
+        read(text);
+    }
+    for text in [
+        "\"id\":\"EUNC-Q8QJ-22GH-T3DD\",",
+        "https://chat.example/m/EUNC-Q8QJ-22GH-T3DD?x=1",
+        "INFO sent id=EUNCQ8QJ22GHT3DD room=7",
+        "{\"id80\":\"66a8ab1ad0001cfc856b\"}",
+        " 7 | \\x66a8ab1ad0001cfc856b | kitchen",
+        "MessageId(EUNC-Q8QJ-22GH-T3DD)",
+    ] {
+        for command in ["inspect", "identify"] {
+            let error = imid_args(&[command, text], "").error(1);
+            assert!(error.contains("; there is an ID at ") && error.ends_with(": EUNC-Q8QJ-22GH-T3DD"), "{error}");
+        }
+    }
+    // Base 64 of other bytes, and numbers that are no IDs.
+    for text in ["AAAAAAAAAAAAAA==", "aGVsbG8gd29ybGQ=", "1,234,567", "deadbeef deadbeef"] {
+        assert_eq!(imid_args(&["inspect", text], "").status, 1, "{text}");
+    }
+}
