@@ -5,6 +5,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use imid::MessageId;
+use imid::dialect::DialectId;
 
 use crate::find::find_in;
 use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len, look_alike};
@@ -122,10 +123,11 @@ fn from_base64(scheme: Scheme, text: &str) -> Option<Read> {
     let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
     let mut bytes = [0; MessageId::BYTES + 2];
     let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
-    let len = engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
-    let hex: String = bytes[..len].iter().map(|byte| format!("{byte:02x}")).collect();
-    let read = scheme.read(&hex, Some(Form::Hex)).ok()?;
-    read.id.candidate().is_plausible(now_ms()).then_some(Read { form: ReadForm::Base64, ..read })
+    let Scheme::Dialect(dialect) = scheme else { return None };
+    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
+    let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
+    let id = Id::Message { dialect, id };
+    id.candidate().is_plausible(now_ms()).then_some(Read { id, form: ReadForm::Base64 })
 }
 
 /// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or

@@ -6,16 +6,15 @@ mod descriptors;
 mod find;
 mod foreign;
 mod form;
+mod id_object;
 mod input;
 mod json;
-mod json_line;
 mod lead;
 mod output;
 mod output_file;
 mod progress;
 mod report;
 mod risk;
-mod row;
 mod scheme;
 mod session;
 #[cfg(unix)]

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::Out;
 use crate::form::{Form, NO_UUID};
+use crate::id_object::{IdObject, Member, Value};
 use crate::report::Stop;
-use crate::row::{Cell, Column, Row};
 use crate::scheme::{Id, Scheme};
 use crate::time::TimeText;
 
@@ -53,14 +53,14 @@ impl Writer {
         Self { form: None, line: Vec::new(), times: TimeText::default() }
     }
 
-    pub(crate) fn write(&mut self, out: &mut Out, row: &Row<'_>) -> Result<(), Stop> {
+    pub(crate) fn write(&mut self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
         self.line.clear();
         match self.form {
-            Some(form) if !row.id.write_form(form, &mut self.line) => {
-                return Err(Stop::Error(format!("{}: {NO_UUID}", row.id)));
+            Some(form) if !object.id.write_form(form, &mut self.line) => {
+                return Err(Stop::Error(format!("{}: {NO_UUID}", object.id)));
             }
             Some(_) => {}
-            None => self.write_fields(row),
+            None => self.write_fields(object),
         }
         self.line.push(b'\n');
         Ok(out.write_all(&self.line)?)
@@ -68,19 +68,19 @@ impl Writer {
 
     /// Writes an ID without findings of a command.
     pub(crate) fn write_id(&mut self, out: &mut Out, id: &Id) -> Result<(), Stop> {
-        self.write(out, &Row::new(*id))
+        self.write(out, &IdObject::new(*id))
     }
 
-    fn write_fields(&mut self, row: &Row<'_>) {
+    fn write_fields(&mut self, object: &IdObject<'_>) {
         let line = &mut self.line;
         line.push(b'{');
-        for column in Column::ALL {
-            row.cell(*column, &mut self.times, |cell| {
-                if !matches!(cell, Cell::Absent) {
+        for member in Member::ALL {
+            object.value(*member, &mut self.times, |value| {
+                if !matches!(value, Value::Absent) {
                     line.push(b'"');
-                    line.extend(column.name().as_bytes());
+                    line.extend(member.name().as_bytes());
                     line.extend(b"\":");
-                    write_json(line, cell);
+                    write_json(line, value);
                     line.push(b',');
                 }
             });
@@ -90,17 +90,17 @@ impl Writer {
     }
 }
 
-fn write_json(line: &mut Vec<u8>, cell: Cell<'_>) {
-    match cell {
-        Cell::Word(text) => {
+fn write_json(line: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Word(text) => {
             line.push(b'"');
             line.extend(text.as_bytes());
             line.push(b'"');
         }
         // PANIC: memory can be written, and a string always serializes.
-        Cell::Text(text) => serde_json::to_writer(line, text).expect("a string serializes"),
-        Cell::Number(number) => line.extend(itoa::Buffer::new().format(number).as_bytes()),
-        Cell::Bool(value) => line.extend(value.to_string().as_bytes()),
-        Cell::Null | Cell::Absent => line.extend(b"null"),
+        Value::Text(text) => serde_json::to_writer(line, text).expect("a string serializes"),
+        Value::Number(number) => line.extend(itoa::Buffer::new().format(number).as_bytes()),
+        Value::Bool(value) => line.extend(value.to_string().as_bytes()),
+        Value::Null | Value::Absent => line.extend(b"null"),
     }
 }

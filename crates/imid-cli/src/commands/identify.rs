@@ -7,9 +7,9 @@ use crate::candidates::{Reading, pasted_readings, place_of_id};
 use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
+use crate::id_object::IdObject;
 use crate::output::Writer;
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::row::Row;
 use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
 use crate::time::{now_ms, rfc3339};
@@ -88,8 +88,9 @@ impl List {
         if let Some(writer) = &mut self.writer {
             for reading in readings {
                 let (id, form, plausible) = (reading.read.id, reading.read.form, reading.is_plausible);
-                let row = Row { form: Some(form), plausible: Some(plausible), input: Some(text), ..Row::new(id) };
-                writer.write(out, &row)?;
+                let object =
+                    IdObject { form: Some(form), plausible: Some(plausible), input: Some(text), ..IdObject::new(id) };
+                writer.write(out, &object)?;
             }
             return Ok(Ok(()));
         }

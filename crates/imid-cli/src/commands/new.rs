@@ -8,10 +8,10 @@ use imid::Generator;
 use imid::dialect::Dialect;
 use imid::snowflake::{self, Layout, Preset};
 
-use super::{MAX_WAIT, whole_number};
+use super::whole_number;
 use crate::Out;
 use crate::form::Form;
-use crate::lead;
+use crate::lead::{self, MAX_WAIT};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, SchemeArg};

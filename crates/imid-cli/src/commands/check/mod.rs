@@ -7,7 +7,7 @@ use imid::MessageId;
 
 use self::duplicates::{Duplicates, Lines, SortError};
 use self::summary::Summary;
-use super::lines::Problems;
+use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
 use crate::json;

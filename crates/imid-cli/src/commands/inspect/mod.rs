@@ -1,21 +1,20 @@
 //! `imid inspect`: shows the fields of IDs.
 
-mod drawing;
-mod human;
+mod page;
 
 use std::io::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use self::human::Page;
+use self::page::Page;
 use crate::Out;
 use crate::candidates::{likelier, read_or_hint};
 use crate::commands::id_texts::IdTexts;
 use crate::form::{Form, FormArg, NO_UUID, Read};
+use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
-use crate::row::Row;
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
@@ -131,10 +130,10 @@ impl Show {
             Id::Snowflake(_) => None,
         };
         self.has_mismatch |= session_match == Some(false);
-        let row = Row { form: Some(form), session_match, ..Row::new(id) };
+        let object = IdObject { form: Some(form), session_match, ..IdObject::new(id) };
         match &mut self.to {
-            To::Writer(writer) => writer.write(out, &row),
-            To::Page(page) => Ok(out.write_all(page.show(&row, Timestamp::now()))?),
+            To::Writer(writer) => writer.write(out, &object),
+            To::Page(page) => Ok(out.write_all(page.show(&object, Timestamp::now()))?),
         }
     }
 }

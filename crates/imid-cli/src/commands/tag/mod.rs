@@ -31,7 +31,7 @@ use self::template::Template;
 use super::whole_number;
 use crate::form::Form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
-use crate::json_line::JsonLine;
+use crate::json::JsonLine;
 use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use imid::{SessionTag, SessionType};
 
 use super::template::{Part, Template};
-use crate::json_line::{self, not_unicode};
+use crate::json::{self, not_unicode};
 use crate::report::{quote, quote_json};
 use crate::session::session_type;
 use crate::time::TimeField;
@@ -111,14 +111,14 @@ impl<'a> Value<'a> {
     fn text(self) -> Result<Cow<'a, str>, String> {
         match self {
             Self::Text(text) => Ok(text.into()),
-            Self::Json(value) => json_line::text(value).ok_or_else(|| not_unicode(value)),
+            Self::Json(value) => json::text(value).ok_or_else(|| not_unicode(value)),
         }
     }
 
     pub(in crate::commands) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
         match self {
             Self::Text(text) => parse(text),
-            Self::Json(value) => json_line::parse(value, parse),
+            Self::Json(value) => json::parse(value, parse),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::time::TimeText;
 
 /// A member of the JSON object of an ID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Column {
+pub(crate) enum Member {
     Id,
     Dialect,
     TimestampMs,
@@ -29,7 +29,7 @@ pub(crate) enum Column {
     Input,
 }
 
-impl Column {
+impl Member {
     /// All members, in their order.
     pub(crate) const ALL: &'static [Self] = &[
         Self::Id,
@@ -76,9 +76,9 @@ impl Column {
     }
 }
 
-/// A value of a column.
+/// A value of a member.
 #[derive(Clone, Copy)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum Value<'a> {
     /// A text that needs no escape.
     Word(&'a str),
     Text(&'a str),
@@ -90,7 +90,7 @@ pub(crate) enum Cell<'a> {
     Absent,
 }
 
-impl Cell<'_> {
+impl Value<'_> {
     fn maybe_bool(value: Option<bool>) -> Self {
         value.map_or(Self::Absent, Self::Bool)
     }
@@ -98,7 +98,7 @@ impl Cell<'_> {
 
 /// An ID, and what a command found out about it.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a> {
+pub(crate) struct IdObject<'a> {
     pub(crate) id: Id,
     pub(crate) form: Option<ReadForm>,
     pub(crate) session_match: Option<bool>,
@@ -106,55 +106,55 @@ pub(crate) struct Row<'a> {
     pub(crate) input: Option<&'a str>,
 }
 
-impl Row<'_> {
+impl IdObject<'_> {
     pub(crate) const fn new(id: Id) -> Self {
         Self { id, form: None, session_match: None, plausible: None, input: None }
     }
 
-    /// Passes the value of a column to a function. Most values are texts on the stack.
-    pub(crate) fn cell(&self, column: Column, times: &mut TimeText, write: impl FnOnce(Cell<'_>)) {
+    /// Passes the value of a member to a function. Most values are texts on the stack.
+    pub(crate) fn value(&self, member: Member, times: &mut TimeText, write: impl FnOnce(Value<'_>)) {
         let id = &self.id;
-        match column {
-            Column::Id => match id {
+        match member {
+            Member::Id => match id {
                 Id::Message { dialect, id } => match dialect.to_text(*id) {
-                    Ok(text) => write(Cell::Word(&text)),
-                    Err(_) => write(Cell::Word(&id.to_hex())),
+                    Ok(text) => write(Value::Word(&text)),
+                    Err(_) => write(Value::Word(&id.to_hex())),
                 },
-                Id::Snowflake(id) => write(Cell::Word(&id.to_string())),
+                Id::Snowflake(id) => write(Value::Word(&id.to_string())),
             },
-            Column::Dialect => write(Cell::Word(id.scheme_name())),
-            Column::TimestampMs => write(Cell::Number(id.timestamp_ms())),
-            Column::Time => write(Cell::Word(times.rfc3339(id.timestamp_ms()))),
-            Column::Hex => match id {
-                Id::Message { id, .. } => write(Cell::Word(&id.to_hex())),
-                Id::Snowflake(id) => write(Cell::Word(&id.to_hex())),
+            Member::Dialect => write(Value::Word(id.scheme_name())),
+            Member::TimestampMs => write(Value::Number(id.timestamp_ms())),
+            Member::Time => write(Value::Word(times.rfc3339(id.timestamp_ms()))),
+            Member::Hex => match id {
+                Id::Message { id, .. } => write(Value::Word(&id.to_hex())),
+                Id::Snowflake(id) => write(Value::Word(&id.to_hex())),
             },
             // A string: many JSON readers lose bits of numbers above 2^53.
-            Column::Int => match id {
-                Id::Message { id, .. } => write(Cell::Word(itoa::Buffer::new().format(id.to_u128()))),
-                Id::Snowflake(id) => write(Cell::Word(itoa::Buffer::new().format(id.to_i64()))),
+            Member::Int => match id {
+                Id::Message { id, .. } => write(Value::Word(itoa::Buffer::new().format(id.to_u128()))),
+                Id::Snowflake(id) => write(Value::Word(itoa::Buffer::new().format(id.to_i64()))),
             },
-            Column::Uuid => match id.uuid() {
-                Some(uuid) => write(Cell::Word(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()))),
-                None => write(Cell::Absent),
+            Member::Uuid => match id.uuid() {
+                Some(uuid) => write(Value::Word(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()))),
+                None => write(Value::Absent),
             },
-            Column::Form => write(self.form.map_or(Cell::Absent, |form| Cell::Word(form.name()))),
-            Column::SessionMatch => write(Cell::maybe_bool(self.session_match)),
-            Column::Plausible => write(Cell::maybe_bool(self.plausible)),
-            Column::Input => write(self.input.map_or(Cell::Absent, Cell::Text)),
-            column => match id {
-                Id::Message { dialect, id } => write(match column {
-                    Column::Spin => id.spin().map_or(Cell::Null, |spin| Cell::Number(spin.into())),
-                    Column::Type => Cell::Number(id.type_code().into()),
-                    Column::TypeName => dialect.type_name(id.type_code()).map_or(Cell::Null, Cell::Word),
-                    Column::Hash => Cell::Number(id.session_hash().into()),
-                    _ => Cell::Absent,
+            Member::Form => write(self.form.map_or(Value::Absent, |form| Value::Word(form.name()))),
+            Member::SessionMatch => write(Value::maybe_bool(self.session_match)),
+            Member::Plausible => write(Value::maybe_bool(self.plausible)),
+            Member::Input => write(self.input.map_or(Value::Absent, Value::Text)),
+            member => match id {
+                Id::Message { dialect, id } => write(match member {
+                    Member::Spin => id.spin().map_or(Value::Null, |spin| Value::Number(spin.into())),
+                    Member::Type => Value::Number(id.type_code().into()),
+                    Member::TypeName => dialect.type_name(id.type_code()).map_or(Value::Null, Value::Word),
+                    Member::Hash => Value::Number(id.session_hash().into()),
+                    _ => Value::Absent,
                 }),
-                Id::Snowflake(id) => write(match column {
-                    Column::Node => Cell::Number(id.node().into()),
-                    Column::Sequence => Cell::Number(id.sequence().into()),
-                    Column::Overflowed if id.is_overflowed() => Cell::Bool(true),
-                    _ => Cell::Absent,
+                Id::Snowflake(id) => write(match member {
+                    Member::Node => Value::Number(id.node().into()),
+                    Member::Sequence => Value::Number(id.sequence().into()),
+                    Member::Overflowed if id.is_overflowed() => Value::Bool(true),
+                    _ => Value::Absent,
                 }),
             },
         }
