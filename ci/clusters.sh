@@ -2,16 +2,16 @@
 # Leases on clusters of three members: 12 processes on 8 lanes mint while leaders are killed, paused, cut off and replaced.
 #
 #   ci/clusters.sh [STORE [SECONDS]]
-#     STORE is etcd, zookeeper or postgres; all of them without it. The faults are repeated until SECONDS are over (default 0:
-#     each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in the same run.
-#     Without a program or a right that it needs, the script says what was not checked.
+#     STORE is etcd, zookeeper, postgres, mysql (MariaDB) or redis; without it, all of them at once. The faults are repeated until
+#     SECONDS are over (default 0: each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in
+#     the same run. Without a program or a right that it needs, the script says what was not checked.
 #
 # Each member has a network of its own, with four of the processes in it, so a link that is down cuts off both. All of it is in a
 # namespace of the kernel that ends with this script: nothing outside sees a port or a process of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/sbin:/sbin
-all=(etcd zookeeper postgres)
+all=(etcd zookeeper postgres mysql redis)
 source ci/clusters/common.sh
 
 if [ "${1:-}" = inside ]; then
@@ -35,15 +35,22 @@ if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
 fi
 cargo build --quiet --all-features --example soak
 cargo build --quiet --release --package imid-cli
-declare -A tools=([etcd]=etcd-client [postgres]="pgbouncer haproxy")
+declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy [redis]="haproxy redis-sentinel")
 for store in "${stores[@]}"; do
   bash ci/services.sh install "$store" ${tools[$store]:-} || true
 done
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-chmod 755 "$folder"
 started=()
+clean_up() {
+  local one
+  # With the first process of a namespace, all others end.
+  for one in "${started[@]}"; do kill -KILL "${one#* }" 2>/dev/null || true; done
+  rm -rf "$folder"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+chmod 755 "$folder"
 for store in "${stores[@]}"; do
   source "ci/clusters/$store.sh"
   if ! missing=$(needs); then

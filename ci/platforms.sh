@@ -74,7 +74,6 @@ timed() {
   (set -e; "$@") >"$log" 2>&1
   status=$?
   set -e
-  # Programs of Windows can write bytes that are not text.
   if grep -a "^not checked: platforms: " "$log"; then return; fi
   grep -a "^skipped: " "$log" | sort -u | sed "s/^skipped: /skipped: $name: /" || true
   awk -v name="$name" -v status=$status -v seconds=$((SECONDS - start)) '

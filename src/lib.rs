@@ -156,8 +156,6 @@ mod layout;
 
 pub mod error;
 
-mod times;
-
 mod session;
 
 mod id;

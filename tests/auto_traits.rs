@@ -70,7 +70,6 @@ check! {
         "SessionTag" SessionTag,
         "fork::Process" imid::fork::Process,
         "dialect::Layout" dialect::Layout,
-        "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
         "generator::Stats" Stats,
         "snowflake::Layout" snowflake::Layout,

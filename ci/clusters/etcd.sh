@@ -50,7 +50,6 @@ two_killed() {
   state=existing; start_member 1; start_member 2; until_true all_up; sleep 1
 }
 member_replaced() {
-  local id
   find_leader; mark leader replaced by an empty member; kill_member "$n"; rm -rf "$folder/m$n"
   until_true ctl_member_removed "m$n"
   until_true ctl member add "m$n" --peer-urls="http://$(address "$n"):2380"

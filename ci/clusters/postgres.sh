@@ -106,13 +106,7 @@ start_proxies() {
 [ "$(PGCONNECT_TIMEOUT=1 psql -h "$3" -U imid -d postgres -Atqc 'SELECT pg_is_in_recovery()')" = f ]
 SCRIPT
   chmod 755 "$folder/is-primary"
-  {
-    printf '%s\n' global '  external-check' '  insecure-fork-wanted' defaults '  mode tcp' '  timeout connect 1s' \
-      '  timeout client 1m' '  timeout server 1m' 'listen primary' '  bind 127.0.0.1:6000' '  option external-check' \
-      '  external-check path /usr/bin:/bin' "  external-check command $folder/is-primary" \
-      '  default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions'
-    for n in 1 2 3; do echo "  server m$n $(address "$n"):6432"; done
-  } >"$folder/haproxy"
+  haproxy_config 6432 >"$folder/haproxy"
   (on 3 haproxy -f "$folder/haproxy" >>"$folder/log-haproxy" 2>&1 </dev/null) &
 }
 

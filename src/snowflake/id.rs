@@ -10,7 +10,7 @@ use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
 use crate::error::{Expected, LengthError, ParseError, RangeError, TimeRangeError};
-use crate::times::first_and_last;
+use crate::id::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
 
-use crate::commands::MAX_WAIT;
 use crate::report::Report;
 use crate::scheme::Id;
+
+/// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
+/// was set back by hours, it would have to wait longer than this.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The longest sleep at once. The clock can be set while the command sleeps.
 const MAX_SLEEP: Duration = Duration::from_millis(10);

@@ -1,6 +1,9 @@
 //! The code in the documents is the code of the examples, which compile.
 
+use std::collections::BTreeSet;
+
 use imid_lease::record::LaneRecord;
+use yaml_rust2::{Yaml, YamlLoader};
 
 const README: &str = include_str!("../../../README.md");
 
@@ -22,7 +25,7 @@ const LEASES: &str = include_str!("../../../docs/LEASES.md");
 fn all_code_of_the_page_for_operators_is_compiled() {
     let fences: Vec<_> =
         LEASES.lines().filter_map(|line| line.strip_prefix("```")).filter(|it| !it.is_empty()).collect();
-    assert_eq!(fences, ["rust,no_run", "rust,no_run", "rust,ignore", "text", "rust,no_run"]);
+    assert_eq!(fences, ["rust,no_run", "rust,no_run", "rust,no_run", "rust,ignore", "text", "rust,no_run"]);
 }
 
 /// `ci/chat.sh` compiles and runs it.
@@ -61,4 +64,50 @@ fn each_store_has_one_promise() {
     let on_the_crate_page = column(include_str!("../src/lib.rs"), "| register | strong if |", 2);
     assert_eq!(column(LEASES, "| store | use it if | strong if |", 3), on_the_crate_page);
     assert_eq!(on_the_crate_page.len(), 7);
+}
+
+/// Returns the metrics that a text names.
+fn metrics_of(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("imid_lease_")).collect()
+}
+
+#[test]
+fn the_alerts_and_the_dashboard_have_the_metrics_of_the_crate() {
+    let rows = include_str!("../src/telemetry.rs").lines().filter(|line| line.starts_with("//! | `imid_lease_"));
+    let of_the_crate: BTreeSet<_> = rows.flat_map(metrics_of).collect();
+    assert_eq!(metrics_of(include_str!("../../../deploy/dashboard.json")), of_the_crate);
+    let of_the_alerts = metrics_of(include_str!("../../../deploy/alerts.yml"));
+    assert!(of_the_alerts.is_subset(&of_the_crate), "{of_the_alerts:?}");
+    // The page for operators names what to watch, and each of these has an alert.
+    assert_eq!(of_the_alerts, metrics_of(LEASES));
+}
+
+#[test]
+fn the_manifests_fit_together() {
+    let page = include_str!("../../../docs/KUBERNETES.md");
+    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().expect("the end of the block"));
+    let manifests: Vec<_> = blocks.flat_map(|block| YamlLoader::load_from_str(block).expect("YAML")).collect();
+    let text = |yaml: &Yaml| yaml.as_str().map(str::to_owned);
+    let kinds: Vec<_> = manifests.iter().filter_map(|manifest| text(&manifest["kind"])).collect();
+    assert_eq!(kinds, ["Deployment", "PersistentVolumeClaim", "Deployment"]);
+    let (many, claim, one) = (&manifests[0]["spec"], &manifests[1], &manifests[2]["spec"]);
+    for spec in [many, one] {
+        assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
+        assert!(spec["template"]["spec"]["containers"][0]["livenessProbe"].is_badvalue());
+    }
+
+    let surge = &many["strategy"]["rollingUpdate"]["maxSurge"];
+    let most = many["replicas"].as_i64().expect("replicas") + surge.as_i64().expect("maxSurge");
+    // 16 lanes are the default, and 8 are those of ci/rolling.sh.
+    assert_eq!(most, 8);
+    let pod = &many["template"]["spec"];
+    assert_eq!(text(&pod["containers"][0]["readinessProbe"]["httpGet"]["path"]).as_deref(), Some("/ready"));
+    let port = &pod["containers"][0]["readinessProbe"]["httpGet"]["port"];
+    assert_eq!(*port, pod["containers"][0]["ports"][0]["name"]);
+
+    let pod = &one["template"]["spec"];
+    assert_eq!((one["replicas"].as_i64(), text(&one["strategy"]["type"]).as_deref()), (Some(1), Some("Recreate")));
+    assert_eq!(pod["containers"][0]["volumeMounts"][0]["name"], pod["volumes"][0]["name"]);
+    assert_eq!(pod["volumes"][0]["persistentVolumeClaim"]["claimName"], claim["metadata"]["name"]);
+    assert_eq!(text(&claim["spec"]["accessModes"][0]).as_deref(), Some("ReadWriteOncePod"));
 }

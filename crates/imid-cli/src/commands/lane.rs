@@ -1,5 +1,7 @@
 //! `imid lane`: shows and frees the lanes that a register grants.
 
+mod doctor;
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -50,6 +52,8 @@ enum Action {
     ///
     /// Each process that holds a lane loses it. Start the processes again with the new number.
     Resize(Resize),
+    /// Say what a register promises, how fast it is, whose clock is wrong, and what to change
+    Doctor(doctor::Doctor),
     /// Print all lanes, and then each change of a lane, until the tool is ended
     ///
     /// A renewal is not a change.
@@ -164,6 +168,7 @@ impl Args {
             Action::Release(args) => args.release(out, report),
             Action::Recover(args) => args.recover(out),
             Action::Resize(args) => args.resize(out),
+            Action::Doctor(args) => args.run(out),
             Action::Watch(args) => args.watch(out, report),
         }
     }

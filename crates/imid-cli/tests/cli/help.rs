@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{command, imid, skip};
 
 /// The commands with help, and the commands inside of `lane`.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "new",
     "inspect",
     "identify",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 19] = [
     "lane recover",
     "lane resize",
     "lane watch",
+    "lane doctor",
     "completions",
     "man",
 ];

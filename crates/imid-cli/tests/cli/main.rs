@@ -4,6 +4,7 @@ mod bounds;
 mod check;
 mod compare;
 mod dialect;
+mod doctor;
 mod documents;
 mod fidelity;
 mod fields;
@@ -117,9 +118,7 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
         "risk --hosts 2 --rate 1 --zipf -1",
         "risk --hosts 2 --rate 1 --busiest 1,x",
         "risk --hosts 2 --rate 1 --burst 20",
-        "risk --hosts 2 --rate 1 --routing x",
         "shard -n 0",
-        "check --memory 5",
         "check --in xml",
         "new --format xml",
         "new --dialect",

@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use self::rates::{Per, Rates};
 use self::sessions::Sessions;
 use self::summary::{Leads, Summary};
-use super::lines::Problems;
+use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;

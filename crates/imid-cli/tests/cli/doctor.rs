@@ -1,0 +1,160 @@
+//! `imid lane doctor`, on registers in files, and on the servers that `ci/services.sh` starts.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use imid_lease::register::{FileRegister, Register};
+use imid_lease::{LeasedGenerator, Options};
+use tempfile::TempDir;
+
+use crate::{Ran, imid_args, skip};
+
+/// Opens a space of two lanes in a file.
+fn lease(path: &Path, holder: &str) -> LeasedGenerator {
+    let options = Options::new().lane_bits(1).holder(holder);
+    let ids = LeasedGenerator::open(FileRegister::shared(path).unwrap(), options).unwrap();
+    ids.wait_until_open(Duration::from_secs(15)).unwrap();
+    ids
+}
+
+fn doctor(path: &Path, more: &[&str]) -> Ran {
+    let url = format!("file:{}", path.display());
+    imid_args(&[&["lane", "doctor", "--register", &url], more].concat(), "")
+}
+
+fn folder() -> (TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ids");
+    (folder, path)
+}
+
+/// Returns what stands after a word at the beginning of lines.
+fn lines<'a>(out: &'a str, word: &str) -> Vec<&'a str> {
+    out.lines().filter_map(|line| line.strip_prefix(word)).map(str::trim).collect()
+}
+
+#[test]
+fn a_good_register_needs_no_change_and_is_only_read() {
+    let (_folder, path) = folder();
+    let ids = lease(&path, "web-1");
+    let space_id = ids.status().space_id.unwrap();
+    ids.close();
+    let before = fs::read(&path).unwrap();
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(lines(&out, "promise"), ["strong"]);
+    assert_eq!(lines(&out, "writes"), ["not measured; --write measures them"]);
+    assert_eq!(lines(&out, "space"), [format!("lanes ({space_id}): 2 lanes of imid-80, 0 held, 1 never used")]);
+    assert_eq!(lines(&out, "clock"), ["the store has no time of its own"]);
+    assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
+    assert_eq!(lines(&out, "not seen").len(), 3);
+    assert!(lines(&out, "reads")[0].contains(" ms (median of 10), at most "), "{out}");
+}
+
+#[test]
+fn a_write_touches_one_record_that_no_lease_uses() {
+    let (_folder, path) = folder();
+    lease(&path, "web-1").close();
+    let records = || FileRegister::read_only(&path).unwrap().list("").unwrap();
+    let before = records();
+    for _ in 0..2 {
+        let out = doctor(&path, &["--write"]).ok();
+        assert!(lines(&out, "writes")[0].ends_with(", of the record doctor"), "{out}");
+        assert_eq!(lines(&out, "space").len(), 1);
+    }
+    let (doctor, others): (Vec<_>, Vec<_>) = records().into_iter().partition(|(key, _)| key == "doctor");
+    assert_eq!((others, doctor.len()), (before, 1));
+}
+
+#[test]
+fn what_needs_somebody_is_named() {
+    let (_folder, path) = folder();
+    let (one, two) = (lease(&path, "web-1"), lease(&path, "web-2"));
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(
+        lines(&out, "change"),
+        ["no lane of lanes is free, so no other process can start: see `imid lane resize`"],
+        "{out}"
+    );
+    one.close();
+    two.close();
+
+    let mut register = FileRegister::shared(&path).unwrap();
+    let (key, text) = register.list("lanes/").unwrap().into_iter().find(|(_, text)| text.contains(" lane ")).unwrap();
+    let ceiling = text.split(' ').find(|field| field.starts_with("ceiling=")).unwrap();
+    let cases = [
+        (text.replace(ceiling, "ceiling=4398046511103"), " ms ahead, and its horizon is 10000 ms: a clock was wrong"),
+        (text.replace(ceiling, "ceiling=5").replace(" free", " held"), "1 holders in lanes have not renewed in time"),
+        ("imid-lease/9 lane".to_owned(), "of lanes cannot be read: "),
+    ];
+    let mut seen = text;
+    for (record, expected) in cases {
+        assert!(register.compare_and_set(&key, Some(&seen), &record).unwrap());
+        seen = record;
+        let out = doctor(&path, &[]).ok();
+        let changes = lines(&out, "change");
+        assert!(changes.len() == 1 && changes[0].contains(expected), "{expected}: {out}");
+    }
+    // A description of another version does not hide the other spaces.
+    assert!(register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap());
+    let out = doctor(&path, &["--space", "third"]).ok();
+    assert!(lines(&out, "change").iter().any(|change| change.starts_with("the space other cannot be read: ")), "{out}");
+    assert!(lines(&out, "space").contains(&"third is not in this register; the first process creates it"), "{out}");
+}
+
+#[test]
+fn a_register_that_cannot_be_used_is_an_error() {
+    let (_folder, path) = folder();
+    let error = doctor(&path, &[]).error(1);
+    assert!(error.starts_with("--register: cannot open ") && error.contains("ids"), "{error}");
+    assert!(!path.exists());
+    fs::write(&path, "not a register").unwrap();
+    let error = doctor(&path, &["--write"]).error(1);
+    assert!(error.contains("expected the checksum"), "{error}");
+    let error = imid_args(&["lane", "doctor", "--register", "http://secret@db"], "").error(2);
+    assert!(error.contains("expected a URL that begins with") && !error.contains("secret"), "{error}");
+}
+
+/// With the feature of a store, on its real server.
+#[test]
+fn each_store_is_looked_at() {
+    let mut missing = Vec::new();
+    for (store, is_built, promise) in [
+        ("postgres", cfg!(feature = "postgres"), "strong"),
+        ("mysql", cfg!(feature = "mysql"), "strong"),
+        ("redis", cfg!(feature = "redis"), "weak: "),
+        ("etcd", cfg!(feature = "etcd"), "strong"),
+        ("zookeeper", cfg!(feature = "zookeeper"), "strong"),
+    ] {
+        let variable = format!("IMID_{}_URL", store.to_uppercase());
+        let url = match env::var(&variable) {
+            Ok(url) if is_built => url,
+            Ok(_) => {
+                missing.push(format!("the tool was built without the feature {store}"));
+                continue;
+            }
+            Err(_) => {
+                missing.push(format!("{variable} is not set"));
+                continue;
+            }
+        };
+        let doctor = |more: &[&str]| imid_args(&[&["lane", "doctor", "--register", &url], more].concat(), "");
+        // A database has no table yet, and this command makes none unless it may write.
+        let first = doctor(&[]);
+        assert!(first.status == 0 || first.err.contains("--write makes it"), "{store}: {}", first.err);
+        for more in [&["--write"][..], &[]] {
+            let out = doctor(more).ok();
+            assert!(lines(&out, "promise")[0].starts_with(promise), "{store}: {out}");
+            assert_eq!(lines(&out, "clock").len(), 1, "{store}: {out}");
+            let changes = lines(&out, "change");
+            let is_weak = changes[0].starts_with("the register is weak: ");
+            assert!(changes.len() == 1 && is_weak == (store == "redis"), "{store}: {out}");
+            assert!(!out.contains("imid-secret"), "{store}: {out}");
+        }
+    }
+    if !missing.is_empty() {
+        skip("each_store_is_looked_at", format_args!("{}; ci/leases.sh starts the servers", missing.join(", ")));
+    }
+}
