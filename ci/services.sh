@@ -18,7 +18,7 @@
 #     imid_tls, who needs TLS too.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv, pgbouncer or chromium.
+#     with venv, chromium, prometheus (for promtool), etcd-client, pgbouncer or haproxy.
 #
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
@@ -46,7 +46,8 @@ is_installed() {
     zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
     chromium) program chromium ;;
-    pgbouncer) program pgbouncer ;;
+    prometheus) program promtool ;;
+    pgbouncer | haproxy | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null
 }
 
@@ -58,8 +59,7 @@ package() {
     etcd) echo etcd-server ;;
     zookeeper) echo zookeeper default-jre-headless ;;
     python) echo python3-venv ;;
-    chromium) echo chromium ;;
-    pgbouncer) echo pgbouncer ;;
+    *) echo "$1" ;;
   esac
 }
 

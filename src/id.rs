@@ -3,10 +3,14 @@
 use core::ops::{RangeBounds, RangeInclusive};
 use core::time::Duration;
 
-use crate::error::{Field, RangeError, TimeRangeError};
+use crate::error::{Quantity, RangeError, TimeRangeError};
 use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{SessionHash, SessionTag, SessionType};
 use crate::times::first_and_last;
+
+const TIMESTAMP: &Quantity = &Quantity::new("a timestamp", " ms");
+const SPIN: &Quantity = &Quantity::new("a spin", "");
+const ID: &Quantity = &Quantity::new("an ID", "");
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
 ///
@@ -55,7 +59,7 @@ impl MessageId {
     #[inline]
     pub const fn from_u128(value: u128) -> Result<Self, RangeError> {
         if value > ID_MAX {
-            return Err(RangeError::new(Field::Id, value));
+            return Err(ID.too_large(ID_MAX, value));
         }
         Ok(Self(value))
     }
@@ -90,10 +94,10 @@ impl MessageId {
     pub const fn try_from_parts(parts: IdParts) -> Result<Self, RangeError> {
         let IdParts { timestamp_ms, spin, session_tag } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
-            return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
+            return Err(TIMESTAMP.too_large(TIMESTAMP_MAX as u128, timestamp_ms as u128));
         }
         if spin > SPIN_MAX {
-            return Err(RangeError::new(Field::Spin, spin as u128));
+            return Err(SPIN.too_large(SPIN_MAX as u128, spin as u128));
         }
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session_tag))
     }
@@ -211,7 +215,7 @@ impl MessageId {
         let first = Self::first_at(from)?;
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
-            _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
+            _ => Err(TimeRangeError::empty("of at least 1 ms", from, last.map_or(0, |last| last + 1))),
         }
     }
 }

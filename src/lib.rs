@@ -199,7 +199,7 @@ pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
 #[cfg(target_has_atomic = "64")]
-pub use generator::{Generator, Start};
+pub use generator::Generator;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use {generator::generate, identify::identify};

@@ -14,7 +14,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
-use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
+use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
@@ -72,7 +72,6 @@ check! {
         "dialect::Layout" dialect::Layout,
         "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
-        "generator::Start" Start,
         "generator::Stats" Stats,
         "snowflake::Layout" snowflake::Layout,
         "snowflake::NoSpareNodes" NoSpareNodes,
@@ -97,7 +96,6 @@ check! {
         "generator::ObserveError" ObserveError,
         "snowflake::BuildError" snowflake::BuildError,
         "snowflake::GenerateError" snowflake::GenerateError,
-        "snowflake::LayoutError" snowflake::LayoutError,
     }
     shared {
         "clock::ManualClock" ManualClock,

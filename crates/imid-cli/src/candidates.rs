@@ -1,5 +1,9 @@
 //! The schemes that could have made an ID.
 
+use std::path::Path;
+
+use imid::MessageId;
+
 use crate::find::find_in;
 use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len, look_alike};
 use crate::scheme::{Id, Scheme};
@@ -58,17 +62,40 @@ pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Re
     if let Ok(read) = scheme.recognize(&unwrapped(text)) {
         return Ok(Read { form: read.form.lenient(), ..read });
     }
-    let whole = text.trim().len();
-    if let Some(found) = find_in(scheme, text, now_ms()).filter(|found| found.at.len() < whole) {
-        let (id, at) = (found.read.id, text[..found.at.start].chars().count());
-        return Err(format!("{problem}; there is an ID at {at}: {id}{}", of_other(scheme, id)));
+    if let Some(place) = place_of_id(scheme, text) {
+        return Err(format!("{problem}; {place}"));
     }
     Err(match hint(text.trim()) {
         Some(id) => {
             format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
         }
+        None if Path::new(text).is_file() => format!("{problem}; it is a file: to read its lines, write < {text}"),
         None => problem,
     })
+}
+
+/// Says where in a longer text an ID is.
+pub(crate) fn place_of_id(scheme: Scheme, text: &str) -> Option<String> {
+    let whole = text.trim().len();
+    let found = find_in(scheme, text, now_ms()).filter(|found| found.at.len() < whole)?;
+    let (id, at) = (found.read.id, text[..found.at.start].chars().count());
+    Some(format!("there is an ID at {at}: {id}{}", of_other(scheme, id)))
+}
+
+/// Returns the ID of another scheme that a text is likely to be, if its time as `read` is implausible.
+pub(crate) fn likelier(read: Read, text: &str) -> Option<Id> {
+    let now_ms = now_ms();
+    if read.id.candidate().is_plausible(now_ms) {
+        return None;
+    }
+    let first = pasted_readings(text, now_ms).into_iter().next().filter(|first| first.is_plausible)?.read.id;
+    (first.scheme_name() != read.id.scheme_name()).then_some(first)
+}
+
+/// Returns the ways to read a text that a person gives, which can have something around it.
+pub(crate) fn pasted_readings(text: &str, now_ms: u64) -> Vec<Reading> {
+    let exact = readings(text.trim(), now_ms);
+    if exact.is_empty() { readings(&unwrapped(text), now_ms) } else { exact }
 }
 
 /// Names the scheme of an ID, unless it is the expected one.
@@ -85,8 +112,16 @@ fn unwrapped(text: &str) -> String {
     let text = text.trim_matches('-');
     let is_separator = |c: char| c.is_whitespace() || look_alike(c).is_some() || matches!(c, '-' | '_');
     let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
+    if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) {
+        return groups.join("-");
+    }
+    // A binary string of SQL, and the bytes of a hex dump.
+    let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
+    if hex.len() == 2 * MessageId::BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return hex;
+    }
     // Other texts keep their separators, because an error or another form needs them.
-    if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) { groups.join("-") } else { text.to_owned() }
+    text.to_owned()
 }
 
 /// Returns the most likely ID that a text can be.

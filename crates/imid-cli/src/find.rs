@@ -174,7 +174,19 @@ fn is_group<'a>(rest: impl Iterator<Item = &'a u8>) -> bool {
 /// Returns the first ID in a text that is not an ID itself. Texts of the scheme come before those of all dialects.
 pub(crate) fn find_in(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
     let first = |scheme| Finder::new(scheme, now_ms).next(text.as_bytes(), 0);
-    first(Some(scheme)).or_else(|| if scheme.is_standard() { first(None) } else { first(Some(STANDARD)) })
+    let dashed = first(Some(scheme)).or_else(|| if scheme.is_standard() { first(None) } else { first(Some(STANDARD)) });
+    dashed.or_else(|| find_word(scheme, text, now_ms))
+}
+
+/// Returns the first word that is a plausible ID without dashes. It has letters and digits, or it is a long number.
+fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
+        let read = scheme.recognize(word).ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
+        let is_likely = read.id.candidate().is_plausible(now_ms);
+        is_likely.then_some(Found { at: start..start + word.len(), read })
+    })
 }
 
 #[cfg(test)]

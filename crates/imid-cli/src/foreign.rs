@@ -1,12 +1,12 @@
-//! IDs of other kinds that people mistake for message IDs: UUIDs, ULIDs and those of opencode.
+//! What people mistake for message IDs: UUIDs, ULIDs, IDs of opencode, and times.
 
 use std::fmt;
 
 use uuid::{Uuid, Variant};
 
-use crate::time::{LAST_MS, now_ms, rfc3339};
+use crate::time::{LAST_MS, TimeField, now_ms, rfc3339};
 
-/// An ID that is not of this family.
+/// Something that is not an ID of this family.
 #[derive(Clone, Copy)]
 pub(crate) enum Foreign {
     Uuid(Uuid),
@@ -16,6 +16,11 @@ pub(crate) enum Foreign {
     /// An ID of opencode: 48 bits of `unix_ms * 4096 + counter`, so the milliseconds have lost their upper bits.
     Opencode {
         low_ms: u64,
+    },
+    /// A time, and the name of its form.
+    Time {
+        form: &'static str,
+        unix_ms: u64,
     },
 }
 
@@ -38,6 +43,21 @@ fn opencode(text: &str) -> Option<Foreign> {
     Some(Foreign::Opencode { low_ms })
 }
 
+/// Reads 10 or 13 digits that are a time from 2005 on, or RFC 3339.
+fn time(text: &str) -> Option<Foreign> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
+    let (form, unix_ms) = match (is_decimal, text.len()) {
+        (true, 10) => ("in unix seconds", text.parse::<u64>().ok()? * 1_000),
+        (true, 13) => ("in unix milliseconds", text.parse().ok()?),
+        (true, _) => return None,
+        (false, _) => ("of RFC 3339", TimeField::default().parse(text).ok()?),
+    };
+    (unix_ms >= PLAUSIBLE_FROM_MS).then_some(Foreign::Time { form, unix_ms })
+}
+
+/// 2005, as in the rule for plausible IDs.
+const PLAUSIBLE_FROM_MS: u64 = 1_104_537_600_000;
+
 /// Returns the latest time with these lower bits that is not after now. opencode's first era began in 2024.
 fn latest_era(low_ms: u64, now_ms: u64) -> u64 {
     let era = now_ms.saturating_sub(low_ms) / OPENCODE_ERA_MS;
@@ -45,13 +65,16 @@ fn latest_era(low_ms: u64, now_ms: u64) -> u64 {
 }
 
 impl Foreign {
-    /// Recognizes an ID by its shape.
+    /// Recognizes it by its shape.
     pub(crate) fn read(text: &str) -> Option<Self> {
         if let Ok(uuid) = Uuid::try_parse(text) {
             return Some(Self::Uuid(uuid));
         }
         if let Some(id) = opencode(text) {
             return Some(id);
+        }
+        if let Some(time) = time(text) {
+            return Some(time);
         }
         let digit = |byte: u8| ULID_DIGITS.iter().position(|digit| *digit == byte.to_ascii_uppercase());
         if text.len() != ULID_LEN || text.as_bytes()[0] > b'7' || !text.bytes().all(|byte| digit(byte).is_some()) {
@@ -61,13 +84,13 @@ impl Foreign {
         Some(Self::Ulid { unix_ms })
     }
 
-    /// Returns the time of a ULID or of a UUID of version 7, in unix milliseconds.
+    /// Returns the time, in unix milliseconds, if it has one.
     pub(crate) fn timestamp_ms(self) -> Option<u64> {
         match self {
             // The first 48 bits are unix milliseconds.
             Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
             Self::Uuid(_) => None,
-            Self::Ulid { unix_ms } => Some(unix_ms),
+            Self::Ulid { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
             Self::Opencode { low_ms } => Some(latest_era(low_ms, now_ms())),
         }
     }
@@ -77,7 +100,7 @@ fn is_version(uuid: Uuid, version: usize) -> bool {
     uuid.get_variant() == Variant::RFC4122 && uuid.get_version_num() == version
 }
 
-/// Describes the ID in an error, such as "a UUID of version 4 (random)".
+/// Describes it in an error, such as "a UUID of version 4 (random)".
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,6 +114,7 @@ impl fmt::Display for Foreign {
             },
             Self::Ulid { .. } => f.write_str("a ULID")?,
             Self::Opencode { .. } => f.write_str("an ID of opencode")?,
+            Self::Time { form, unix_ms } => return write!(f, "a time {form}, {}", rfc3339(*unix_ms)),
         }
         match self.timestamp_ms().filter(|ms| *ms <= LAST_MS) {
             Some(ms) => write!(f, " of {}", rfc3339(ms))?,

@@ -162,7 +162,12 @@ impl Scheme {
         if hex_prefix_len(text) > 0 || is_hex && text.len() == self.hex_digits() {
             return self.read_hex(text).map(exact(Form::Hex)).map_err(|problem| not_an_id(text, &problem));
         }
-        if is_decimal && matches!(self, Self::Dialect(_)) && (SNOWFLAKE_DIGITS + 1..=MAX_DIGITS).contains(&text.len()) {
+        // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.
+        let int_digits = match self {
+            Self::Dialect(_) => SNOWFLAKE_DIGITS + 1..=MAX_DIGITS,
+            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS + 1..=SNOWFLAKE_DIGITS,
+        };
+        if is_decimal && int_digits.contains(&text.len()) {
             return self.read_int(text).map(exact(Form::Int)).map_err(|problem| not_an_id(text, &problem));
         }
         let foreign = match Uuid::try_parse(text) {

@@ -27,6 +27,17 @@ struct Member<'a> {
     value: &'a str,
 }
 
+/// Returns a hint for a line that can be the header of a table.
+pub(crate) fn table_hint(line: &str) -> Option<&'static str> {
+    let is_header = |delimiter| {
+        let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "_-. \"".contains(c));
+        line.contains(delimiter) && line.trim_end().split(delimiter).all(|name| !name.is_empty() && is_name(name))
+    };
+    [(',', "for CSV, give --in csv"), ('\t', "for TSV, give --in tsv")]
+        .into_iter()
+        .find_map(|(delimiter, hint)| is_header(delimiter).then_some(hint))
+}
+
 /// Returns the parser's message with only the position, because for the parser each line is line 1.
 fn syntax_error(error: &serde_json::Error) -> String {
     let (message, column) = (error.to_string(), error.column());
@@ -65,7 +76,8 @@ impl<'a> JsonLine<'a> {
         // Only the white space of JSON is trimmed. Any other character before the brace is part of the error.
         let space = [' ', '\t', '\r', '\n'];
         if !line.trim_start_matches(space).starts_with('{') {
-            return Err(format!("expected a JSON object, found {}", quote(line.trim_matches(space))));
+            let hint = table_hint(line).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            return Err(format!("expected a JSON object, found {}{hint}", quote(line.trim_matches(space))));
         }
         // The line end is not passed on: the parser could then report a column of line 2.
         let mut json = serde_json::Deserializer::from_str(line.trim_end_matches(['\r', '\n']));

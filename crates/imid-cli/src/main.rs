@@ -12,6 +12,7 @@ mod json_line;
 mod lead;
 mod output;
 mod output_file;
+mod progress;
 mod report;
 mod risk;
 mod row;
@@ -28,7 +29,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ColorChoice, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop};
@@ -61,18 +62,32 @@ the wording of messages can change.";
 /// Reads the arguments, or ends with the help or a usage error. A wrong value is reported in one line, as bad input is.
 /// For other errors, clap also prints the usage.
 fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
-    Cli::try_parse().map_err(|error| {
-        if let Some(message) = wrong_value(&error) {
-            report.error(message);
-        } else if error.use_stderr() {
-            let _ = error.print();
-            note_wrong_dashes(report);
-        } else {
-            let printed = descriptors::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
-            return end(printed.map_err(Stop::from), report);
-        }
-        ExitCode::from(USAGE)
-    })
+    let mut tool = any_case(Cli::command());
+    let matches = tool.try_get_matches_from_mut(std::env::args_os());
+    matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tool))).map_err(
+        |error| {
+            if let Some(message) = wrong_value(&error) {
+                report.error(message);
+            } else if error.use_stderr() {
+                let _ = error.print();
+                note_wrong_dashes(report);
+            } else {
+                let printed =
+                    descriptors::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
+                return end(printed.map_err(Stop::from), report);
+            }
+            ExitCode::from(USAGE)
+        },
+    )
+}
+
+/// Returns a command that reads names, such as those of dialects and formats, in upper and lower case.
+fn any_case(command: clap::Command) -> clap::Command {
+    let any_case_of = |argument: clap::Arg| {
+        let takes_value = argument.get_action().takes_values();
+        argument.ignore_case(takes_value)
+    };
+    command.mut_args(any_case_of).mut_subcommands(any_case)
 }
 
 /// Returns the message for a wrong value of an argument. Returns `None` for other errors.
@@ -134,7 +149,7 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
             return ExitCode::from(USAGE);
         }
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(Stop::Output(error)) => report.error(format_args!("cannot write to standard output: {error}")),
+        Err(Stop::Output(error)) => report.error(stdout::cannot_write(&error)),
     }
     if report.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -150,6 +165,7 @@ fn main() -> ExitCode {
     set_colors(cli.color);
     let mut out = Out::default();
     let ran = cli.command.run(&mut out, &mut report);
+    report.end_bar();
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
     end(ran.and(flushed), &mut report)
@@ -158,8 +174,6 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use clap::CommandFactory;
 
     use super::*;
 

@@ -52,7 +52,7 @@ pub(crate) fn field_formats() -> impl TypedValueParser<Value = Format> {
     let formats = || Format::value_variants().iter().filter(|format| format.form().is_none());
     PossibleValuesParser::new(formats().filter_map(Format::to_possible_value)).map(move |name| {
         let format =
-            formats().find(|format| format.to_possible_value().is_some_and(|value| value.matches(&name, false)));
+            formats().find(|format| format.to_possible_value().is_some_and(|value| value.matches(&name, true)));
         // PANIC: clap accepts only these names.
         *format.expect("a possible value is one of the formats")
     })

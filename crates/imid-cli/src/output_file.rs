@@ -1,23 +1,29 @@
-//! Files that commands write: an input or a foreign file is never replaced by accident.
+//! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::Path;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
 use crate::report::{Stop, quote};
 
+/// Reads the name of an SVG file.
+pub(crate) fn svg(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
+}
+
 /// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.
 pub(crate) fn write(path: &Path, mark: &str, text: &str) -> Result<(), Stop> {
-    let name = quote(&path.to_string_lossy());
     match starts_with(path, mark) {
         Ok(false) => {
-            return Err(Stop::Error(format!("{name} exists, and this command did not write it")));
+            return Err(Stop::Error(format!("{} exists, and this command did not write it", name(path))));
         }
         Ok(true) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Stop::Error(format!("cannot write {name}: {error}"))),
+        Err(error) => return Err(cannot_write(path, &error)),
     }
-    fs::write(path, text).map_err(|error| Stop::Error(format!("cannot write {name}: {error}")))
+    fs::write(path, text).map_err(|error| cannot_write(path, &error))
 }
 
 fn starts_with(path: &Path, mark: &str) -> io::Result<bool> {
@@ -26,21 +32,131 @@ fn starts_with(path: &Path, mark: &str) -> io::Result<bool> {
     Ok(start == mark.as_bytes())
 }
 
-/// Returns the error for an input that is standard output too, such as `imid tag F >> F`: it would grow for ever.
-pub(crate) fn check_is_not_stdout(path: &Path) -> Result<(), Stop> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        use std::os::unix::fs::MetadataExt;
-        let stdout = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| File::from(stdout).metadata());
-        if let (Ok(stdout), Ok(input)) = (stdout, path.metadata())
-            && input.is_file()
-            && (stdout.dev(), stdout.ino()) == (input.dev(), input.ino())
-        {
-            return Err(Stop::Usage(format!("{} is the input and the output", quote(&path.to_string_lossy()))));
+/// A file that is written beside its place, as `FILE.part`, and moved there when it is whole. A run that ends early leaves
+/// the part, and another run continues it.
+pub(crate) struct PartFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+}
+
+impl PartFile {
+    /// Creates the part, or opens the one of an earlier run if there is one and `resume` is set.
+    pub(crate) fn open(path: &Path, resume: bool, input: Option<&Path>) -> Result<Self, Stop> {
+        check_is_free(path)?;
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let opened = match OpenOptions::new().read(true).write(true).create_new(true).open(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !resume => {
+                let hint = "an earlier run ended early; --resume continues it, or delete the file";
+                return Err(Stop::Error(format!("{} exists: {hint}", name(&part))));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().read(true).write(true).open(&part)
+            }
+            opened => opened,
+        };
+        let file = opened.map_err(|error| cannot_write(&part, &error))?;
+        if is_same_file(file.metadata(), input_metadata(input)) {
+            return Err(is_input_and_output(Some(&part)));
+        }
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(Stop::Error(format!("another process writes {}", name(&part))));
+            }
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        Ok(Self { path: path.to_owned(), part, file })
+    }
+
+    pub(crate) fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// Removes what is after the first `len` bytes, and returns the file, which is written from there.
+    pub(crate) fn writer(&self, len: u64) -> Result<File, Stop> {
+        let writer = || {
+            let mut file = self.file.try_clone()?;
+            file.set_len(len)?;
+            file.seek(SeekFrom::Start(len))?;
+            Ok(file)
+        };
+        writer().map_err(|error| cannot_write(&self.part, &error))
+    }
+
+    /// Moves the file to its place.
+    pub(crate) fn finish(&self) -> Result<(), Stop> {
+        // After a crash of the system, the file is also whole.
+        self.file.sync_all().map_err(|error| cannot_write(&self.part, &error))?;
+        check_is_free(&self.path)?;
+        fs::rename(&self.part, &self.path).map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+/// A run that wrote nothing leaves no part.
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if self.file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let _ = fs::remove_file(&self.part);
         }
     }
+}
+
+/// Checks that there is no file with this name.
+fn check_is_free(path: &Path) -> Result<(), Stop> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(Stop::Error(format!("{} exists, and is not replaced", name(path)))),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Returns the error for an input that is standard output too, such as `imid tag F >> F`: it would grow for ever. Without
+/// a path, the input is standard input.
+pub(crate) fn check_is_not_stdout(path: Option<&Path>) -> Result<(), Stop> {
+    #[cfg(unix)]
+    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
     #[cfg(not(unix))]
-    let _ = path;
+    let stdout: io::Result<File> = Err(io::ErrorKind::Unsupported.into());
+    if is_same_file(stdout.and_then(|stdout| File::from(stdout).metadata()), input_metadata(path)) {
+        return Err(is_input_and_output(path));
+    }
     Ok(())
+}
+
+fn input_metadata(path: Option<&Path>) -> io::Result<Metadata> {
+    match path {
+        Some(path) => path.metadata(),
+        #[cfg(unix)]
+        None => File::from(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?).metadata(),
+        #[cfg(not(unix))]
+        None => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Returns whether both are one file. Two terminals are not files.
+fn is_same_file(a: io::Result<Metadata>, b: io::Result<Metadata>) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        a.is_ok_and(|a| b.is_ok_and(|b| a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (a, b);
+        false
+    }
+}
+
+fn is_input_and_output(path: Option<&Path>) -> Stop {
+    Stop::Usage(format!("{} is the input and the output", path.map_or_else(|| "standard input".into(), name)))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Stop {
+    Stop::Error(format!("cannot write {}: {error}", name(path)))
+}
+
+fn name(path: &Path) -> String {
+    quote(&path.to_string_lossy())
 }

@@ -66,6 +66,11 @@ impl Report {
         self.bar = bar;
     }
 
+    /// Removes the bar.
+    pub(crate) fn end_bar(&self) {
+        self.bar.finish_and_clear();
+    }
+
     /// Reports one bad line or ID. Without `--keep-going` this ends the command.
     pub(crate) fn bad_input(&mut self, place: impl Display, problem: impl Display) -> Result<(), Stop> {
         let message = format!("{place}: {problem}");

@@ -42,7 +42,7 @@ pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
     let layouts = Layout::ALL.iter().filter_map(|layout| Some((layout.name()?, Scheme::Snowflake(*layout))));
     let all: Vec<_> = dialects.chain(layouts).collect();
     PossibleValuesParser::new(all.iter().map(|(name, _)| *name).collect::<Vec<_>>()).map(move |chosen| {
-        let found = all.iter().find(|(name, _)| *name == chosen);
+        let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(&chosen));
         // PANIC: clap accepts only these names.
         found.expect("a possible value is one of the schemes").1
     })

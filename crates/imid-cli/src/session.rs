@@ -1,6 +1,6 @@
 //! The arguments that name a session.
 
-use imid::dialect::Dialect;
+use imid::dialect::{Dialect, DialectId};
 use imid::{SessionTag, SessionType};
 
 use crate::report::{Stop, quote};
@@ -31,6 +31,20 @@ impl SessionArgs {
         self.session_type.is_none() && !self.is_named()
     }
 
+    /// Returns what the IDs of the session have in this dialect, or `None` if the dialect has no hash of names.
+    pub(crate) fn filter(&self, dialect: &'static Dialect<'static>) -> Result<Option<SessionFilter>, Stop> {
+        let code = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
+        let code = code.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
+        let pair = self.name.pair(dialect)?;
+        let code = if pair.is_some() { Some(pair_type(code, true)?) } else { code };
+        let hash = pair.map(|pair| pair.session_hash().to_u32());
+        let hash = hash.or_else(|| dialect.hash_of(self.name.session.as_deref()?));
+        if self.is_named() && hash.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(SessionFilter { type_code: code.map(SessionType::to_u8), hash }))
+    }
+
     /// Returns the session, with the type names and the hash of this dialect.
     pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<SessionTag, Stop> {
         let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
@@ -42,6 +56,20 @@ impl SessionArgs {
         let name = self.name.session.as_deref().unwrap_or_default();
         let session = dialect.session_tag(session_type, name);
         session.map_err(|error| Stop::Usage(format!("--dialect {}: {error}", dialect.name())))
+    }
+}
+
+/// What IDs of a session have.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionFilter {
+    type_code: Option<u8>,
+    hash: Option<u32>,
+}
+
+impl SessionFilter {
+    pub(crate) fn accepts(self, id: DialectId) -> bool {
+        self.type_code.is_none_or(|code| id.type_code() == code)
+            && self.hash.is_none_or(|hash| id.session_hash() == hash)
     }
 }
 
@@ -59,14 +87,6 @@ pub(crate) struct SessionName {
 impl SessionName {
     pub(crate) fn is_given(&self) -> bool {
         self.session.is_some()
-    }
-
-    /// Returns the hash of the name in this dialect, or `None` if there is no name.
-    pub(crate) fn hash(&self, dialect: &'static Dialect<'static>) -> Result<Option<u32>, Stop> {
-        if let Some(pair) = self.pair(dialect)? {
-            return Ok(Some(pair.session_hash().to_u32()));
-        }
-        Ok(self.session.as_deref().and_then(|name| dialect.hash_of(name)))
     }
 
     /// Returns the private conversation, if both users were given.

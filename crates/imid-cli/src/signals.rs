@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::stdout::{self, Tagged};
+use crate::stdout::{self, Tagged, Written};
 
 /// Handles the signals that end the tool. If this fails, they end it as they end other programs: at any byte.
 pub(crate) fn end_at_line_ends() {
@@ -43,19 +43,19 @@ fn end(signal: i32) {
     // Until the end of this function, other threads cannot write.
     let written = stdout::pause();
     let tagged = written.as_ref().and_then(|written| written.tagged);
-    let place = match (&written, tagged) {
+    let place = match (written.as_deref(), tagged) {
         (None, _) => " during a write; the last line can be incomplete".into(),
+        (Some(Written { file: Some((_, name)), .. }), Some(Tagged { line, id })) => {
+            format!(" after line {line}; the last ID in {name} is {id}, and --resume continues after it")
+        }
         (Some(_), Some(Tagged { line, id })) => format!(" after line {line}; the last ID is {id}"),
         (Some(_), None) => String::new(),
     };
     let message = format!("ended by {name}{place}");
-    let print = || {
-        let _ = writeln!(anstream::stderr(), "{message}");
-    };
-    match written.as_ref().and_then(|written| written.bar.as_ref()) {
-        Some(bar) => bar.suspend(print),
-        None => print(),
+    if let Some(bar) = written.as_ref().and_then(|written| written.bar.as_ref()) {
+        bar.finish_and_clear();
     }
+    let _ = writeln!(anstream::stderr(), "{message}");
     let _ = emulate_default_handler(signal);
     process::exit(128 + signal)
 }

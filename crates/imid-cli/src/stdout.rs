@@ -1,6 +1,7 @@
-//! Standard output with a large buffer. Only whole lines are written, so that a signal ends the output at the end of a
+//! Standard output, or a file instead of it, with a large buffer. Only whole lines are written, so that a signal ends the output at the end of a
 //! line.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -30,16 +31,18 @@ pub(crate) struct Tagged {
     pub(crate) id: MessageId,
 }
 
-/// What was written to standard output.
+/// What was written.
 pub(crate) struct Written {
     /// The last line that was given an ID.
     pub(crate) tagged: Option<Tagged>,
+    /// The file that is written instead of standard output, and its name.
+    pub(crate) file: Option<(File, String)>,
     /// The progress bar, which is hidden while a message is printed.
     pub(crate) bar: Option<ProgressBar>,
 }
 
 /// Locked while a system call writes.
-static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, bar: None });
+static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, file: None, bar: None });
 
 impl Out {
     /// Writes whole lines or records at once. `last` is the last one that has an ID, in these or before.
@@ -75,13 +78,33 @@ fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
-    descriptors::check_stdout()?;
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()?;
+    let mut written = written();
+    if let Some((file, _)) = &mut written.file {
+        file.write_all(bytes)?;
+    } else {
+        descriptors::check_stdout()?;
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
+        stdout.flush()?;
+    }
     written.tagged = tagged;
     Ok(())
+}
+
+fn written() -> MutexGuard<'static, Written> {
+    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes to a file instead of standard output.
+pub(crate) fn set_file(file: File, name: String) {
+    written().file = Some((file, name));
+}
+
+/// Returns the message for output that cannot be written.
+pub(crate) fn cannot_write(error: &io::Error) -> String {
+    let written = written();
+    let name = written.file.as_ref().map_or("standard output", |(_, name)| name);
+    format!("cannot write to {name}: {error}")
 }
 
 impl Write for Out {
@@ -122,7 +145,7 @@ pub(crate) fn pause() -> Option<MutexGuard<'static, Written>> {
 
 /// Sets the progress bar that is hidden while a signal is reported.
 pub(crate) fn set_bar(bar: ProgressBar) {
-    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).bar = Some(bar);
+    written().bar = Some(bar);
 }
 
 #[cfg(test)]

@@ -58,6 +58,14 @@ impl<C: Clock> BelievedClock<C> {
         }
     }
 
+    /// Returns the reading of the application's clock and the time that is believed instead, if it is not followed.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn not_followed(&self) -> Option<(u64, u64)> {
+        let wall = self.clock.refresh().ok()?;
+        let believed = self.judge(Some(wall))?;
+        (believed != wall).then_some((wall, believed))
+    }
+
     /// Sets the offset of the store's time.
     pub(crate) fn set_store(&self, offset: i64) {
         // A forked child never comes here, so the lock is free soon.

@@ -103,6 +103,25 @@ impl LeaseError {
     }
 }
 
+#[cfg(feature = "metrics")]
+impl LeaseKind {
+    /// Returns the label of a metric; `None` in a forked child.
+    pub(crate) const fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Generate(_) => "generator",
+            Self::Opening { .. } => "opening",
+            Self::NoLane { .. } => "no_lane",
+            Self::Silent { .. } => "silent",
+            Self::UsedUp { .. } => "used_up",
+            Self::Reverted => "reverted",
+            Self::Mismatch => "mismatch",
+            Self::Format => "format",
+            Self::Closed => "closed",
+            Self::Forked => return None,
+        })
+    }
+}
+
 impl From<LeaseKind> for LeaseError {
     fn from(kind: LeaseKind) -> Self {
         Self(kind)

@@ -66,9 +66,10 @@
 //! # Blocking and async
 //!
 //! Everything that mints works in memory and is safe in an async task. Constructors and drops return at once: a thread of
-//! the crate talks to the store, so a busy runtime cannot delay a renewal. Only `wait_until_open` and `close_within` wait,
-//! for at most the given time, and calls of a [`Register`] and of [`admin`] wait for the store. Each type says what a task
-//! does instead.
+//! the crate talks to the store, so a busy runtime cannot delay a renewal. `wait_until_open`, `generate_within` and
+//! `close_within` wait, for at most the given time. Their twins for tasks, such as
+//! [`generate_async`](LeasedGenerator::generate_async), work in each async runtime. Dropping their futures loses nothing. Calls
+//! of a [`Register`] and of [`admin`] wait for the store.
 //!
 //! # Cost
 //!
@@ -86,6 +87,8 @@ mod random;
 
 mod sync;
 
+mod changes;
+
 mod backoff;
 
 mod background;
@@ -102,10 +105,9 @@ mod error;
 
 mod options;
 
-mod keeper;
+pub mod telemetry;
 
-#[cfg(feature = "metrics")]
-pub mod metrics;
+mod keeper;
 
 mod generator;
 
@@ -113,8 +115,6 @@ mod worker_ids;
 
 #[cfg(feature = "redis")]
 mod redis_queue;
-
-mod wait;
 
 pub mod segment;
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use imid::Start;
 use imid::clock::SystemClock;
 use thiserror::Error;
 
@@ -97,7 +96,6 @@ pub(crate) struct Settings {
     pub(crate) poll: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
-    pub(crate) start: Start,
 }
 
 impl Options {
@@ -112,7 +110,6 @@ impl Options {
             poll: Duration::from_millis(75),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
-            start: Start::Seeded,
         };
         Self { clock: SystemClock, settings }
     }
@@ -148,12 +145,6 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
     /// Sets how far IDs may run ahead of the clock under overload. Default: 1 s.
     pub fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
-        self
-    }
-
-    /// Sets where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
-    pub fn start(mut self, start: Start) -> Self {
-        self.settings.start = start;
         self
     }
 

@@ -72,6 +72,43 @@ fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
     assert!(count > 1_000, "{count}");
 }
 
+/// A register whose client parks the thread that calls it, as some do, and uses up the wakes of others.
+struct Parking(FaultyRegister);
+
+impl Register for Parking {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        thread::sleep(200 * MS);
+        thread::park_timeout(MS);
+        Err(RegisterError::new("no time"))
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn a_client_that_parks_its_thread_does_not_delay_a_close() {
+    // A renewal is due after a quarter of the horizon, which is 15 minutes.
+    let options = Options::new().horizon(Duration::from_hours(1));
+    let ids = LeasedGenerator::open(Parking(FaultyRegister::new()), options).and_then(opened).unwrap();
+    // The thread has told of the lane, and asks for the time. It is told to end while it does.
+    thread::sleep(50 * MS);
+    assert!(ids.close_within(Duration::from_secs(20)));
+}
+
 #[test]
 fn an_observed_id_holds_for_the_next_lane_too() {
     let register = FaultyRegister::new();

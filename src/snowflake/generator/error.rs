@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::refusal::Refusal;
 use crate::clock::ClockError;
-use crate::snowflake::error::LayoutError;
+use crate::error::RangeError;
 
 /// A Snowflake cannot be minted. The generator has not changed.
 ///
@@ -41,8 +41,8 @@ pub(super) enum GenerateKind {
     Closed,
     #[error("node of the generator belongs to the parent process: build a generator after the fork")]
     Forked,
-    #[error("spare node does not fit the layout: {0}")]
-    Node(LayoutError),
+    #[error("spare node does not fit the layout: expected a node of 0 to {max}, found {found}")]
+    Node { max: u32, found: u32 },
 }
 
 impl GenerateError {
@@ -99,7 +99,7 @@ impl GenerateError {
 
     /// Returns whether the [source of spare nodes](super::NodeSource) gave a node that the layout has no room for.
     pub const fn is_node(self) -> bool {
-        matches!(self.0, GenerateKind::Node(_))
+        matches!(self.0, GenerateKind::Node { .. })
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) enum BuildKind {
     #[error("expected a node of 0 to {max}, found none")]
     NoNode { max: u32 },
     #[error(transparent)]
-    Node(LayoutError),
+    Node(RangeError),
 }
 
 impl BuildError {

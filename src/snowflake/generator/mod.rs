@@ -335,8 +335,11 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     #[cold]
     fn swap(&self, seen: State, spare: SpareNode, now_ms: u64) -> Result<Option<Snowflake>, GenerateKind> {
         let layout = self.preset.layout();
-        let next = layout.check_node(spare.node).map_err(GenerateKind::Node);
-        let next = next.and_then(|()| self.advance(State::taken(spare, layout), now_ms));
+        let next = if spare.node <= layout.node_max() {
+            self.advance(State::taken(spare, layout), now_ms)
+        } else {
+            Err(GenerateKind::Node { max: layout.node_max(), found: spare.node })
+        };
         let swapped = next.map(|next| self.exchange(seen, next).ok().map(|()| next.id(layout)));
         // A node that was not used goes back as it came.
         self.spares.put(if matches!(swapped, Ok(Some(_))) { seen.spare(layout) } else { spare });

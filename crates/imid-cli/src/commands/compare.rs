@@ -14,7 +14,7 @@ use crate::output::{Format, field_formats};
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
-use crate::time::{difference, now_ms, rfc3339};
+use crate::time::{duration, now_ms, rfc3339};
 
 /// Sort IDs by time and show the time between them, their sessions and their order
 ///
@@ -217,6 +217,11 @@ fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increas
     json::write_line(out, &comparison)
 }
 
+/// Returns the time since the ID before.
+fn since(ms: u64) -> String {
+    format!("+{}", duration(ms))
+}
+
 /// The width of the table with IDs of 19 characters and a difference of up to 16.
 const TABLE_WIDTH: usize = 78;
 
@@ -241,20 +246,20 @@ fn write_table(out: &mut Out, items: &[Item], sessions: &[SessionFields], is_inc
         let previous = index.checked_sub(1).map(|index| items[index].id.timestamp_ms());
         if now_is_due && unix_ms > now {
             now_is_due = false;
-            line("", "now", "", now, &previous.map_or(String::new(), |previous| difference(now - previous)))?;
+            line("", "now", "", now, &previous.map_or(String::new(), |previous| since(now - previous)))?;
         }
         let is_equal = index > 0 && items[index - 1].id.sort_key() == item.id.sort_key();
-        let since = since_previous(items, index).map(difference).unwrap_or_default();
+        let since = since_previous(items, index).map(since).unwrap_or_default();
         let since = if is_equal { "equal to the ID before it".to_owned() } else { since };
         let session = item.session.map(letters).unwrap_or_default();
         line(&item.number.to_string(), &item.id.to_string(), &session, unix_ms, &since)?;
     }
     if now_is_due {
         let last = items.last().map_or(now, |item| item.id.timestamp_ms());
-        line("", "now", "", now, &difference(now.saturating_sub(last)))?;
+        line("", "now", "", now, &since(now.saturating_sub(last)))?;
     }
     writeln!(out)?;
-    writeln!(out, "span    {}", difference(span_ms(items)).trim_start_matches('+'))?;
+    writeln!(out, "span    {}", duration(span_ms(items)))?;
     let order = if is_increasing { "the input is strictly increasing" } else { "the input is not strictly increasing" };
     writeln!(out, "order   {order}")?;
     match sessions {

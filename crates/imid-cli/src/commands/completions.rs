@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 
 use crate::report::Stop;
@@ -24,7 +24,25 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "imid", &mut script);
+        clap_complete::generate(self.shell, &mut with_values(Cli::command()), "imid", &mut script);
         Ok(out.write_all(&script)?)
     }
+}
+
+/// Says which values of arguments are files: without a hint, shells offer files for all of them.
+fn with_values(command: Command) -> Command {
+    command.mut_args(with_value).mut_subcommands(with_values)
+}
+
+fn with_value(argument: Arg) -> Arg {
+    if !argument.get_action().takes_values() {
+        return argument;
+    }
+    let name = argument.get_value_names().and_then(<[_]>::first).map(|name| name.as_str());
+    let hint = match name {
+        Some(name) if name.starts_with("FILE") => ValueHint::FilePath,
+        Some("FOLDER") => ValueHint::DirPath,
+        _ => ValueHint::Other,
+    };
+    argument.value_hint(hint)
 }

@@ -11,12 +11,11 @@ use serde::Serialize;
 
 use crate::Out;
 use crate::find::{Finder, Found};
-use crate::input::{Block, Input, too_long};
+use crate::input::{Block, Input, paths, too_long};
 use crate::json;
-use crate::output_file::check_is_not_stdout;
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
-use crate::session::{NO_SESSION, SessionArgs};
+use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeArg, now_ms, parse_time_arg, rfc3339};
 
 /// Find IDs in any text, such as logs, and print the lines that have one
@@ -76,8 +75,8 @@ JSON members:
 /// What the IDs must have.
 struct Filter {
     times: std::ops::Range<u64>,
-    /// The session of each dialect that can have it.
-    sessions: Vec<(&'static str, Option<u8>, Option<u32>)>,
+    /// What the IDs of the session have in each dialect that can have it.
+    sessions: Vec<(&'static str, SessionFilter)>,
     is_any_session: bool,
 }
 
@@ -134,11 +133,7 @@ impl Args {
 
     /// Returns the files; `None` is standard input.
     fn inputs(&self) -> Vec<Option<String>> {
-        if self.files.is_empty() {
-            return vec![None];
-        }
-        let name = |path: &PathBuf| (path.as_os_str() != "-").then(|| path.to_string_lossy().into_owned());
-        self.files.iter().map(name).collect()
+        paths(&self.files).into_iter().map(|path| path.map(|path| path.to_string_lossy().into_owned())).collect()
     }
 
     fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {
@@ -152,18 +147,16 @@ impl Args {
             return Ok(filter);
         }
         let session_in = |dialect: &'static Dialect<'static>| {
-            let session = self.session.session(dialect)?;
-            let code = self.session.has_type().then(|| session.session_type().to_u8());
-            Ok::<_, Stop>((dialect.name(), code, self.session.is_named().then(|| session.session_hash().to_u32())))
+            Ok::<_, Stop>(self.session.filter(dialect)?.map(|session| (dialect.name(), session)))
         };
         match scheme {
             Some(Scheme::Snowflake(_)) => return Err(Stop::Usage(NO_SESSION.into())),
-            Some(Scheme::Dialect(dialect)) => filter.sessions.push(session_in(dialect)?),
+            Some(Scheme::Dialect(dialect)) => filter.sessions.extend(session_in(dialect)?),
             None => {
                 // A session that the standard dialect does not have is an error. Other dialects can lack it.
-                filter.sessions.push(session_in(&Dialect::STANDARD)?);
+                filter.sessions.extend(session_in(&Dialect::STANDARD)?);
                 let others = Dialect::ALL.iter().filter(|dialect| dialect.name() != Dialect::STANDARD.name());
-                filter.sessions.extend(others.filter_map(|dialect| session_in(dialect).ok()));
+                filter.sessions.extend(others.filter_map(|dialect| session_in(dialect).ok().flatten()));
             }
         }
         Ok(filter)
@@ -177,11 +170,7 @@ impl Filter {
         }
         let Id::Message { dialect, id } = id else { return true };
         self.is_any_session
-            || self.sessions.iter().any(|(name, code, hash)| {
-                *name == dialect.name()
-                    && code.is_none_or(|code| id.type_code() == code)
-                    && hash.is_none_or(|hash| id.session_hash() == hash)
-            })
+            || self.sessions.iter().any(|(name, session)| *name == dialect.name() && session.accepts(id))
     }
 }
 
@@ -199,11 +188,8 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = match &self.file {
-            Some(path) => {
-                check_is_not_stdout(path.as_ref())?;
-                Input::open(path.as_ref())?
-            }
-            None => Input::stdin()?,
+            Some(path) => Input::open(path.as_ref())?,
+            None => Input::stdin("text")?,
         };
         while let Some(block) = input.next()? {
             match block {

@@ -41,7 +41,7 @@ impl IdTexts {
             let mut texts = (1..).zip(&self.ids);
             return texts.try_for_each(|(number, text)| each(out, Place { noun: "argument", number }, Ok(text)));
         }
-        Input::stdin()?.each_line(out, |out, number, line| {
+        Input::stdin("IDs, one per line,")?.without_mark().each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use crate::Out;
-use crate::candidates::{Reading, readings};
+use crate::candidates::{Reading, pasted_readings, place_of_id};
 use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
 use crate::output::{FormatArgs, Writer, field_formats};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::row::{Column, Row};
-use crate::scheme::{Id, named_type};
+use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
 use crate::time::{now_ms, rfc3339};
 
@@ -43,7 +43,7 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let mut list = List {
-            writer: self.format.writer(crate::scheme::STANDARD, Column::CANDIDATE)?,
+            writer: self.format.writer(STANDARD, Column::CANDIDATE)?,
             // One ID needs no heading.
             has_headings: self.ids.count() != Some(1),
             is_first: true,
@@ -54,7 +54,7 @@ impl Args {
         }
         self.ids.each(out, |out, place, text| {
             let listed = match text {
-                Ok(text) => list.write(out, text.trim())?,
+                Ok(text) => list.write(out, text.trim(), report)?,
                 Err(problem) => Err(problem),
             };
             listed.or_else(|problem| report.bad_input(place, problem))
@@ -72,13 +72,19 @@ struct List {
 
 impl List {
     /// Writes the candidates for one text. The inner error says that there are none.
-    fn write(&mut self, out: &mut Out, text: &str) -> Result<Result<(), String>, Stop> {
-        let readings = readings(text, now_ms());
+    fn write(&mut self, out: &mut Out, text: &str, report: &Report) -> Result<Result<(), String>, Stop> {
+        let readings = pasted_readings(text, now_ms());
         if readings.is_empty() {
             return Ok(Err(match Foreign::read(text) {
                 Some(foreign) => format!("{} is {foreign}, not an ID of this family", quote(text)),
-                None => format!("{} is not an ID of any known dialect or Snowflake layout", quote(text)),
+                None => {
+                    let place = place_of_id(STANDARD, text).map(|place| format!("; {place}")).unwrap_or_default();
+                    format!("{} is not an ID of any known dialect or Snowflake layout{place}", quote(text))
+                }
             }));
+        }
+        if let Some(time @ Foreign::Time { .. }) = Foreign::read(text) {
+            report.note(format_args!("{} is also {time}", quote(text)));
         }
         if self.writer.is_none() && self.has_headings {
             writeln!(out, "{}{text}", if self.is_first { "" } else { "\n" })?;

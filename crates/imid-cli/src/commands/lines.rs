@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools;
+
 use crate::form::{Form, FormArg};
 use crate::input::{trim_line_end, utf8};
 use crate::json_line::{self, JsonLine, not_unicode};
@@ -57,13 +59,36 @@ fn not_a_string(value: &str, field: &str) -> String {
 pub(super) struct Problems<'a> {
     report: &'a mut Report,
     found: u64,
+    /// The files that were read, each with the number of lines before it. Empty if there is only one.
+    files: Vec<(String, u64)>,
 }
 
 impl<'a> Problems<'a> {
     const MAX_PRINTED: u64 = 10;
 
     pub(super) fn new(report: &'a mut Report) -> Self {
-        Self { report, found: 0 }
+        Self { report, found: 0, files: Vec::new() }
+    }
+
+    /// Notes that the next lines are in this file.
+    pub(super) fn begin_file(&mut self, name: &str, lines_before: u64) {
+        self.files.push((name.to_owned(), lines_before));
+    }
+
+    /// Returns the file and the line of a line, which has this number among the lines of all files.
+    pub(super) fn place(&self, number: u64) -> String {
+        match self.files.iter().rfind(|(_, before)| *before < number) {
+            Some((name, before)) => format!("{name}:{}", number - before),
+            None => format!("line {number}"),
+        }
+    }
+
+    /// Returns the places of several lines.
+    pub(super) fn places(&self, numbers: &[u64]) -> String {
+        if self.files.is_empty() {
+            return format!("lines {}", numbers.iter().join(", "));
+        }
+        numbers.iter().map(|number| self.place(*number)).join(", ")
     }
 
     pub(super) fn add(&mut self, message: impl FnOnce() -> String) {

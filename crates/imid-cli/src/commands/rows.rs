@@ -39,11 +39,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// Passes each row of a table to `each`. Returns input that is not a table.
+/// Passes each row of a table, with its line, to `each`. Returns input that is not a table.
 pub(super) fn each_row(
     opened: Opened,
     fields: &Fields<'_>,
-    each: impl FnMut(Place, Result<Row<'_>, String>) -> Result<(), Stop>,
+    each: impl FnMut(u64, Result<Row<'_>, String>) -> Result<(), Stop>,
 ) -> Result<Option<Input>, Stop> {
     match opened {
         Opened::Lines(input) => return Ok(Some(input)),
@@ -57,7 +57,7 @@ fn each_record(
     input: Input,
     delimiter: u8,
     fields: &Fields<'_>,
-    mut each: impl FnMut(Place, Result<Row<'_>, String>) -> Result<(), Stop>,
+    mut each: impl FnMut(u64, Result<Row<'_>, String>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     input.each_record(delimiter, |record| {
         if let Some(header) = record.as_header() {
@@ -68,6 +68,6 @@ fn each_record(
             let time = fields.time.map(|name| record.field(name)).transpose()?;
             Ok(Row { id, time })
         });
-        each(Place { noun: "line", number: record.line }, row)
+        each(record.line, row)
     })
 }

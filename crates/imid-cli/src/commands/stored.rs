@@ -1,5 +1,7 @@
 //! Input with an ID in each line or row, for the commands that read many stored IDs.
 
+use std::path::Path;
+
 use bstr::ByteSlice;
 use imid::dialect::Dialect;
 use imid::error::LineError;
@@ -7,10 +9,11 @@ use imid::{MessageId, codec};
 use serde::Serialize;
 
 use super::lines::{Problems, read_id, read_line};
-use super::rows::{Fields, Place, Row, each_row};
+use super::rows::{Fields, Row, each_row};
 use crate::form::{Form, FormArg};
-use crate::input::{Block, InputArgs, too_long};
+use crate::input::{Block, FilesArgs, open, too_long};
 use crate::json_line;
+use crate::progress;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::time::TimeField;
@@ -19,7 +22,7 @@ use crate::time::TimeField;
 #[derive(clap::Args)]
 pub(super) struct StoredIds {
     #[command(flatten)]
-    input: InputArgs,
+    input: FilesArgs,
     /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
@@ -32,14 +35,18 @@ pub(super) struct StoredIds {
 
 /// What a command does with the IDs.
 pub(super) trait Visitor {
-    /// Adds the ID of a line or row. `unix_ms` is the time in the time field, if there is a time field.
-    fn add(&mut self, place: Place, id: Id, unix_ms: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop>;
+    /// Adds the ID of a line or row, which has this number among the lines of all files. `unix_ms` is the time in the time
+    /// field, if there is a time field.
+    fn add(&mut self, number: u64, id: Id, unix_ms: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop>;
+
+    /// Notes that the next IDs are those of another file.
+    fn begin_file(&mut self) {}
 
     /// Adds the standard IDs of lines that follow each other. `first` is the number of the first line.
     fn add_lines(&mut self, first: u64, ids: &[MessageId], problems: &mut Problems<'_>) -> Result<(), Stop> {
         for (number, id) in (first..).zip(ids) {
             let id = Id::Message { dialect: &Dialect::STANDARD, id: (*id).into() };
-            self.add(Place { noun: "line", number }, id, None, problems)?;
+            self.add(number, id, None, problems)?;
         }
         Ok(())
     }
@@ -68,6 +75,11 @@ impl StoredIds {
         self.scheme.scheme
     }
 
+    /// Returns whether there are several files.
+    pub(super) fn are_several(&self) -> bool {
+        self.input.paths().len() > 1
+    }
+
     /// Returns whether a line can be the text of a standard ID.
     fn reads_texts(&self) -> bool {
         self.scheme().is_standard() && matches!(self.form.0, None | Some(Form::Text))
@@ -80,27 +92,41 @@ impl StoredIds {
         visitor: &mut impl Visitor,
         report: &'a mut Report,
     ) -> Result<(Counts, Problems<'a>), Stop> {
+        let paths = self.input.paths();
+        let bar = progress::bar(&paths);
+        report.set_bar(bar.clone());
         let mut reader = Reader {
             args: self,
             time: time.and_then(|time| Some((time.name.as_ref()?, time))),
             visitor,
             counts: Counts::default(),
             problems: Problems::new(report),
+            line: 0,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
         let fields = Fields { id: &self.id_field, time: time.and_then(|time| time.name.as_ref()) };
-        let lines = each_row(self.input.open()?, &fields, |place, row| reader.read_row(place, row))?;
-        if let Some(mut input) = lines {
+        for path in &paths {
+            let before = reader.line;
+            if paths.len() > 1 {
+                let name = path.map_or("standard input".into(), Path::to_string_lossy);
+                reader.problems.begin_file(&name, before);
+                reader.visitor.begin_file();
+            }
+            let opened = open(*path, self.input.kind, "IDs or JSON objects, one per line,")?;
+            let lines = each_row(opened.with_bar(&bar), &fields, |number, row| reader.read_row(before + number, row))?;
+            let Some(mut input) = lines else { continue };
             while let Some(block) = input.next()? {
                 match block {
                     Block::Lines(lines) => reader.read_lines(lines)?,
                     Block::TooLong => {
+                        reader.line += 1;
                         reader.counts.lines += 1;
-                        reader.count_invalid(reader.line(), &too_long());
+                        reader.count_invalid(&too_long());
                     }
                 }
             }
         }
+        bar.finish_and_clear();
         Ok((reader.counts, reader.problems))
     }
 }
@@ -115,6 +141,8 @@ struct Reader<'a, 'r, V> {
     visitor: &'a mut V,
     counts: Counts,
     problems: Problems<'r>,
+    /// The number of the present line among the lines of all files.
+    line: u64,
     /// The IDs that are read at once.
     ids: Vec<MessageId>,
 }
@@ -126,7 +154,8 @@ impl<V: Visitor> Reader<'_, '_, V> {
             if self.args.reads_texts() && self.time.is_none() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
-                self.visitor.add_lines(self.counts.lines + 1, &self.ids[..count], &mut self.problems)?;
+                self.visitor.add_lines(self.line + 1, &self.ids[..count], &mut self.problems)?;
+                self.line += count as u64;
                 self.counts.lines += count as u64;
                 self.counts.valid += count as u64;
                 rest = &rest[rest.len().min(count * codec::LINE_LEN)..];
@@ -142,12 +171,21 @@ impl<V: Visitor> Reader<'_, '_, V> {
     }
 
     fn read_line(&mut self, line: &[u8]) -> Result<(), Stop> {
+        self.line += 1;
         self.counts.lines += 1;
         if line.trim_ascii().is_empty() {
             self.counts.blank += 1;
             return Ok(());
         }
-        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form).and_then(|line| {
+        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form);
+        let read = read.map_err(|problem| {
+            let text = str::from_utf8(line).ok().filter(|text| !text.trim_start().starts_with('{'));
+            match text.and_then(json_line::table_hint) {
+                Some(hint) => format!("{problem} ({hint})"),
+                None => problem,
+            }
+        });
+        let read = read.and_then(|line| {
             let Some((name, field)) = self.time else { return Ok((line.id, None)) };
             let object = line.object.ok_or_else(|| {
                 format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))
@@ -155,43 +193,40 @@ impl<V: Visitor> Reader<'_, '_, V> {
             let time = json_line::parse(object.value(name)?, |text| field.parse(text));
             Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
         });
-        self.count(self.line(), read)
+        self.count(read)
     }
 
     /// Reads a row of a table.
-    fn read_row(&mut self, place: Place, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+    fn read_row(&mut self, number: u64, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+        self.line = number;
         self.counts.lines += 1;
         let read = row.and_then(|row| {
             let id = read_id(row.id.as_bytes(), self.args.scheme(), self.args.form)?;
             let Some(((name, field), time)) = self.time.zip(row.time) else { return Ok((id, None)) };
             Ok((id, Some(field.parse(time).map_err(|problem| in_field(name, &problem))?)))
         });
-        self.count(place, read)
+        self.count(read)
     }
 
     /// Counts a line or row, and passes on its ID and time.
-    fn count(&mut self, place: Place, read: Result<(Id, Option<u64>), String>) -> Result<(), Stop> {
+    fn count(&mut self, read: Result<(Id, Option<u64>), String>) -> Result<(), Stop> {
         match read {
             Ok((id, unix_ms)) => {
                 self.counts.valid += 1;
-                self.visitor.add(place, id, unix_ms, &mut self.problems)
+                self.visitor.add(self.line, id, unix_ms, &mut self.problems)
             }
             Err(problem) => {
-                self.count_invalid(place, &problem);
+                self.count_invalid(&problem);
                 Ok(())
             }
         }
     }
 
     #[cold]
-    fn count_invalid(&mut self, place: Place, problem: &str) {
+    fn count_invalid(&mut self, problem: &str) {
         self.counts.invalid += 1;
+        let place = self.problems.place(self.line);
         self.problems.add(|| format!("{place}: {problem}"));
-    }
-
-    /// The place of the line that was counted last.
-    fn line(&self) -> Place {
-        Place { noun: "line", number: self.counts.lines }
     }
 }
 

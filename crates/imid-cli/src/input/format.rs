@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 
 use super::{Input, source};
-use crate::output_file::check_is_not_stdout;
 use crate::report::Stop;
 
 /// The format of the input.
@@ -58,20 +58,46 @@ impl InputArgs {
         self.file.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Opens the file or standard input.
-    pub(crate) fn open(&self) -> Result<Opened, Stop> {
-        self.file().map_or(Ok(()), check_is_not_stdout)?;
-        open(self.file(), self.kind)
+    /// Opens the file or standard input. On a terminal, `what` says what a person can type as lines.
+    pub(crate) fn open(&self, what: &str) -> Result<Opened, Stop> {
+        open(self.file(), self.kind, what)
     }
 }
 
+/// The arguments that name several files.
+#[derive(clap::Args)]
+pub(crate) struct FilesArgs {
+    /// Files to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    pub(crate) kind: Option<Kind>,
+}
+
+impl FilesArgs {
+    /// Returns the files; `None` is standard input.
+    pub(crate) fn paths(&self) -> Vec<Option<&Path>> {
+        paths(&self.files)
+    }
+}
+
+/// Returns the files that a command reads; `None` is standard input.
+pub(crate) fn paths(files: &[PathBuf]) -> Vec<Option<&Path>> {
+    if files.is_empty() {
+        return vec![None];
+    }
+    files.iter().map(|path| Some(path.as_path()).filter(|path| path.as_os_str() != "-")).collect()
+}
+
 /// Opens a file, or standard input if there is no path.
-pub(crate) fn open(path: Option<&Path>, given: Option<Kind>) -> Result<Opened, Stop> {
-    let (source, name) = source(path)?;
+pub(crate) fn open(path: Option<&Path>, given: Option<Kind>, what: &str) -> Result<Opened, Stop> {
+    let delimiter = Kind::of(given, path).delimiter();
+    let (source, name) = source(path, if delimiter.is_some() { "a table with a header" } else { what })?;
     let input = Input::new(source, name)?;
-    Ok(match Kind::of(given, path).delimiter() {
+    Ok(match delimiter {
         Some(delimiter) => Opened::Records(input, delimiter),
-        None => Opened::Lines(input),
+        None => Opened::Lines(input.without_mark()),
     })
 }
 
@@ -80,6 +106,16 @@ pub(crate) enum Opened {
     Lines(Input),
     /// Records, and the byte between two fields.
     Records(Input, u8),
+}
+
+impl Opened {
+    /// Shows on this bar how many bytes were read.
+    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
+        match self {
+            Self::Lines(input) => Self::Lines(input.with_bar(bar)),
+            Self::Records(input, delimiter) => Self::Records(input.with_bar(bar), delimiter),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod format;
 mod records;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
@@ -15,10 +15,11 @@ use indicatif::ProgressBar;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
-pub(crate) use self::format::{InputArgs, Kind, Opened, open};
+pub(crate) use self::format::{FilesArgs, InputArgs, Kind, Opened, open, paths};
 pub(crate) use self::records::{Record, Records};
 use crate::Out;
 use crate::descriptors;
+use crate::output_file::check_is_not_stdout;
 use crate::report::{Stop, quote};
 
 /// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
@@ -39,7 +40,12 @@ pub(crate) struct Input {
     start: usize,
     searched: usize,
     end: usize,
+    /// A byte order mark that comes next is removed.
+    is_before_mark: bool,
 }
+
+/// The byte order mark that some editors put in front of UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A piece of the input.
 pub(crate) enum Block<'a> {
@@ -58,26 +64,40 @@ pub(crate) enum InBuffer {
 }
 
 impl Input {
-    /// Returns the lines of standard input.
-    pub(crate) fn stdin() -> Result<Self, Stop> {
-        let (source, name) = source(None)?;
+    /// Returns the lines of standard input. On a terminal, `what` says what a person can type.
+    pub(crate) fn stdin(what: &str) -> Result<Self, Stop> {
+        let (source, name) = source(None, what)?;
         Self::new(source, name)
     }
 
     /// Returns the lines of a file.
     pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
-        let (source, name) = source(Some(path))?;
+        let (source, name) = source(Some(path), "")?;
         Self::new(source, name)
     }
 
     fn new(source: Source, name: String) -> Result<Self, Stop> {
         let mut buffer = Vec::new();
         grow(&mut buffer, BLOCK)?;
-        Ok(Self { unread: Some(source), source: Box::new(io::empty()), name, buffer, start: 0, searched: 0, end: 0 })
+        Ok(Self {
+            unread: Some(source),
+            source: Box::new(io::empty()),
+            name,
+            buffer,
+            start: 0,
+            searched: 0,
+            end: 0,
+            is_before_mark: false,
+        })
+    }
+
+    /// Removes a byte order mark at the start.
+    pub(crate) fn without_mark(self) -> Self {
+        Self { is_before_mark: true, ..self }
     }
 
     /// Shows on this bar how many bytes were read.
-    pub(crate) fn with_bar(mut self, bar: &ProgressBar) -> Self {
+    fn with_bar(mut self, bar: &ProgressBar) -> Self {
         self.unread = self.unread.map(|source| Box::new(bar.wrap_read(source)) as Source);
         self
     }
@@ -112,7 +132,7 @@ impl Input {
     pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
         loop {
             if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
-                let lines = self.start..self.searched + at + 1;
+                let lines = self.after_mark()..self.searched + at + 1;
                 (self.start, self.searched) = (lines.end, self.end);
                 return Ok(Some(Block::Lines(&self.buffer[lines])));
             }
@@ -122,11 +142,17 @@ impl Input {
                 return Ok(Some(Block::TooLong));
             }
             if self.read()? == 0 {
-                let rest = self.start..self.end;
+                let rest = self.after_mark()..self.end;
                 self.start = self.end;
                 return Ok((!rest.is_empty()).then(|| Block::Lines(&self.buffer[rest])));
             }
         }
+    }
+
+    /// Returns where the next line starts. The buffer has all of it.
+    fn after_mark(&mut self) -> usize {
+        let has_mark = mem::take(&mut self.is_before_mark) && self.buffer[self.start..self.end].starts_with(MARK);
+        self.start + if has_mark { MARK.len() } else { 0 }
     }
 
     /// Returns all whole lines that were read as [`next`](Self::next) does, in `buffer` and without a copy. The input
@@ -181,11 +207,19 @@ impl Input {
     }
 }
 
+/// The key that ends what a person types.
+const END_KEY: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+
 /// Opens a file, or standard input if there is no path. Returns its name for errors, too.
-fn source(path: Option<&Path>) -> Result<(Source, String), Stop> {
+fn source(path: Option<&Path>, what: &str) -> Result<(Source, String), Stop> {
+    check_is_not_stdout(path)?;
     let Some(path) = path else {
         let name = "standard input";
         descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
+        if io::stdin().is_terminal() {
+            // If standard error cannot be written, the input still is read.
+            let _ = writeln!(anstream::stderr(), "note: waiting for {what} on standard input; {END_KEY} ends it");
+        }
         return Ok((Box::new(io::stdin()), name.into()));
     };
     let name = quote(&path.to_string_lossy());

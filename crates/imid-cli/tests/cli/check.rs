@@ -254,3 +254,58 @@ fn csv_and_tsv_are_checked_by_rows_and_problems_name_lines() {
     let error = imid("check --in csv", "m\n").error(1);
     assert_eq!(error, "line 1: field \"id\" is missing in the header");
 }
+
+#[test]
+fn copies_in_several_files_are_named_with_their_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (a, b, c) = (path("a"), path("b.csv"), path("c.jsonl"));
+    std::fs::write(&a, format!("{}\n{}\n{}", id(1), id(3), id(5))).unwrap();
+    // The record in line 4 follows one of two lines.
+    std::fs::write(&b, format!("id,text\n{},\"x\ny\"\n{},z\n", id(2), id(3))).unwrap();
+    std::fs::write(&c, format!("\n{{\"id\":\"{}\"}}\nx\n{{\"id\":\"{}\"}}\n", id(5), id(4))).unwrap();
+    let run = |more: &[&str], input: &str| {
+        let ran = crate::imid_args(&[&["check", "--json"], more].concat(), input);
+        let (status, summary) = (ran.status, summary(&ran));
+        (status, summary, ran.err.replace(&path(""), ""))
+    };
+    let (status, found, err) = run(&[&a, &b, &c], "");
+    let expected = format!(
+        "error: c.jsonl:3: \"x\" is not an ID: expected a digit 2-9 or A-Z without I and O, found the end at 1\n\
+         error: c.jsonl:4: {} is lower than the ID before it, {}\n\
+         error: {} occurs 2 times, in a:2, b.csv:4\n\
+         error: {} occurs 2 times, in a:3, c.jsonl:2\n",
+        id(4),
+        id(5),
+        id(3),
+        id(5)
+    );
+    assert_eq!((status, err), (1, expected));
+    let counts = ["lines", "valid", "invalid", "blank", "equal", "lower", "duplicates"]
+        .map(|name| found[name].as_u64().unwrap());
+    assert_eq!(counts, [9, 7, 1, 1, 0, 1, 2]);
+    assert_eq!(
+        (&found["first_time"], &found["last_time"]),
+        (&"1970-01-01T00:00:00.001Z".into(), &"1970-01-01T00:00:00.005Z".into())
+    );
+    // The order of the files does not matter, and that of the lines does not with --unsorted.
+    let (status, _, err) = run(&[&c, &a, "--unsorted"], "");
+    assert_eq!((status, err.lines().count()), (1, 2), "{err}");
+    assert!(err.ends_with("occurs 2 times, in c.jsonl:2, a:3\n"), "{err}");
+    // Many lines are read at once.
+    let many: String = (0..3_000).map(|ms| id(10 + ms) + "\n").collect();
+    let (status, _, err) = run(&[&a, "-"], &many);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let (status, _, err) = run(&["-", &a], &(many + &id(5)));
+    assert_eq!(status, 1);
+    let expected = format!(
+        "error: standard input:3001: {} is lower than the ID before it, {}\n\
+         error: {} occurs 2 times, in standard input:3001, a:3\n",
+        id(5),
+        id(3_009),
+        id(5)
+    );
+    assert_eq!(err, expected);
+    let ran = crate::imid_args(&["check", &a, "no/such/file"], "");
+    assert!(ran.error(1).starts_with("cannot open \"no/such/file\": "));
+}

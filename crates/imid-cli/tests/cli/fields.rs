@@ -69,7 +69,7 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
     let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
     assert_eq!(error, "field \"t\": expected a time in 1970 or later, found \"1969-12-31T23:59:59.9999Z\"");
     let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);
-    assert_eq!(error, "field \"t\": expected a timestamp of at most 4398046511103 ms, found 4398046511104");
+    assert_eq!(error, "field \"t\": expected a timestamp of 0 to 4398046511103 ms, found 4398046511104");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_time_field_accepts_each_form_of_rfc_3339() {
 #[test]
 fn a_line_that_is_not_a_json_object_is_an_error() {
     assert_eq!(refusal("", "[]"), "expected a JSON object, found \"[]\"");
-    assert_eq!(refusal("", "\u{feff}{\"s\":1}"), "expected a JSON object, found \"\\u{feff}{\\\"s\\\":1}\"");
+    assert_eq!(refusal("", "\u{feff}\u{feff}{}"), "expected a JSON object, found \"\\u{feff}{}\"");
     assert_eq!(refusal("", "\u{a0}{}"), "expected a JSON object, found \"\\u{a0}{}\"");
     assert_eq!(refusal("", "\x0c{}"), "expected a JSON object, found \"\\u{c}{}\"");
     assert_eq!(refusal("", "{\"s\":1\n"), "invalid JSON: EOF while parsing an object at 6");

@@ -1,6 +1,6 @@
 use imid::MessageId;
 
-use crate::{command, imid};
+use crate::{command, imid, imid_args};
 
 const ID: &str = "EMAQ-2948-WCRV-T3DD";
 /// The JSON of the ID after it was read from lower case without dashes.
@@ -47,7 +47,18 @@ fn a_session_is_compared_by_its_hash() {
     assert_eq!(says("--json --session room-42"), JSON.replace('}', yes) + "\n");
     assert_eq!(says("--json --session room-43"), JSON.replace('}', no) + "\n");
     assert!(says("--session room-42").contains("session  the hash matches"));
-    assert!(says("--session room-43").contains("session  the hash does not match"));
+    assert!(says("--session room-43").contains("session  no match: this ID is of another session"));
+    assert_eq!(says("--json --type 14 --session room-42"), JSON.replace('}', yes) + "\n");
+    for (args, status) in
+        [("--type 13 --session room-42", 1), ("--session room-42 --peer room-42", 1), ("--type 14", 2)]
+    {
+        let run = imid(&format!("inspect {args} {ID}"), "");
+        assert_eq!(run.status, status, "{args}: {}", run.err);
+    }
+    // The types of another dialect have other names.
+    let id = imid("new --dialect juggleim --type group --session room-42", "").ok();
+    let run = imid("inspect --dialect juggleim --type Group --session room-42 --json", id);
+    assert!(run.ok().contains(yes));
 
     let private = imid("new --session alice --peer bob", "").ok();
     assert!(imid("inspect --json --session bob --peer alice", private.as_str()).ok().contains(yes));
@@ -205,4 +216,107 @@ fn the_local_time_has_the_zone_of_the_option() {
 fn a_mismatch_of_one_session_sets_the_exit_status_after_all_ids_are_shown() {
     let run = imid(&format!("inspect --format text --session room-42 2222-2222-2222-2222 {ID}"), "");
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("2222-2222-2222-2222\n{ID}\n"), ""));
+}
+
+#[test]
+fn a_text_that_is_not_an_id_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ids.txt");
+    std::fs::write(&file, ID).unwrap();
+    let file = file.to_str().unwrap();
+    for (text, expected) in [
+        ("1763640000000", "\"1763640000000\" is a time in unix milliseconds, 2025-11-20T12:00:00.000Z, not an ID"),
+        ("1763640000", "\"1763640000\" is a time in unix seconds, 2025-11-20T12:00:00.000Z, not an ID"),
+        ("2025-11-20T12:00:00Z", "\"2025-11-20T12:00:00Z\" is a time of RFC 3339, 2025-11-20T12:00:00.000Z, not an ID"),
+        (file, &format!("; it is a file: to read its lines, write < {file}")),
+        ("id=emaq2948wcrvt3dd;", "; there is an ID at 3: EMAQ-2948-WCRV-T3DD"),
+        ("key 66a8ab1ad0001cfc856b.", "; there is an ID at 4: EUNC-Q8QJ-22GH-T3DD"),
+    ] {
+        let error = imid_args(&["inspect", text], "").error(1);
+        assert!(error.ends_with(expected), "{error}");
+    }
+    let run = imid("identify 1763640000000", "");
+    let note = "note: \"1763640000000\" is also a time in unix milliseconds, 2025-11-20T12:00:00.000Z\n";
+    assert_eq!((run.status, run.err.as_str()), (0, note));
+    let error = imid_args(&["identify", "id=emaq2948wcrvt3dd;"], "").error(1);
+    assert!(error.ends_with("; there is an ID at 3: EMAQ-2948-WCRV-T3DD"), "{error}");
+}
+
+#[test]
+fn an_id_of_another_system_is_noted() {
+    // As the text of a standard ID, it is of 2062.
+    let run = imid("inspect pb9hvkf86lyr3bmm", "");
+    assert!(run.status == 0 && run.out.starts_with("PB9H-VKF8-6LYR-3BMM\n"), "{}", run.err);
+    let note = "note: argument 1: --dialect juggleim reads it as pb9hvkf86lyr3bmm, 2026-11-20T17:00:00.123Z\n";
+    assert_eq!(run.err, note);
+    for quiet in ["pb9hvkf86lyr3bmm --dialect juggleim", ID, "2222-2222-2222-2222", "pb9hvkf86lyr3bmm --json"] {
+        imid(&format!("inspect {quiet}"), "").ok();
+    }
+}
+
+#[test]
+fn names_are_read_in_any_case() {
+    for args in [
+        "inspect --dialect Twitter 204697221847986177",
+        "inspect --format UUID EMAQ-2948-WCRV-T3DD",
+        "identify --format Json EMAQ-2948-WCRV-T3DD",
+        "new --dialect RongCloud --color NEVER",
+        "grep --dialect STANDARD -o",
+        "check --in Lines --id-form TEXT",
+        "stats --per Day",
+    ] {
+        imid(args, format!("{ID}\n")).ok();
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_not_part_of_the_first_line() {
+    let mark = "\u{feff}";
+    assert_eq!(imid("inspect --json", format!("{mark}{ID}")).ok(), imid("inspect --json", ID).ok());
+    assert_eq!(imid("check --json", format!("{mark}{ID}\n")).ok(), imid("check --json", format!("{ID}\n")).ok());
+    assert_eq!(imid("check --json --unsorted", format!("{mark}{{\"id\":\"{ID}\"}}")).status, 0);
+    let tag =
+        |input: String, more: &str| imid(&format!("tag --session-field s --time-field t --seed 1 {more}"), input).out;
+    let line = "{\"s\":1,\"t\":5}\n";
+    assert_eq!(tag(mark.to_owned() + line, ""), tag(line.into(), ""));
+    // A spreadsheet needs it.
+    let table = "s,t\n1,5\n";
+    assert_eq!(tag(mark.to_owned() + table, "--in csv"), mark.to_owned() + &tag(table.into(), "--in csv"));
+    // Only the first one is a mark.
+    assert_eq!(imid("check", format!("{mark}{mark}{ID}")).status, 1);
+    assert_eq!(imid("check", format!("\n{mark}{ID}")).status, 1);
+    imid("check", mark).ok();
+}
+
+#[test]
+fn a_table_that_is_read_as_lines_is_named() {
+    for (args, input, hint) in [
+        (
+            "tag --session-field room",
+            "room,at\na,5\n",
+            "error: line 1: expected a JSON object, found \"room,at\" (for CSV, give --in csv)",
+        ),
+        (
+            "tag --session-field room",
+            "room\tat\na\t5\n",
+            "error: line 1: expected a JSON object, found \"room\\tat\" (for TSV, give --in tsv)",
+        ),
+        (
+            "check",
+            "id,at\n",
+            "error: line 1: \"id,at\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'i' at 0 (for CSV, give --in csv)",
+        ),
+        (
+            "stats",
+            "id,at\n",
+            "error: line 1: \"id,at\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'i' at 0 (for CSV, give --in csv)",
+        ),
+        (
+            "tag --session-field room",
+            "hello, world!\n",
+            "error: line 1: expected a JSON object, found \"hello, world!\"",
+        ),
+    ] {
+        assert_eq!(imid(args, input).error_line(), hint);
+    }
 }

@@ -23,6 +23,8 @@ mod shell;
 mod signals;
 mod stats;
 mod tag;
+#[cfg(unix)]
+mod terminal;
 
 use std::fmt::Display;
 use std::io::{self, Write};

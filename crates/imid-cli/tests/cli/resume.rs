@@ -1,8 +1,9 @@
-//! `tag --resume`.
+//! `tag --output` and `tag --resume`.
 
 use std::fs;
+use std::path::Path;
 
-use crate::{Ran, imid_args};
+use crate::{Ran, command, imid_args};
 
 const TAG: [&str; 9] = ["tag", "--type", "group", "--session-field", "room", "--time-field", "at", "--seed", "1"];
 
@@ -10,13 +11,17 @@ fn tag(more: &[&str], input: &str) -> Ran {
     imid_args(&[&TAG, more].concat(), input)
 }
 
-/// Continues a run that wrote `part`.
+/// Continues a run that wrote `part`. `out` is the whole file, if the run ended well.
 fn resume(part: &[u8], more: &[&str], input: &str) -> Ran {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("part");
-    fs::write(&path, part).unwrap();
-    let mut ran = tag(&[more, &["--resume", path.to_str().unwrap()]].concat(), input);
-    ran.err = ran.err.replace(&path.display().to_string(), "part");
+    let path = folder.path().join("out");
+    let part_path = folder.path().join("out.part");
+    fs::write(&part_path, part).unwrap();
+    let mut ran = tag(&[more, &["--output", path.to_str().unwrap(), "--resume"]].concat(), input);
+    assert_eq!((ran.out.as_str(), ran.status == 0), ("", path.exists()), "{}", ran.err);
+    assert_ne!(path.exists(), part_path.exists(), "{}", ran.err);
+    ran.out = fs::read_to_string(if ran.status == 0 { &path } else { &part_path }).unwrap();
+    ran.err = ran.err.replace(&folder.path().join("").display().to_string(), "");
     ran
 }
 
@@ -42,7 +47,7 @@ fn a_run_that_is_resumed_after_any_line_is_the_whole_run() {
             let part = written[..cut].concat();
             let rest = resume(part.as_bytes(), form, &lines.concat());
             assert_eq!(rest.status, 0, "{}", rest.err);
-            assert_eq!(part + &rest.out, whole, "cut after line {cut}");
+            assert_eq!(rest.out, whole, "cut after line {cut}");
         }
     }
 }
@@ -59,7 +64,7 @@ fn a_run_over_several_blocks_is_resumed_with_the_line_numbers_of_the_whole_input
         let part: String = whole.out.split_inclusive('\n').take(cut).collect();
         let rest = resume(part.as_bytes(), &[], &lines);
         assert_eq!(rest.error_line(), whole.error_line());
-        assert!(part + &rest.out == whole.out, "cut after line {cut}");
+        assert!(rest.out == whole.out, "cut after line {cut}");
     }
 }
 
@@ -78,13 +83,13 @@ fn csv_is_resumed_after_any_record() {
         for end in part.len()..=part.len() + blank {
             let rest = resume(&whole.as_bytes()[..end], &csv, &input);
             assert_eq!(rest.status, 0, "{}", rest.err);
-            assert_eq!(whole[..end].to_owned() + &rest.out, whole, "cut after record {cut}");
+            assert_eq!(rest.out, whole, "cut after record {cut}");
         }
     }
 }
 
 #[test]
-fn csv_that_is_cut_at_any_byte_is_resumed_or_the_error_says_how_many_lines_to_keep() {
+fn an_output_that_is_cut_at_any_byte_is_resumed() {
     let csv = ["--in", "csv", "--id-form", "int"];
     for line_end in ["\n", "\r\n"] {
         // The header and a record have line ends in quotes.
@@ -92,66 +97,169 @@ fn csv_that_is_cut_at_any_byte_is_resumed_or_the_error_says_how_many_lines_to_ke
         let input = records.map(|record| record.to_owned() + line_end).concat();
         let whole = tag(&csv, &input).out;
         for cut in 0..whole.len() {
-            let mut part = &whole[..cut];
-            let mut rest = resume(part.as_bytes(), &csv, &input);
-            if rest.status != 0 {
-                let count = rest.err.split_once("with an incomplete line; keep its whole lines: head -n ");
-                let count = count.unwrap_or_else(|| panic!("{part:?}: {}", rest.err)).1.trim_end().parse().unwrap();
-                assert_eq!(rest.out, "", "{part:?}");
-                part = &part[..part.split_inclusive('\n').take(count).map(str::len).sum()];
-                rest = resume(part.as_bytes(), &csv, &input);
-            }
-            assert_eq!((rest.status, part.to_owned() + &rest.out), (0, whole.clone()), "{part:?}: {}", rest.err);
+            let rest = resume(&whole.as_bytes()[..cut], &csv, &input);
+            assert_eq!((rest.status, rest.out), (0, whole.clone()), "{:?}: {}", &whole[..cut], rest.err);
         }
     }
-}
-
-#[test]
-fn the_output_of_a_run_can_be_compressed() {
-    let lines = lines().concat();
+    let lines = lines()[..2].concat();
     let whole = tag(&[], &lines).out;
-    let part: String = whole.split_inclusive('\n').take(9).collect();
-    let rest = resume(&zstd::encode_all(part.as_bytes(), 1).unwrap(), &[], &lines);
-    assert_eq!(part + &rest.out, whole);
-}
-
-#[test]
-fn an_output_that_cannot_be_continued_is_an_error_and_nothing_is_written() {
-    let lines = lines().concat();
-    let whole = tag(&[], &lines).out;
-    let error = |part: &[u8]| resume(part, &[], &lines).error(1);
-    // A power cut leaves a part of a line.
-    let part = whole.as_bytes();
-    let second = whole.find('\n').unwrap() + 1;
-    let incomplete = "--resume: \"part\" ends with an incomplete line; keep its whole lines: head -n ";
-    for len in [1, second - 1, second + 1, part.len() - 2] {
-        let count = whole[..len].matches('\n').count();
-        // The last line of the whole output is blank.
-        let count = if len == part.len() - 2 { 41 } else { count };
-        assert_eq!(error(&part[..len]), format!("{incomplete}{count}"), "{len}");
+    for cut in 0..whole.len() {
+        let rest = resume(&whole.as_bytes()[..cut], &[], &lines);
+        assert_eq!((rest.status, rest.out), (0, whole.clone()), "{:?}: {}", &whole[..cut], rest.err);
     }
-    assert_eq!(error(b"{\"a\":1}\n"), "--resume: line 1 of \"part\": field \"id\" is missing");
-    assert_eq!(error(b"\n{\"id\":1}\n\n"), "--resume: line 2 of \"part\": field \"id\": expected a string, found 1");
-    assert!(error(b"{\"id\":\"x\"}\n").starts_with("--resume: line 1 of \"part\": \"x\" is not an ID: "));
-    assert!(error(b"\0\0\0\n").starts_with("--resume: line 1 of \"part\": expected a JSON object, found "));
-    let more = whole.clone() + whole.split_inclusive('\n').next().unwrap();
-    let expected = "--resume: expected at least 44 lines of input, as in the output, found 43";
-    assert_eq!(error(more.as_bytes()), expected);
+}
 
-    let csv = |part: &str, input: &str| resume(part.as_bytes(), &["--in", "csv"], input).error(1);
+#[test]
+fn an_output_of_another_input_is_an_error_and_does_not_change() {
+    let lines = lines();
+    let input = lines.concat();
+    let whole = tag(&[], &input).out;
+    let error = |part: &str, more: &[&str], input: &str| {
+        let ran = resume(part.as_bytes(), more, input);
+        assert_eq!((ran.status, ran.out.as_str()), (1, part));
+        ran.error_line().strip_prefix("error: ").unwrap().to_owned()
+    };
+    assert_eq!(error("{\"a\":1}\n", &[], &input), "--resume: line 1 of \"out.part\": field \"id\" is missing");
+    assert_eq!(
+        error("\n{\"id\":1}\n\n", &[], &input),
+        "--resume: line 2 of \"out.part\": field \"id\": expected a string, found 1"
+    );
+    assert!(
+        error("{\"id\":\"x\"}\n", &[], &input).starts_with("--resume: line 1 of \"out.part\": \"x\" is not an ID: ")
+    );
+    assert!(
+        error("\0\0\0\n", &[], &input).starts_with("--resume: line 1 of \"out.part\": expected a JSON object, found ")
+    );
+    let more = whole.clone() + whole.split_inclusive('\n').next().unwrap();
+    // The last line of the input is line 43.
+    let expected = "--resume: expected at least 44 lines of input, as in the output, found 43";
+    assert_eq!(error(&more, &[], &input), expected);
+    // A line was left out, as with --keep-going.
+    let part: String = whole.split_inclusive('\n').skip(1).take(9).collect();
+    let expected = "line 9 of the input is not line 9 of FILE.part: \
+                    --resume needs the input of the first run, which had no --keep-going";
+    assert_eq!(error(&part, &[], &input), expected);
+    assert_eq!(error(&part, &["--overwrite"], &input), expected);
+
+    let csv = |part: &str, input: &str| error(part, &["--in", "csv"], input);
     let input = "room,at\na,5\nb,6\n";
     let whole = tag(&["--in", "csv"], input).out;
-    assert_eq!(csv(&whole[..whole.len() - 1], input), format!("{incomplete}2"));
-    // The end of the file is inside of a quoted field.
-    assert_eq!(csv("room,at,id\n\"a\n", input), format!("{incomplete}1"));
     assert_eq!(
         csv("room,at,id\na\n", input),
-        "--resume: line 2 of \"part\": expected 3 fields as in the header, found 1"
+        "--resume: line 2 of \"out.part\": expected 3 fields as in the header, found 1"
     );
     for part in ["room,at\n", "room,at\na,5\n"] {
-        assert_eq!(csv(part, input), "--resume: line 1 of \"part\": field \"id\" is missing in the header");
+        assert_eq!(csv(part, input), "--resume: line 1 of \"out.part\": field \"id\" is missing in the header");
     }
     assert!(csv(&whole, "room,at\na,5\n").ends_with("expected at least 3 records of input, as in the output, found 2"));
-    assert!(resume(b"", &["--keep-going"], "").err.contains("cannot be used with"));
-    assert!(tag(&["--resume", "no/such/file"], "").error(1).starts_with("cannot open \"no/such/file\": "));
+    assert!(csv(&whole, "room,at\na,5\nc,6\nd,6\n").starts_with("line 3 of the input is not line 3 of FILE.part: "));
+    for wrong in [&["--resume"][..], &["-o", "x", "--resume", "--keep-going"], &["-o", "x", "--resume", "--after", "0"]]
+    {
+        assert_eq!(imid_args(&[&TAG, wrong].concat(), "").status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_file_gets_its_name_when_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, part) = (folder.path().join("out"), folder.path().join("out.part"));
+    let to_out = |more: &[&str], input: &str| tag(&[more, &["-o", out.to_str().unwrap()]].concat(), input);
+    let lines = lines().concat();
+    let ran = to_out(&[], &(lines.clone() + "x\n"));
+    assert_eq!((ran.status, out.exists()), (1, false), "{}", ran.err);
+    let error = to_out(&[], &lines).error(1);
+    assert!(
+        error.ends_with("out.part\" exists: an earlier run ended early; --resume continues it, or delete the file")
+    );
+    assert_eq!(to_out(&["--resume"], &lines).status, 0);
+    assert_eq!((fs::read_to_string(&out).unwrap(), part.exists()), (tag(&[], &lines).out, false));
+    for resume in [&[][..], &["--resume"]] {
+        assert!(to_out(resume, &lines).error(1).ends_with("out\" exists, and is not replaced"));
+    }
+    // A run that writes nothing leaves nothing.
+    fs::remove_file(&out).unwrap();
+    for (more, input) in [(&[][..], "x\n"), (&["--overwrite", "--in", "csv"], "room,at\na,5\n")] {
+        assert_ne!(to_out(more, input).status, 0);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{more:?}");
+    }
+    // Without --resume, and with bad lines.
+    assert_eq!(to_out(&["--keep-going"], &("x\n".to_owned() + &lines)).status, 1);
+    assert_eq!(fs::read_to_string(&out).unwrap(), tag(&[], &lines).out);
+    let missing = folder.path().join("no/out");
+    let ran = tag(&["-o", missing.to_str().unwrap()], &lines);
+    assert!(ran.error(1).starts_with("cannot write "));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_input_is_never_an_output() {
+    use std::fs::File;
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in");
+    let text = "{\"room\":\"a\",\"at\":5}\n";
+    fs::write(&input, text).unwrap();
+    let open = |path: &Path| File::options().read(true).append(true).open(path).unwrap();
+    let run = |args: &[&str], from_stdin: bool, to_input: bool| {
+        let mut command = std::process::Command::new(command().get_program());
+        command.args(args).current_dir(folder.path());
+        if from_stdin {
+            command.stdin(open(&input));
+        } else {
+            command.arg("in");
+        }
+        if to_input {
+            command.stdout(open(&input));
+        }
+        let ran = command.output().unwrap();
+        assert_eq!(fs::read_to_string(&input).unwrap(), text, "{args:?}");
+        assert_eq!(ran.status.code(), Some(2), "{args:?}");
+        String::from_utf8(ran.stderr).unwrap()
+    };
+    for args in
+        [&TAG[..], &["check"], &["stats"], &["grep"], &["inspect"], &["identify"], &["compare"], &["shard", "-n", "8"]]
+    {
+        assert_eq!(run(args, true, true), "error: standard input is the input and the output\n", "{args:?}");
+    }
+    for args in [&TAG[..], &["check"], &["stats"], &["grep"]] {
+        assert_eq!(run(args, false, true), "error: \"in\" is the input and the output\n", "{args:?}");
+    }
+    fs::hard_link(&input, folder.path().join("out.part")).unwrap();
+    let args = [&TAG[..], &["-o", "out", "--resume"]].concat();
+    for from_stdin in [true, false] {
+        assert_eq!(run(&args, from_stdin, false), "error: \"out.part\" is the input and the output\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error_that_names_the_last_whole_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = "{\"room\":\"a\",\"at\":5}\n".repeat(100_000);
+    fs::write(folder.path().join("in"), &lines).unwrap();
+    // A limit for files is as good as a full disk.
+    let run = |more: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f 2000; '{}' {} {more}", env!("CARGO_BIN_EXE_imid"), TAG.join(" "));
+        let ran = std::process::Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        assert_eq!(ran.status.code(), Some(1));
+        String::from_utf8(ran.stderr).unwrap()
+    };
+    for (more, name, file) in [("in > out", "standard output", "out"), ("-o new in", "\"new.part\"", "new.part")] {
+        let err = run(more);
+        let written = fs::read_to_string(folder.path().join(file)).unwrap();
+        let problem =
+            format!("error: cannot write to {name}: File too large (os error 27); the output is whole up to line ");
+        let last = err.strip_prefix(&problem).unwrap_or_else(|| panic!("{err}")).trim_end();
+        let (line, id) = last.split_once(", which has the ID ").unwrap();
+        let line: usize = line.parse().unwrap();
+        assert!(
+            line > 1_000 && written.lines().nth(line - 1).unwrap().ends_with(&format!("\"id\":\"{id}\"}}")),
+            "{err}"
+        );
+    }
+    let first = run("in > /dev/full");
+    assert!(first.ends_with("No space left on device (os error 28); no line is certain to be whole\n"), "{first}");
+    let out = folder.path().join("new");
+    let rest = tag(&["-o", out.to_str().unwrap(), "--resume"], &lines);
+    assert_eq!(rest.status, 0, "{}", rest.err);
+    assert!(fs::read_to_string(out).unwrap() == tag(&[], &lines).out);
 }

@@ -55,6 +55,15 @@ fn bash_completes_commands_and_options() {
     assert_eq!(commands.trim(), "inspect");
     assert_eq!(complete(&["imid", "tag", "--session-t"]).unwrap().trim(), "--session-template");
     assert!(complete(&["imid", "check", "--dialect", "rong"]).unwrap().contains("rongcloud"));
+    // The folder of the tests has `src`.
+    for (words, expected) in [
+        (["imid", "check", "--id-field", "sr"], "sr"),
+        (["imid", "new", "--type", "sr"], "sr"),
+        (["imid", "stats", "--plot", "sr"], "src"),
+        (["imid", "tag", "--output", "sr"], "src"),
+    ] {
+        assert_eq!(complete(&words).unwrap().trim(), expected, "{words:?}");
+    }
 }
 
 #[test]

@@ -233,3 +233,18 @@ fn csv_gives_the_numbers_of_json_lines() {
     let error = imid("stats --in csv --time-field at", "id\n").error(1);
     assert_eq!(error, "line 1: field \"at\" is missing in the header");
 }
+
+#[test]
+fn several_files_are_counted_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let lines = imid("new --type group --session a -n 5", "").ok() + &imid("new --session b -n 4", "").ok();
+    let (first, second) = lines.split_at(60);
+    std::fs::write(path("a"), first).unwrap();
+    std::fs::write(path("b.csv"), format!("id\n{second}")).unwrap();
+    let ran = crate::imid_args(&["stats", "--json", &path("a"), &path("b.csv")], "");
+    assert_eq!(ran.ok(), imid("stats --json", lines).ok());
+    std::fs::write(path("b.csv"), "id\nx\n").unwrap();
+    let ran = crate::imid_args(&["stats", "--json", &path("a"), &path("b.csv")], "");
+    assert!(ran.error_line().contains("b.csv:2: \"x\" is not an ID: "), "{}", ran.err);
+}

@@ -5,13 +5,11 @@ mod memory;
 mod summary;
 
 use imid::MessageId;
-use itertools::Itertools;
 
 use self::duplicates::{Duplicates, Lines, SortError};
 use self::memory::Memory;
 use self::summary::Summary;
 use super::lines::Problems;
-use super::rows::Place;
 use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
 use crate::json;
@@ -19,7 +17,7 @@ use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme};
 use crate::time::rfc3339;
 
-/// Check that the IDs of a file are valid, strictly increasing and distinct
+/// Check that the IDs of files are valid, strictly increasing and distinct
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. CRLF and blank lines are allowed.
 /// In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
@@ -30,12 +28,16 @@ use crate::time::rfc3339;
 /// If the input is not sorted, equal IDs can be far apart, so the number of duplicates is unknown. --unsorted finds them
 /// and names their lines: it sorts in memory, and with temporary files (in $TMPDIR) if the IDs do not fit into --memory.
 /// With --unsorted, an ID that is lower than the ID before it is not a problem.
+///
+/// With several files, the order is checked in each file. Duplicates are found in all files together, in the same way, and the
+/// messages name the file and the line of each copy.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid check ids.txt
   imid check --json tagged.jsonl
   imid check --unsorted --id-field message_id export.jsonl
+  imid check ids.txt tagged.jsonl
   imid new -n 1000 | imid check
 
 Exit status:
@@ -69,7 +71,9 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut check = Check {
             scheme: self.ids.scheme(),
-            duplicates: self.unsorted.then(|| Duplicates::new(self.memory.unwrap_or_default())),
+            is_order_a_problem: !self.unsorted,
+            duplicates: (self.unsorted || self.ids.are_several())
+                .then(|| Duplicates::new(self.memory.unwrap_or_default())),
             equal: 0,
             lower: 0,
             previous: None,
@@ -84,6 +88,7 @@ impl Args {
 
 struct Check {
     scheme: Scheme,
+    is_order_a_problem: bool,
     duplicates: Option<Duplicates>,
     /// Number of IDs that are equal to the ID before them.
     equal: u64,
@@ -95,8 +100,12 @@ struct Check {
 }
 
 impl Visitor for Check {
-    fn add(&mut self, place: Place, id: Id, _: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop> {
-        self.add_key(place, id.sort_key(), problems)
+    fn add(&mut self, number: u64, id: Id, _: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop> {
+        self.add_key(number, id.sort_key(), problems)
+    }
+
+    fn begin_file(&mut self) {
+        self.previous = None;
     }
 
     fn add_lines(&mut self, first: u64, ids: &[MessageId], problems: &mut Problems<'_>) -> Result<(), Stop> {
@@ -109,20 +118,20 @@ impl Visitor for Check {
             self.widen(least, greatest);
             return Ok(());
         }
-        (first..).zip(ids).try_for_each(|(number, id)| self.add_key(Place { noun: "line", number }, *id, problems))
+        (first..).zip(ids).try_for_each(|(number, id)| self.add_key(number, *id, problems))
     }
 }
 
 impl Check {
-    fn add_key(&mut self, place: Place, id: MessageId, problems: &mut Problems<'_>) -> Result<(), Stop> {
+    fn add_key(&mut self, number: u64, id: MessageId, problems: &mut Problems<'_>) -> Result<(), Stop> {
         if let Some(previous) = self.previous.replace(id)
             && id <= previous
         {
-            self.count_out_of_order(place, id, previous, problems);
+            self.count_out_of_order(number, id, previous, problems);
         }
         self.widen(id, id);
         match &mut self.duplicates {
-            Some(duplicates) => duplicates.push(id, place.number).map_err(cannot_sort),
+            Some(duplicates) => duplicates.push(id, number).map_err(cannot_sort),
             None => Ok(()),
         }
     }
@@ -134,12 +143,14 @@ impl Check {
     }
 
     #[cold]
-    fn count_out_of_order(&mut self, place: Place, id: MessageId, previous: MessageId, problems: &mut Problems<'_>) {
+    fn count_out_of_order(&mut self, number: u64, id: MessageId, previous: MessageId, problems: &mut Problems<'_>) {
         let (count, relation) =
             if id == previous { (&mut self.equal, "equal to") } else { (&mut self.lower, "lower than") };
         *count += 1;
-        // With --unsorted, order does not matter and all duplicates are printed at the end.
-        if self.duplicates.is_none() {
+        // All duplicates are printed at the end, if they are searched for.
+        let is_problem = if id == previous { self.duplicates.is_none() } else { self.is_order_a_problem };
+        if is_problem {
+            let place = problems.place(number);
             let (id, previous) = (self.scheme.with_sort_key(id), self.scheme.with_sort_key(previous));
             problems.add(|| format!("{place}: {id} is {relation} the ID before it, {previous}"));
         }
@@ -153,7 +164,8 @@ impl Check {
                 duplicates
                     .for_each(|id, lines| {
                         surplus += lines.count - 1;
-                        problems.add(|| occurs(self.scheme.with_sort_key(id), lines));
+                        let places = problems.places(&lines.first);
+                        problems.add(|| occurs(self.scheme.with_sort_key(id), lines, &places));
                     })
                     .map_err(cannot_sort)?;
                 Some(surplus)
@@ -174,9 +186,9 @@ impl Check {
 }
 
 /// Returns the message for an ID that occurs more than once.
-fn occurs(id: Id, lines: &Lines) -> String {
+fn occurs(id: Id, lines: &Lines, places: &str) -> String {
     let more = if lines.count > lines.first.len() as u64 { " and more" } else { "" };
-    format!("{id} occurs {} times, in lines {}{more}", lines.count, lines.first.iter().join(", "))
+    format!("{id} occurs {} times, in {places}{more}", lines.count)
 }
 
 fn cannot_sort(error: SortError) -> Stop {

@@ -31,14 +31,12 @@ pub(crate) struct Page {
     pub(super) terminal: Terminal,
     times: TimeText,
     local: LocalTimes,
-    /// The age, and the seconds of the ID and of the clock. IDs that follow each other often have the same second.
-    age: Option<((u64, i64), String)>,
 }
 
 impl Page {
     pub(crate) fn new(terminal: Terminal, zone: TimeZone) -> Self {
         let (text, form, times, local) = (Vec::new(), Vec::new(), TimeText::default(), LocalTimes::new(zone));
-        Self { text, frame: Vec::new(), form, terminal, times, local, age: None }
+        Self { text, frame: Vec::new(), form, terminal, times, local }
     }
 
     /// Returns the text about an ID.
@@ -82,15 +80,13 @@ impl Page {
     }
 
     fn show_times(&mut self, unix_ms: u64, now: Timestamp) {
-        let Self { text, terminal, times, local, age, .. } = self;
+        let Self { text, terminal, times, local, .. } = self;
         line(text, *terminal, "UTC", PLAIN, &[times.rfc3339(unix_ms)]);
         let (time, offset_and_zone) = local.at(unix_ms);
         line(text, *terminal, "local", PLAIN, &[time, offset_and_zone]);
-        let seconds = (unix_ms / 1_000, now.as_second());
-        if age.as_ref().is_none_or(|(known, _)| *known != seconds) {
-            *age = Some((seconds, time::age(time::timestamp(unix_ms), now)));
-        }
-        line(text, *terminal, "age", PLAIN, &[age.as_ref().map_or("", |(_, age)| age)]);
+        // A clock before 1970 is as good as one of 1970: every ID is ahead of it.
+        let now_ms = u64::try_from(now.as_millisecond()).unwrap_or_default();
+        line(text, *terminal, "age", PLAIN, &[&time::age(unix_ms, now_ms)]);
     }
 
     fn show_snowflake(&mut self, id: Snowflake) {
@@ -106,7 +102,7 @@ impl Page {
         let (style, says, hint) = if is_match {
             (GOOD, "the hash matches", " (a hint: one name in 4,194,304 matches by chance)")
         } else {
-            (BAD, "the hash does not match", ": this is another session")
+            (BAD, "no match", ": this ID is of another session")
         };
         let fits = self.terminal.fits(LABEL_WIDTH + says.len() + hint.len());
         self.line("session", style, &[says, if fits { hint } else { "" }]);

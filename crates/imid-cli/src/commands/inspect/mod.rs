@@ -11,16 +11,16 @@ use jiff::tz::TimeZone;
 
 use self::human::Page;
 use crate::Out;
-use crate::candidates::read_or_hint;
+use crate::candidates::{likelier, read_or_hint};
 use crate::commands::id_texts::IdTexts;
 use crate::form::{Form, FormArg, NO_UUID, Read, ReadForm};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
 use crate::row::{Column, Row};
 use crate::scheme::{Id, Scheme, SchemeArg};
-use crate::session::{NO_SESSION, SessionName};
+use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
-use crate::time::time_zone;
+use crate::time::{rfc3339, time_zone};
 
 /// Show the fields of IDs, or convert IDs to another form
 ///
@@ -29,18 +29,19 @@ use crate::time::time_zone;
 /// input, one ID per line. --id-form says that all IDs have one form. It reads raw bytes, and integers of any length.
 ///
 /// With --format, prints one ID per line in another form, or a table. With --session, shows whether the hash of the ID is
-/// the hash of that name. If it is not, the exit status is 1.
+/// the hash of that name; with --type, also whether its type is this one. If it is not, the exit status is 1.
 ///
 /// A JSON object has only the members that its ID has: a Snowflake has a node and a sequence, and other IDs have a spin, a
 /// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
 /// large numbers.
 #[derive(clap::Args)]
+#[command(mut_arg("session_type", |arg| arg.help("Session type that the ID must have: a code from 0 to 15, or a name such as private or group, in any case")))]
 #[command(after_help = "\
 Examples:
   imid inspect EMAQ-2948-WCRV-T3DD
   imid inspect --json emaq2948wcrvt3dd
   imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56b000000000
-  imid inspect --session room-42 EMAQ-2948-WCRV-T3DD
+  imid inspect --type 14 --session room-42 EMAQ-2948-WCRV-T3DD
   imid inspect --time-zone Asia/Shanghai EMAQ-2948-WCRV-T3DD
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
   imid inspect --dialect twitter --json 204697221847986177
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     scheme: SchemeArg,
     #[command(flatten)]
-    session: SessionName,
+    session: SessionArgs,
     #[command(flatten)]
     keep_going: KeepGoing,
 }
@@ -70,10 +71,11 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let scheme = self.scheme.scheme;
-        let hash = match scheme {
-            Scheme::Dialect(dialect) => self.session.hash(dialect)?,
-            Scheme::Snowflake(_) if self.session.is_given() => return Err(Stop::Usage(NO_SESSION.into())),
-            Scheme::Snowflake(_) => None,
+        let session = match scheme {
+            _ if self.session.is_empty() => None,
+            _ if !self.session.is_named() => return Err(Stop::Usage("--type: expected --session with it".into())),
+            Scheme::Dialect(dialect) => self.session.filter(dialect)?,
+            Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
         };
         match self.form.0 {
             Some(Form::Bytes) if !self.ids.is_stdin() => {
@@ -85,9 +87,9 @@ impl Args {
             _ => {}
         }
         let mut columns = Column::of(scheme).to_vec();
-        columns.extend(hash.map(|_| Column::SessionMatch));
+        columns.extend(session.map(|_| Column::SessionMatch));
         let mut show = Show {
-            hash,
+            session,
             has_mismatch: false,
             to: match self.format.writer(scheme, &columns)? {
                 Some(writer) => To::Writer(writer),
@@ -112,8 +114,14 @@ impl Args {
             return bytes::each_id(out, self.scheme.scheme, |out, id| show.write(out, Read { id, form }));
         }
         self.ids.each(out, |out, place, text| {
-            match text.and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.0)) {
-                Ok(read) => show.write(out, read),
+            match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.0)) {
+                Ok(read) => {
+                    if let (To::Page(_), Some(id)) = (&show.to, likelier(read, text.unwrap_or_default())) {
+                        let (scheme, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
+                        report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
+                    }
+                    show.write(out, read)
+                }
                 Err(problem) => report.bad_input(place, problem),
             }
         })
@@ -122,7 +130,7 @@ impl Args {
 
 /// Shows IDs one by one.
 struct Show {
-    hash: Option<u32>,
+    session: Option<SessionFilter>,
     has_mismatch: bool,
     to: To,
 }
@@ -135,7 +143,7 @@ enum To {
 impl Show {
     fn write(&mut self, out: &mut Out, Read { id, form }: Read) -> Result<(), Stop> {
         let session_match = match id {
-            Id::Message { id, .. } => self.hash.map(|hash| id.session_hash() == hash),
+            Id::Message { id, .. } => self.session.map(|session| session.accepts(id)),
             Id::Snowflake(_) => None,
         };
         self.has_mismatch |= session_match == Some(false);

@@ -31,7 +31,7 @@ impl Fields<'_> {
 pub(super) fn read(file: &Path, kind: Option<Kind>, fields: &Fields<'_>, report: &mut Report) -> Result<Found, Stop> {
     let mut history = History::default();
     let path = (file.as_os_str() != "-").then_some(file);
-    match open(path, kind)? {
+    match open(path, kind, "messages as JSON lines")? {
         Opened::Lines(input) => input.each_line(&mut Out::default(), |_, number, line| {
             let added = line.and_then(|line| {
                 if line.trim_ascii().is_empty() { Ok(()) } else { fields.add(&JsonLine::read(line)?, &mut history) }

@@ -12,6 +12,7 @@ use self::report::{Forecast, Source};
 use super::whole_number;
 use crate::Out;
 use crate::input::Kind;
+use crate::output_file;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::risk::{Burst, MODES, Mode, Pairs, Sessions};
 use crate::time::{TimeField, parse_duration};
@@ -100,7 +101,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     keep_going: KeepGoing,
     /// Draw the equal IDs a year over the messages per second to this SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
     plot: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -137,9 +138,6 @@ impl Routing {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        if let Some(path) = &self.plot {
-            plot::check_name(path)?;
-        }
         let (source, pairs) = match (&self.history, &self.session_field, &self.time.name) {
             (Some(file), Some(session), Some(time)) => {
                 let found =
@@ -154,7 +152,7 @@ impl Args {
         };
         let forecast = Forecast::new(self.hosts, source, pairs, self.ids_per_call, &modes);
         if let Some(path) = &self.plot {
-            plot::write(path, &forecast)?;
+            output_file::write(path, plot::MARK, &plot::draw(&forecast)?)?;
         }
         if self.json { forecast.write_json(out) } else { forecast.write(out) }
     }

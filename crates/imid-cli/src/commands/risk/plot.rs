@@ -1,17 +1,13 @@
 //! Equal IDs a year over the messages per second, as an SVG file.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::path::Path;
-
 use plotters::prelude::*;
 
 use super::report::Forecast;
-use crate::report::{Stop, quote};
+use crate::report::Stop;
 use crate::risk::{Mode, number};
 
-/// The first comment of each plot. A file without it was made by something else, and is not replaced.
-const MARK: &str = "<!-- imid risk -->\n";
+/// The start of each file that this command writes.
+pub(super) const MARK: &str = "<!-- imid risk -->\n";
 
 /// The greatest and the least number of equal IDs a year that are shown.
 const PER_YEAR: std::ops::Range<f64> = 1e-6..1e12;
@@ -22,39 +18,10 @@ const DECADES: f64 = 7.0;
 /// Points of a curve after the first one. With more of them, rounding to pixels makes a straight curve uneven.
 const POINTS: u32 = 14;
 
-/// Checks that the name ends in `.svg`.
-pub(super) fn check_name(path: &Path) -> Result<(), Stop> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
-        return Ok(());
-    }
-    let name = quote(&path.to_string_lossy());
-    Err(Stop::Usage(format!("--plot: expected a name that ends in .svg, found {name}")))
-}
-
 /// Draws a curve for each mode that can repeat IDs.
-pub(super) fn write(path: &Path, forecast: &Forecast) -> Result<(), Stop> {
-    let name = quote(&path.to_string_lossy());
-    let error = |error: &dyn std::fmt::Display| Stop::Error(format!("cannot write {name}: {error}"));
-    let svg = draw(forecast).map_err(|problem| error(&problem))?;
-    let mut file = open(path).map_err(|problem| error(&problem))?;
-    let written = file.set_len(0).and_then(|()| writeln!(file, "{MARK}{svg}"));
-    written.map_err(|problem| error(&problem))
-}
-
-/// Opens a new file, or an old plot.
-fn open(path: &Path) -> io::Result<File> {
-    match File::create_new(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        created => return created,
-    }
-    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-    let mut start = Vec::new();
-    (&mut file).take(MARK.len() as u64).read_to_end(&mut start)?;
-    if start != MARK.as_bytes() {
-        return Err(io::Error::other("the file exists, and is not a plot of imid risk"));
-    }
-    file.rewind()?;
-    Ok(file)
+pub(super) fn draw(forecast: &Forecast) -> Result<String, Stop> {
+    let svg = try_draw(forecast).map_err(|problem| Stop::Error(format!("cannot draw the risk: {problem}")))?;
+    Ok(format!("{MARK}{svg}"))
 }
 
 fn color(mode: Mode) -> RGBColor {
@@ -65,7 +32,7 @@ fn color(mode: Mode) -> RGBColor {
     }
 }
 
-fn draw(forecast: &Forecast) -> Result<String, Box<dyn std::error::Error>> {
+fn try_draw(forecast: &Forecast) -> Result<String, Box<dyn std::error::Error>> {
     // Half of the powers of ten on each side of the rate.
     let start = (forecast.rate().log10() - DECADES / 2.0).round();
     let rates = 10_f64.powf(start)..10_f64.powf(start + DECADES);

@@ -16,16 +16,15 @@ use self::rates::{Per, Rates};
 use self::sessions::Sessions;
 use self::summary::{Leads, Summary};
 use super::lines::Problems;
-use super::rows::Place;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
 use crate::output_file;
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop};
 use crate::scheme::Id;
 use crate::time::{TIME_FORMS, TimeArg, TimeField, parse_time_arg, rfc3339};
 
-/// Count the IDs of a file by session type, by session and by time
+/// Count the IDs of files by session type, by session and by time
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
 /// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
@@ -91,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "INTERVAL")]
     per: Option<Per>,
     /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
-    #[arg(long, value_name = "FILE.svg", value_parser = svg)]
+    #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
     plot: Option<PathBuf>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -121,13 +120,6 @@ impl Args {
     }
 }
 
-/// Reads the name of an SVG file.
-fn svg(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
-}
-
 struct Stats {
     sessions: Sessions,
     rates: Rates,
@@ -139,7 +131,7 @@ struct Stats {
 }
 
 impl Visitor for Stats {
-    fn add(&mut self, _: Place, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
+    fn add(&mut self, _: u64, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
         if !self.times.contains(&id.timestamp_ms()) {
             return Ok(());
         }

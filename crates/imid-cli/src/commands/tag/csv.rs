@@ -8,7 +8,7 @@ use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::{Message, Plan, Value};
-use super::resume::PreviousOutput;
+use super::resume::{PreviousOutput, check_start};
 use crate::input::{Input, Record, Records};
 use crate::report::{Stop, quote};
 
@@ -69,6 +69,7 @@ impl Source for Table {
             *count += 1;
             let is_written = *count <= written.items;
             if *count == written.items {
+                check_start(record.line, &written.last_line.1, text)?;
                 // The output can end between `\r` and `\n`.
                 batch.text.extend_from_slice(&record.line_end[written.line_end.min(record.line_end.len())..]);
             } else if !is_written {

@@ -6,11 +6,11 @@ mod csv;
 mod minter;
 mod pipeline;
 pub(super) mod plan;
-mod progress;
 mod replay;
 mod resume;
 mod template;
 
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,23 +19,26 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
+use indicatif::ProgressBar;
 
 use self::batch::Batch;
 use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
 use self::plan::{Plan, SessionSource};
-use self::resume::PreviousOutput;
+use self::resume::{PreviousOutput, check_start};
 use self::template::Template;
 use super::whole_number;
-use crate::Out;
 use crate::form::Form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
+use crate::json_line::JsonLine;
+use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
 use crate::session::{pair_type, session_type};
-use crate::stdout::Tagged;
+use crate::stdout::{self, Tagged};
 use crate::time::{TimeField, parse_duration};
+use crate::{Out, progress};
 
 /// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
 ///
@@ -53,8 +56,10 @@ use crate::time::{TimeField, parse_duration};
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
 ///
-/// --resume continues a run that ended early. With the same --seed, the two runs write what one run would have written. If
-/// OUTPUT ends with an incomplete line, as after a power cut, the error says how many lines to keep.
+/// With --output, FILE is written as FILE.part, and gets its name when it is whole. A run that ends early, for example by a
+/// signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete line at the end, skips the
+/// lines of the input that FILE.part has, and makes all IDs greater than its last one. With the same --seed, both runs write
+/// what one run would have written.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +67,7 @@ Examples:
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
   imid tag --session-template '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
-  imid tag --session-field room --resume out.jsonl chat.jsonl >> out.jsonl")]
+  imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -104,10 +109,12 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID", value_parser = pasted_id)]
     after: Option<MessageId>,
-    /// Continue a run that ended early: skip the lines of the input that are in its OUTPUT, and make all IDs greater than
-    /// the last ID of OUTPUT
-    #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["after", "keep_going"])]
-    resume: Option<PathBuf>,
+    /// Write to this new file, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Continue a run that ended early, if it left FILE.part
+    #[arg(long, requires = "output", conflicts_with_all = ["after", "keep_going"])]
+    resume: bool,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -127,12 +134,16 @@ impl Args {
         report.keep_going(&self.keep_going);
         let plan = self.plan()?;
         let columns = self.columns()?;
-        let opened = self.input.open()?;
-        let written = self.written(&opened)?;
+        let opened = self.input.open("messages as JSON lines")?;
+        let target =
+            self.output.as_ref().map(|path| PartFile::open(path, self.resume, self.input.file())).transpose()?;
+        let written = self.written(target.as_ref(), &opened)?;
         let mut minter = Minter::new(self, written.last.or(self.after))?;
-        let bar = progress::bar(self.input.file());
+        // The lines themselves are on the terminal.
+        let shows_lines = target.is_none() && io::stdout().is_terminal();
+        let bar = if shows_lines { ProgressBar::hidden() } else { progress::bar(&[self.input.file()]) };
         report.set_bar(bar.clone());
-        let (pipeline, slots) = match opened {
+        let (pipeline, slots) = match opened.with_bar(&bar) {
             _ if self.id_form == Form::Bytes => {
                 return Err(Stop::Usage("--id-form: expected a form of text, such as hex, found bytes".into()));
             }
@@ -140,7 +151,7 @@ impl Args {
                 return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
             }
             Opened::Records(input, delimiter) => {
-                let records = csv::Table::new(input.with_bar(&bar), delimiter, columns, plan, written);
+                let records = csv::Table::new(input, delimiter, columns, plan, written);
                 let slots = records.addition().slots.clone();
                 // A record can have line feeds, so it cannot be found without reading those before it.
                 (Pipeline::start(1, records, |_| Ok(()))?, slots)
@@ -151,7 +162,9 @@ impl Args {
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
-                let lines = Lines { input: input.with_bar(&bar), count: 0, written };
+                let removed =
+                    if self.overwrite { columns.iter().map(|column| column.name.clone()).collect() } else { vec![] };
+                let lines = Lines { input, count: 0, written, removed };
                 (Pipeline::start(self.threads(), lines, work)?, slots)
             }
         };
@@ -167,22 +180,25 @@ impl Args {
         };
         let ran = tagger.run(pipeline);
         let count = tagger.tagged;
-        bar.finish_and_clear();
+        tagger.report.end_bar();
         // Also after an error, because the lines before it were written.
         minter.finish(report);
         ran?;
+        target.map_or(Ok(()), |target| target.finish())?;
         minter.summary(count, report);
         Ok(())
     }
 
-    /// Returns what the run that this one continues wrote.
-    fn written(&self, opened: &Opened) -> Result<PreviousOutput, Stop> {
-        let Some(path) = &self.resume else { return Ok(PreviousOutput::default()) };
+    /// Returns what the run that this one continues wrote. From here on, all output is written after it.
+    fn written(&self, target: Option<&PartFile>, opened: &Opened) -> Result<PreviousOutput, Stop> {
+        let Some(target) = target else { return Ok(PreviousOutput::default()) };
         let delimiter = match opened {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
-        PreviousOutput::read(path, delimiter, &self.id_field)
+        let written = PreviousOutput::read(target.part(), delimiter, &self.id_field)?;
+        stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
+        Ok(written)
     }
 
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
@@ -232,18 +248,41 @@ struct Lines {
     count: u64,
     /// What the run that this one continues wrote.
     written: PreviousOutput,
+    /// The fields that are removed from each line.
+    removed: Vec<String>,
 }
 
 impl Lines {
     /// Removes the lines that were written from a block of lines.
-    fn skip_written(&mut self, block: &mut Block) {
+    fn skip_written(&mut self, block: &mut Block) -> Result<(), Stop> {
         let lines = &block.buffer[block.lines.clone()];
         let left = self.written.items - self.count;
         let skipped = lines.lines_with_terminator().take(usize::try_from(left).unwrap_or(usize::MAX));
-        let (count, len) = skipped.fold((0, 0), |(count, len), line| (count + 1, len + line.len()));
+        let (mut count, mut len) = (0, 0);
+        for line in skipped {
+            (count, len) = (count + 1, len + line.len());
+            self.check(self.count + count, line)?;
+        }
         self.count += count;
         block.lines.start += len;
         block.batch.lines += count;
+        Ok(())
+    }
+
+    /// Checks that the last line that was written is made from this line, if it has its number.
+    fn check(&self, number: u64, line: &[u8]) -> Result<(), Stop> {
+        let (last_number, last) = &self.written.last_line;
+        if number != *last_number {
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        if let Ok(object) = JsonLine::read(line) {
+            let start = object.write_with_last(&mut text, &self.removed, b"");
+            text.truncate(start);
+        } else {
+            text.extend_from_slice(line);
+        }
+        check_start(number, last, &text)
     }
 }
 
@@ -256,7 +295,7 @@ impl Source for Lines {
             Some(InBuffer::TooLong) => block.batch.add_too_long(),
             Some(InBuffer::Lines(lines)) => {
                 block.lines = lines;
-                self.skip_written(block);
+                self.skip_written(block)?;
             }
         }
         Ok(true)
@@ -299,6 +338,7 @@ impl Tagger<'_> {
 
     /// Writes a block, with the IDs of its messages, in one piece: a signal does not divide a line or record.
     fn write(&mut self, batch: &mut Batch) -> Result<(), Stop> {
+        let before = self.last;
         let text = &mut batch.text;
         // The text before `taken` is in `output`, or is left out.
         let mut taken = 0;
@@ -335,14 +375,26 @@ impl Tagger<'_> {
         }
         let rest = &text[taken..];
         if self.output.is_empty() {
-            self.out.write_tagged(rest, self.last)?;
+            self.out.write_tagged(rest, self.last).map_err(|error| cannot_write(error, before))?;
         } else {
             collect(&mut self.output, rest)?;
-            self.out.write_tagged(&self.output, self.last)?;
+            self.out.write_tagged(&self.output, self.last).map_err(|error| cannot_write(error, before))?;
             self.output.clear();
         }
         ran
     }
+}
+
+/// Returns the error for lines that cannot be written, with the last line before them. A part of them can be written.
+fn cannot_write(error: io::Error, last: Option<Tagged>) -> Stop {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Stop::Output(error);
+    }
+    let problem = stdout::cannot_write(&error);
+    Stop::Error(match last {
+        Some(Tagged { line, id }) => format!("{problem}; the output is whole up to line {line}, which has the ID {id}"),
+        None => format!("{problem}; no line is certain to be whole"),
+    })
 }
 
 fn collect(output: &mut Vec<u8>, text: &[u8]) -> Result<(), Stop> {

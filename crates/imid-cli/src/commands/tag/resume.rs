@@ -12,7 +12,7 @@ use crate::report::{Stop, quote};
 use crate::scheme::pasted_id;
 
 /// What a run wrote before it ended.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub(super) struct PreviousOutput {
     /// Number of lines. For CSV and TSV, number of records with the header.
     pub(super) items: u64,
@@ -20,6 +20,10 @@ pub(super) struct PreviousOutput {
     pub(super) line_end: usize,
     /// Number of bytes of blank lines after the last record.
     pub(super) blank: usize,
+    /// Number of bytes, without an incomplete line or record at the end.
+    pub(super) len: u64,
+    /// The last line that is not blank, and its number. For CSV and TSV, the last record.
+    pub(super) last_line: (u64, Vec<u8>),
     /// The ID of the last message.
     pub(super) last: Option<MessageId>,
 }
@@ -37,29 +41,28 @@ impl PreviousOutput {
 
     fn read_lines(mut input: Input, id_field: &str, name: &str) -> Result<Self, Stop> {
         let mut written = Self::default();
-        // The last line that is not blank, and its number.
-        let (mut last, mut last_number) = (Vec::new(), 0);
         while let Some(block) = input.next()? {
             let Block::Lines(lines) = block else { return Err(in_line(name, written.items + 1, &too_long())) };
             let mut last_of_block = None;
             for line in lines.lines_with_terminator() {
+                if !line.ends_with(b"\n") {
+                    // Only the last line, and only if the run was killed or the system crashed.
+                    break;
+                }
                 written.items += 1;
+                written.len += line.len() as u64;
                 if !line.trim_ascii().is_empty() {
                     last_of_block = Some((line, written.items));
                 }
             }
-            if !lines.ends_with(b"\n") {
-                return Err(incomplete(name, written.items));
-            }
             if let Some((line, number)) = last_of_block {
-                last.clear();
-                last.extend_from_slice(line);
-                last_number = number;
+                written.last_line = (number, line.to_vec());
             }
         }
-        if last_number > 0 {
-            let id = JsonLine::read(&last).and_then(|object| pasted_id(&id_text(&object, id_field)?));
-            written.last = Some(id.map_err(|problem| in_line(name, last_number, &problem))?);
+        let (number, line) = &written.last_line;
+        if *number > 0 {
+            let id = JsonLine::read(line).and_then(|object| pasted_id(&id_text(&object, id_field)?));
+            written.last = Some(id.map_err(|problem| in_line(name, *number, &problem))?);
         }
         Ok(written)
     }
@@ -73,12 +76,16 @@ impl PreviousOutput {
             let piece = input.next_piece(&mut buffer, &records)?;
             let has_ended = piece.is_empty();
             let rest = records.feed(&buffer[piece], |record| {
-                written.items += 1;
                 // At the end of the output, the parser also ends a record that is cut at a line feed in quotes.
                 if record.line_end.is_empty() || has_ended {
-                    return Err(incomplete(name, record.line));
+                    return Ok(());
                 }
+                written.items += 1;
+                written.len += (record.text.len() + record.line_end.len()) as u64;
                 written.line_end = record.line_end.len();
+                let text = &record.text[record.text.find_not_byteset(b"\r\n").unwrap_or(0)..];
+                written.last_line.1.clear();
+                written.last_line.1.extend_from_slice(text);
                 if record.as_header().is_some_and(|header| !header.has(id_field)) {
                     return Err(in_line(name, record.line, &format!("field {id_field:?} is missing in the header")));
                 }
@@ -88,6 +95,7 @@ impl PreviousOutput {
             })?;
             if has_ended {
                 written.blank = rest.len();
+                written.len += rest.len() as u64;
                 written.last = last.transpose()?;
                 return Ok(written);
             }
@@ -95,14 +103,19 @@ impl PreviousOutput {
     }
 
     /// Returns the error for an input that has fewer lines or records than the output.
-    pub(super) fn too_few(self, found: u64, noun: &str) -> Stop {
+    pub(super) fn too_few(&self, found: u64, noun: &str) -> Stop {
         let expected = self.items;
         Stop::Error(format!("--resume: expected at least {expected} {noun} of input, as in the output, found {found}"))
     }
 }
 
-fn incomplete(name: &str, line: u64) -> Stop {
-    Stop::Error(format!("--resume: {name} ends with an incomplete line; keep its whole lines: head -n {}", line - 1))
+/// Checks that a line of the output begins as a line of the input does.
+pub(super) fn check_start(line: u64, output: &[u8], input: &[u8]) -> Result<(), Stop> {
+    if output.starts_with(input) {
+        return Ok(());
+    }
+    let hint = "--resume needs the input of the first run, which had no --keep-going";
+    Err(Stop::Error(format!("line {line} of the input is not line {line} of FILE.part: {hint}")))
 }
 
 fn in_line(name: &str, line: u64, problem: &str) -> Stop {

@@ -1,19 +1,23 @@
 //! The progress bar.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if the terminal shows the lines.
-pub(super) fn bar(file: Option<&Path>) -> ProgressBar {
-    if file.is_none() && io::stdin().is_terminal() || io::stdout().is_terminal() {
+/// Returns a bar on standard error, if standard error is a terminal. The bar is hidden if a person types the input.
+pub(crate) fn bar(files: &[Option<&Path>]) -> ProgressBar {
+    if files.contains(&None) && io::stdin().is_terminal() {
         return ProgressBar::hidden();
     }
-    let length = file.map_or_else(stdin_length, |path| path.metadata().ok().map(|metadata| metadata.len()));
+    let length = |file: &Option<&Path>| match file {
+        Some(path) => path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len()),
+        None => stdin_length(),
+    };
+    let length = files.iter().map(length).sum::<Option<u64>>();
     let template = match length {
-        Some(_) => "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+        Some(_) => "{wide_bar} {bytes} of {total_bytes}, {eta} left",
         None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
     };
     // PANIC: both templates are well-formed.
