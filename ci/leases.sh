@@ -14,6 +14,7 @@ cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
 others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork)
 "${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
+"${cargo[@]}" --package imid-cli --test cli --no-run
 cargo build --all-features --example soak
 cargo build --release --package imid-cli
 bash ci/services.sh install "${stores[@]}" || true
@@ -24,6 +25,7 @@ log=$folder/log
 "${cargo[@]}" --example soak
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${others[@]}"
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --package imid-cli --test cli doctor
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 

@@ -13,7 +13,7 @@
 #     freezes it, or lets it continue.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv, or chromium.
+#     with venv, chromium, prometheus (for promtool), etcd-client, pgbouncer or haproxy.
 #
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
@@ -41,6 +41,8 @@ is_installed() {
     zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
     chromium) program chromium ;;
+    prometheus) program promtool ;;
+    pgbouncer | haproxy | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null
 }
 
@@ -52,7 +54,7 @@ package() {
     etcd) echo etcd-server ;;
     zookeeper) echo zookeeper default-jre-headless ;;
     python) echo python3-venv ;;
-    chromium) echo chromium ;;
+    *) echo "$1" ;;
   esac
 }
 

@@ -1,12 +1,15 @@
 //! The value: 80 bits that sort by time and name their session. Its text is in [`codec`](crate::codec).
 
-use core::ops::{RangeBounds, RangeInclusive};
+use core::ops::{Bound, RangeBounds, RangeInclusive};
 use core::time::Duration;
 
-use crate::error::{Field, RangeError, TimeRangeError};
+use crate::error::{Quantity, RangeError, TimeRangeError};
 use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{SessionHash, SessionTag, SessionType};
-use crate::times::first_and_last;
+
+const TIMESTAMP: &Quantity = &Quantity::new("a timestamp", " ms");
+const SPIN: &Quantity = &Quantity::new("a spin", "");
+const ID: &Quantity = &Quantity::new("an ID", "");
 
 /// A message's ID: 42-bit timestamp, 12-bit spin, 4-bit session type, 22-bit session hash.
 ///
@@ -55,7 +58,7 @@ impl MessageId {
     #[inline]
     pub const fn from_u128(value: u128) -> Result<Self, RangeError> {
         if value > ID_MAX {
-            return Err(RangeError::new(Field::Id, value));
+            return Err(ID.too_large(ID_MAX, value));
         }
         Ok(Self(value))
     }
@@ -90,10 +93,10 @@ impl MessageId {
     pub const fn try_from_parts(parts: IdParts) -> Result<Self, RangeError> {
         let IdParts { timestamp_ms, spin, session_tag } = parts;
         if timestamp_ms > TIMESTAMP_MAX {
-            return Err(RangeError::new(Field::Timestamp, timestamp_ms as u128));
+            return Err(TIMESTAMP.too_large(TIMESTAMP_MAX as u128, timestamp_ms as u128));
         }
         if spin > SPIN_MAX {
-            return Err(RangeError::new(Field::Spin, spin as u128));
+            return Err(SPIN.too_large(SPIN_MAX as u128, spin as u128));
         }
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session_tag))
     }
@@ -211,9 +214,25 @@ impl MessageId {
         let first = Self::first_at(from)?;
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
-            _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
+            _ => Err(TimeRangeError::empty("of at least 1 ms", from, last.map_or(0, |last| last + 1))),
         }
     }
+}
+
+/// Returns the first and the last millisecond of a range of times. An open end is the end of `all`. In an empty range the first
+/// is greater than the last. The last is `None` if the range ends before millisecond 0.
+pub(crate) fn first_and_last(times: impl RangeBounds<u64>, all: RangeInclusive<u64>) -> (u64, Option<u64>) {
+    let first = match times.start_bound() {
+        Bound::Included(&ms) => ms,
+        Bound::Excluded(&ms) => ms.saturating_add(1),
+        Bound::Unbounded => *all.start(),
+    };
+    let last = match times.end_bound() {
+        Bound::Included(&ms) => Some(ms),
+        Bound::Excluded(&ms) => ms.checked_sub(1),
+        Bound::Unbounded => Some(*all.end()),
+    };
+    (first, last)
 }
 
 #[cfg(target_has_atomic = "64")]

@@ -6,8 +6,12 @@ use core::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{Field, ParseSessionTypeError, RangeError};
+use crate::error::{ParseSessionTypeError, Quantity, RangeError};
 use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
+
+const TYPE: &Quantity = &Quantity::new("a session type", "");
+const HASH: &Quantity = &Quantity::new("a session hash", "");
+const TAG: &Quantity = &Quantity::new("a session", "");
 
 /// The kind of conversation: a code from 0 to 15.
 ///
@@ -73,7 +77,7 @@ impl SessionType {
     /// The code is 16 or more.
     pub const fn from_u8(code: u8) -> Result<Self, RangeError> {
         if code > TYPE_MAX {
-            return Err(RangeError::new(Field::SessionType, code as u128));
+            return Err(TYPE.too_large(TYPE_MAX as u128, code as u128));
         }
         Ok(Self(code))
     }
@@ -146,7 +150,7 @@ impl SessionHash {
     /// The value is 4,194,304 (2²²) or more.
     pub const fn from_u32(value: u32) -> Result<Self, RangeError> {
         if value > HASH_MAX {
-            return Err(RangeError::new(Field::SessionHash, value as u128));
+            return Err(HASH.too_large(HASH_MAX as u128, value as u128));
         }
         Ok(Self(value))
     }
@@ -229,7 +233,7 @@ impl SessionTag {
     /// The value is 67,108,864 (2²⁶) or more.
     pub const fn from_u32(bits: u32) -> Result<Self, RangeError> {
         if bits > SESSION_MAX {
-            return Err(RangeError::new(Field::SessionTag, bits as u128));
+            return Err(TAG.too_large(SESSION_MAX as u128, bits as u128));
         }
         Ok(Self(bits))
     }

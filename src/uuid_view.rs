@@ -7,7 +7,7 @@
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
 //! ```
 
-use crate::error::{Field, RangeError, UuidError};
+use crate::error::UuidError;
 use crate::id::MessageId;
 use crate::layout::{
     SESSION_BITS, SESSION_MAX, SPIN_BITS, SPIN_MAX, STAMP_SHIFT, TIMESTAMP_BITS, TIMESTAMP_MAX, TIMESTAMP_SHIFT,
@@ -84,7 +84,7 @@ impl MessageId {
         }
         let timestamp_ms = (view >> UUID_TIMESTAMP_SHIFT) as u64;
         if timestamp_ms > TIMESTAMP_MAX {
-            return Err(UuidError::time(RangeError::new(Field::Timestamp, timestamp_ms as u128)));
+            return Err(UuidError::time(timestamp_ms));
         }
         let tail = view as u64 & low_bits(ZERO_BITS);
         if tail != 0 {

@@ -14,7 +14,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
-use imid::generator::{Batch, BuildError, Lane, ObserveError, Start, Stats};
+use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
@@ -70,9 +70,7 @@ check! {
         "SessionTag" SessionTag,
         "fork::Process" imid::fork::Process,
         "dialect::Layout" dialect::Layout,
-        "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
-        "generator::Start" Start,
         "generator::Stats" Stats,
         "snowflake::Layout" snowflake::Layout,
         "snowflake::NoSpareNodes" NoSpareNodes,
@@ -97,7 +95,6 @@ check! {
         "generator::ObserveError" ObserveError,
         "snowflake::BuildError" snowflake::BuildError,
         "snowflake::GenerateError" snowflake::GenerateError,
-        "snowflake::LayoutError" snowflake::LayoutError,
     }
     shared {
         "clock::ManualClock" ManualClock,
@@ -184,6 +181,7 @@ fn values_are_small() {
     assert_eq!(size_of::<SessionTag>(), size_of::<u32>());
     assert_eq!(size_of::<SessionHash>(), size_of::<u32>());
     assert_eq!(size_of::<SessionType>(), size_of::<u8>());
-    assert_eq!(size_of::<Snowflake>(), 32);
-    assert_eq!(size_of::<DialectId>(), 32);
+    // `tests/snowflake.rs` and `tests/dialect.rs` have the sizes per target.
+    assert!(size_of::<Snowflake>() <= 32);
+    assert!(size_of::<DialectId>() <= 32);
 }

@@ -139,10 +139,7 @@ fn each_bit_is_in_every_form_and_in_one_field() {
 fn a_value_that_is_not_80_bits_is_refused() {
     let layout = Layout::RONGCLOUD_V1;
     let error = DialectId::from_u128(1 << 80, layout).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "expected an ID of at most 1208925819614629174706175, found 1208925819614629174706176"
-    );
+    assert_eq!(error.to_string(), "expected an ID of 0 to 1208925819614629174706175, found 1208925819614629174706176");
     assert_eq!(DialectId::from_slice(&[0; 9], layout).unwrap_err().to_string(), "expected 10 bytes, found 9");
     assert_eq!(DialectId::from_hex("5d", layout).unwrap_err().to_string(), "expected a hex digit, found the end at 2");
 }
@@ -333,6 +330,7 @@ fn a_built_in_dialect_is_found_by_its_name() {
 #[test]
 fn an_id_with_its_layout_is_small() {
     assert!(size_of::<Dialect>() < 400, "a copy is cheap");
-    assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (32, 4));
-    assert_eq!(size_of::<imid::dialect::DialectError>(), 16);
+    // An integer of 128 bits has an alignment of 8 or 16 bytes.
+    assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (16 + align_of::<u128>(), 4));
+    assert!(size_of::<imid::dialect::DialectError>() <= 2 * size_of::<u64>());
 }

@@ -12,7 +12,7 @@ use imid::clock::ClockError;
 use imid::dialect::DialectError;
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{BuildError, GenerateError, ObserveError};
-use imid::snowflake::{self, Layout, LayoutError, Snowflake};
+use imid::snowflake::{self, Layout, Snowflake};
 use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType, codec};
 
 const DIGIT: &str = "a digit 2-9 or A-Z without I and O";
@@ -109,17 +109,13 @@ fn a_uuid_error_names_the_wrong_field() {
         (7 << 76, "expected a UUID of version 7, found version 0", [true, false, false, false]),
         (1 << 62, "expected a UUID of variant 0b10, found 0b11", [false, true, false, false]),
         (1 << 63, "expected a UUID of variant 0b10, found 0b00", [false, true, false, false]),
-        (
-            1 << 122,
-            "expected a timestamp of at most 4398046511103 ms, found 6161712311104",
-            [false, false, true, false],
-        ),
+        (1 << 122, "expected a timestamp of 0 to 4398046511103 ms, found 6161712311104", [false, false, true, false]),
         (1, "expected a UUID that ends with 36 zero bits, found 0x000000001", [false, false, false, true]),
         ((1 << 36) - 1, "expected a UUID that ends with 36 zero bits, found 0xfffffffff", [false, false, false, true]),
         // The first of several faults is named.
         (
             1 << 122 | 1,
-            "expected a timestamp of at most 4398046511103 ms, found 6161712311104",
+            "expected a timestamp of 0 to 4398046511103 ms, found 6161712311104",
             [false, false, true, false],
         ),
         (3 << 76 | 1 << 62 | 1, "expected a UUID of version 7, found version 4", [true, false, false, false]),
@@ -178,36 +174,36 @@ fn a_range_error_shows_the_number_and_the_greatest_value() {
     let cases = [
         (
             MessageId::from_u128(1 << 80).unwrap_err(),
-            "expected an ID of at most 1208925819614629174706175, found 1208925819614629174706176",
+            "expected an ID of 0 to 1208925819614629174706175, found 1208925819614629174706176",
         ),
         (
             MessageId::try_from(u128::MAX).unwrap_err(),
-            "expected an ID of at most 1208925819614629174706175, found 340282366920938463463374607431768211455",
+            "expected an ID of 0 to 1208925819614629174706175, found 340282366920938463463374607431768211455",
         ),
         (
             MessageId::try_from_parts(IdParts { timestamp_ms: 1 << 42, spin: 0, session_tag: session }).unwrap_err(),
-            "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
+            "expected a timestamp of 0 to 4398046511103 ms, found 4398046511104",
         ),
         (
             MessageId::first_at(u64::MAX).unwrap_err(),
-            "expected a timestamp of at most 4398046511103 ms, found 18446744073709551615",
+            "expected a timestamp of 0 to 4398046511103 ms, found 18446744073709551615",
         ),
         (
             MessageId::last_at(1 << 42).unwrap_err(),
-            "expected a timestamp of at most 4398046511103 ms, found 4398046511104",
+            "expected a timestamp of 0 to 4398046511103 ms, found 4398046511104",
         ),
         (
             MessageId::try_from_parts(IdParts { timestamp_ms: 0, spin: 4_096, session_tag: session }).unwrap_err(),
-            "expected a spin of at most 4095, found 4096",
+            "expected a spin of 0 to 4095, found 4096",
         ),
-        (SessionType::from_u8(16).unwrap_err(), "expected a session type of at most 15, found 16"),
-        (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of at most 4194303, found 4194304"),
-        (SessionTag::from_u32(1 << 26).unwrap_err(), "expected a session of at most 67108863, found 67108864"),
+        (SessionType::from_u8(16).unwrap_err(), "expected a session type of 0 to 15, found 16"),
+        (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of 0 to 4194303, found 4194304"),
+        (SessionTag::from_u32(1 << 26).unwrap_err(), "expected a session of 0 to 67108863, found 67108864"),
     ];
     for (error, words) in cases {
         assert_eq!(error.to_string(), words);
         assert_eq!(words.split(' ').next_back(), Some(error.found().to_string().as_str()));
-        assert!(words.contains(&format!("at most {}", error.max())));
+        assert!(words.contains(&format!("{} to {}", error.min(), error.max())));
         assert!(error.found() > error.max());
     }
 }
@@ -225,15 +221,15 @@ fn a_range_of_times_says_why_it_has_no_ids() {
     );
     assert_eq!(
         words(MessageId::range(..=1 << 42).unwrap_err()),
-        ("expected a timestamp of at most 4398046511103 ms, found 4398046511104".to_owned(), false)
+        ("expected a timestamp of 0 to 4398046511103 ms, found 4398046511104".to_owned(), false)
     );
     assert_eq!(
         words(MessageId::range(1 << 43..).unwrap_err()),
-        ("expected a timestamp of at most 4398046511103 ms, found 8796093022208".to_owned(), false)
+        ("expected a timestamp of 0 to 4398046511103 ms, found 8796093022208".to_owned(), false)
     );
     assert_eq!(
         words(MessageId::range(..=u64::MAX).unwrap_err()),
-        ("expected a timestamp of at most 4398046511103 ms, found 18446744073709551615".to_owned(), false)
+        ("expected a timestamp of 0 to 4398046511103 ms, found 18446744073709551615".to_owned(), false)
     );
 }
 
@@ -267,7 +263,13 @@ macro_rules! sizes {
         #[test]
         fn errors_are_small() {
             // A small result is returned in registers or in a few words.
-            $(assert_eq!(size_of::<$error>(), $size, $name);)*
+            // The sizes are those of x86-64. Elsewhere pointers, or the alignment of 128-bit integers, can be smaller.
+            $(
+                if cfg!(target_arch = "x86_64") {
+                    assert_eq!(size_of::<$error>(), $size, $name);
+                }
+                assert!(size_of::<$error>() <= $size, $name);
+            )*
             let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
             assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
         }
@@ -281,15 +283,14 @@ sizes! {
     "error::LineError" LineError: 24,
     "error::ParseError" ParseError: 16,
     "error::ParseSessionTypeError" ParseSessionTypeError: 0,
-    "error::RangeError" RangeError: 32,
-    "error::TimeRangeError" TimeRangeError: 32,
+    "error::RangeError" RangeError: 48,
+    "error::TimeRangeError" TimeRangeError: 48,
     "generator::BuildError" BuildError: 8,
     "generator::GenerateError" GenerateError: 24,
     "generator::ObserveError" ObserveError: 24,
-    "error::UuidError" UuidError: 32,
-    "snowflake::BuildError" snowflake::BuildError: 40,
-    "snowflake::GenerateError" snowflake::GenerateError: 40,
-    "snowflake::LayoutError" LayoutError: 40,
+    "error::UuidError" UuidError: 16,
+    "snowflake::BuildError" snowflake::BuildError: 48,
+    "snowflake::GenerateError" snowflake::GenerateError: 24,
 }
 
 /// `errors_are_small` finds the errors by their names.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::generator::{Builder, Lane};
-use imid::{Generator, IdParts, MessageId, SessionTag, SessionType, Start};
+use imid::{Generator, IdParts, MessageId, SessionTag, SessionType};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
@@ -21,8 +21,14 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
+/// In the millisecond that equals the seed, the spins start at 0.
+fn zero_at(seed: u64) -> Builder<SystemClock, 1> {
+    Generator::builder().seed(seed)
+}
+
+/// In the millisecond [`T`] the spins start at 0.
 fn zero() -> Builder<SystemClock, 1> {
-    Generator::builder().start(Start::Zero)
+    zero_at(T)
 }
 
 /// The timestamp relative to [`T`], and the spin.
@@ -42,19 +48,21 @@ fn spins_count_up_within_a_millisecond_and_start_again_in_the_next() {
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 0));
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
     clock.set(T + 1);
-    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
+    let start = zero().clock(&clock).build().unwrap().generate(room()).unwrap();
+    assert_eq!(at(start).0, 1);
+    assert_eq!(ids.generate(room()).unwrap(), start);
 }
 
 #[test]
 fn the_first_millisecond_of_1970_is_a_time_like_any_other() {
-    let ids = zero().clock(ManualClock::new(0)).build().unwrap();
+    let ids = zero_at(0).clock(ManualClock::new(0)).build().unwrap();
     assert_eq!(ids.generate(SessionTag::default()).unwrap(), MessageId::MIN);
 }
 
 #[test]
 fn a_rolling_start_goes_on_from_the_last_spin_and_wraps() {
     let clock = ManualClock::new(T);
-    let ids = Generator::builder().start(Start::Rolling).clock(&clock).build().unwrap();
+    let ids = Generator::builder().rolling().clock(&clock).build().unwrap();
     ids.batch(room(), 4095).unwrap().for_each(drop);
     clock.set(T + 5);
     assert_eq!(at(ids.generate(room()).unwrap()), (5, 4095));
@@ -130,10 +138,10 @@ fn what_a_rollback_granted_is_given_back_as_the_clock_catches_up() {
         assert_eq!(ids.stats().behind, ms(10 - tick.div_ceil(2)));
     }
     clock.set(T + 10);
-    assert_eq!(at(ids.generate(room()).unwrap()), (10, 0));
-    assert_eq!(ids.stats().behind, ms(0));
+    let (tick, spin) = at(ids.generate(room()).unwrap());
+    assert_eq!((tick, ids.stats().behind), (10, ms(0)));
     // The lead is the plain one again: this millisecond and no further.
-    for _ in 1..4096 {
+    for _ in spin + 1..4096 {
         ids.generate(room()).unwrap();
     }
     assert!(ids.generate(room()).unwrap_err().is_overload());
@@ -171,7 +179,7 @@ fn a_clock_without_a_usable_time_is_an_error_and_no_reading() {
 
 #[test]
 fn time_runs_out_after_the_last_stamp() {
-    let ids = zero().clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
+    let ids = zero_at(MessageId::TIMESTAMP_MAX).clock(ManualClock::new(MessageId::TIMESTAMP_MAX)).build().unwrap();
     let all = SessionTag::from_u32((1 << 26) - 1).unwrap();
     let last = ids.batch(all, 4096).unwrap().next_back().unwrap();
     assert_eq!(last, MessageId::MAX);
@@ -199,14 +207,16 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
 
     let clock = Stale { copy: Cell::new(T), real: Cell::new(T) };
     let ids = zero().max_rollback(ms(100)).clock(&clock).build().unwrap();
+    let mut last = MessageId::MIN;
     for tick in 0..2_000 {
         clock.copy.set(T + tick);
         clock.real.set(T + tick);
-        ids.batch(room(), 4096).unwrap().for_each(drop);
+        last = ids.batch(room(), 4096).unwrap().next_back().unwrap();
     }
     // The copy stands 2 s behind: both limits are passed by it, neither by the real clock.
     clock.copy.set(T);
-    assert_eq!(at(ids.generate(room()).unwrap()), (2_000, 0));
+    assert_eq!(ids.generate(room()).unwrap().to_u128() >> 26, (last.to_u128() >> 26) + 1);
+    assert_eq!(at(last).0, 2_000);
     assert_eq!(ids.stats().behind, ms(0), "and no rollback is believed");
     assert_eq!(ids.stats().refused, 0);
 }
@@ -313,19 +323,19 @@ fn a_printed_batch_shows_none_of_its_ids() {
 #[test]
 fn a_run_that_does_not_fit_takes_nothing() {
     let ids = zero().max_lead(ms(1)).clock(ManualClock::new(T)).build().unwrap();
-    assert_eq!(ids.longest_run(), 8_192);
-    let error = ids.batch(room(), 8_193).unwrap_err();
+    assert_eq!(ids.longest_run(), 4_097);
+    let error = ids.batch(room(), 4_098).unwrap_err();
     assert!(error.is_run_too_long());
     assert_eq!(error.retry_after(), None);
-    assert_eq!(error.to_string(), "expected a run of at most 8192 IDs, found 8193");
+    assert_eq!(error.to_string(), "expected a run of at most 4097 IDs, found 4098");
 
-    ids.generate(room()).unwrap();
-    let mut slice = vec![MessageId::MAX; 8_192];
+    ids.batch(room(), 4_096).unwrap().for_each(drop);
+    let mut slice = vec![MessageId::MAX; 4_097];
     let error = ids.fill(room(), &mut slice).unwrap_err();
     assert!(error.is_overload());
     assert_eq!(error.retry_after(), Some(ms(1)));
     assert!(slice.iter().all(|id| *id == MessageId::MAX));
-    assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
+    assert_eq!(at(ids.generate(room()).unwrap()), (1, 0));
 }
 
 #[test]
@@ -377,7 +387,7 @@ fn no_id_has_the_time_of_the_ceiling_until_it_is_raised() {
     ids.raise_ceiling(T);
     assert!(ids.generate(room()).unwrap_err().is_ceiling(), "it only grows");
     ids.raise_ceiling(T + 51);
-    assert_eq!(at(ids.generate(room()).unwrap()), (50, 0));
+    assert_eq!(at(ids.generate(room()).unwrap()).0, 50);
 }
 
 #[test]
@@ -416,7 +426,12 @@ fn a_floor_at_run_time_comes_before_all_later_ids() {
 #[test]
 fn lifted_limits_refuse_nothing_but_the_end_of_time() {
     let clock = ManualClock::new(MessageId::TIMESTAMP_MAX);
-    let ids = zero().max_lead(Duration::MAX).max_rollback(Duration::MAX).clock(&clock).build().unwrap();
+    let ids = zero_at(MessageId::TIMESTAMP_MAX)
+        .max_lead(Duration::MAX)
+        .max_rollback(Duration::MAX)
+        .clock(&clock)
+        .build()
+        .unwrap();
     ids.generate(room()).unwrap();
     clock.set(0);
     assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), MessageId::TIMESTAMP_MAX);

@@ -10,7 +10,7 @@ use std::sync::Arc as Plain;
 use imid::clock::ManualClock;
 use imid::fork::{become_a_child, forget_the_process};
 use imid::generator::{GenerateError, Lane};
-use imid::{Generator, SessionHash, SessionTag, SessionType, Start};
+use imid::{Generator, SessionHash, SessionTag, SessionType};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -27,8 +27,8 @@ fn session(hash: u32) -> SessionTag {
 fn a_fork_between_a_load_and_an_addition_repeats_no_stamp() {
     memory_that_parent_and_child_share();
     a_lane_that_is_copied();
-    memory_that_is_copied(Start::Seeded);
-    memory_that_is_copied(Start::Rolling);
+    memory_that_is_copied(false);
+    memory_that_is_copied(true);
 }
 
 /// What is modelled is more than can happen: the mark of the process is gone at any moment, and all threads go on with the same
@@ -36,7 +36,7 @@ fn a_fork_between_a_load_and_an_addition_repeats_no_stamp() {
 /// it is in the child.
 fn memory_that_parent_and_child_share() {
     model(1, || {
-        let ids = Arc::new(Generator::builder().start(Start::Zero).clock(ManualClock::new(T)).build().unwrap());
+        let ids = Arc::new(Generator::builder().seed(T).clock(ManualClock::new(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         let other = Arc::clone(&ids);
         let thread = thread::spawn(move || other.generate(session(0)).unwrap());
@@ -50,12 +50,13 @@ fn memory_that_parent_and_child_share() {
 
 /// The child has a copy of the words, which one thread of the parent makes while another one mints. The clock has gone on, so the
 /// child's first reading is past the time that the parent had reached.
-fn memory_that_is_copied(start: Start) {
+fn memory_that_is_copied(is_rolling: bool) {
     model(1, move || {
         let clock = Plain::new(ManualClock::new(T));
         // With this seed the parent's spin of T + 5 is greater than the child's, so the child would go on from it.
-        let ids = Generator::builder().start(start).seed(2).clock(Plain::clone(&clock)).build().unwrap();
-        let ids = Arc::new(ids);
+        let builder = Generator::builder().seed(2);
+        let builder = if is_rolling { builder.rolling() } else { builder };
+        let ids = Arc::new(builder.clock(Plain::clone(&clock)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         clock.set(T + 5);
         let parent = Arc::clone(&ids);

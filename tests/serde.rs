@@ -151,7 +151,7 @@ fn a_value_that_is_not_a_session_is_an_error() {
         (r#"{"hash":1,"hash":1}"#, "duplicate field `hash`"),
         (r#"{"type":3,"type":3}"#, "duplicate field `type`"),
         (r#"{"type":3,"name":1}"#, "unknown field `name`, expected `type` or `hash`"),
-        (r#"{"type":3,"hash":4194304}"#, "expected a session hash of at most 4194303, found 4194304"),
+        (r#"{"type":3,"hash":4194304}"#, "expected a session hash of 0 to 4194303, found 4194304"),
         ("5", "invalid type: integer `5`, expected a session with its type and its hash"),
     ] {
         let found = json_error::<SessionTag>(json);

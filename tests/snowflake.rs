@@ -103,10 +103,18 @@ fn each_bit_is_in_one_field() {
 #[test]
 fn the_time_converts_to_a_system_time() {
     let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
+    assert_eq!(id.since_unix_epoch(), Duration::from_nanos(1_463_110_874_347_601_920));
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
+    assert_eq!(since_1970, as_the_system_keeps_it(id.since_unix_epoch()));
     assert_eq!(id.since_unix_epoch().as_millis(), id.timestamp_ms().into());
     assert_eq!(String::from(id), "0632eb19de09b007");
+}
+
+/// Windows keeps times in steps of 100 ns.
+#[cfg(feature = "std")]
+fn as_the_system_keeps_it(time: Duration) -> Duration {
+    let rest = if cfg!(windows) { time.subsec_nanos() % 100 } else { 0 };
+    time - Duration::from_nanos(rest.into())
 }
 
 #[test]
@@ -123,7 +131,10 @@ fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
         "expected a last time of 0 to 253402300799999 ms, found 253402300800000"
     );
     #[cfg(feature = "std")]
-    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_unix_epoch());
+    assert_eq!(
+        last.time().duration_since(std::time::UNIX_EPOCH).unwrap(),
+        as_the_system_keeps_it(last.since_unix_epoch())
+    );
 }
 
 #[test]
@@ -134,7 +145,8 @@ fn a_time_that_overflows_into_the_sign_bit_is_read_and_marked() {
     assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (3_487_858_230_209, 0, 0));
     assert_eq!(Layout::LEAF.parse("9223372036854775808"), Ok(id));
     assert_eq!((id.to_i64(), id.to_string()), (i64::MIN, "-9223372036854775808".to_owned()));
-    assert!(Layout::LEAF.try_from_parts(id.parts()).unwrap_err().is_time());
+    let error = Layout::LEAF.try_from_parts(id.parts()).unwrap_err();
+    assert_eq!((error.min(), error.max()), (Layout::LEAF.first_ms().into(), Layout::LEAF.last_ms().into()));
 
     let last = Layout::LEAF.parse("-1").unwrap();
     assert_eq!((last.timestamp_ms(), last.node(), last.sequence()), (5_686_881_485_760, 1_023, 4_095));
@@ -239,17 +251,15 @@ fn a_range_without_a_tick_is_refused() {
     let first = tenths.first_ms();
     let words = |times: (Bound<u64>, Bound<u64>)| {
         let error = tenths.range(times).unwrap_err();
-        (error.to_string(), error.is_empty(), error.is_time())
+        (error.to_string(), error.is_empty())
     };
-    let empty = |from: u64, to: u64| {
-        (format!("expected a range of times in which a tick begins, found {from}..{to} ms"), true, false)
-    };
+    let empty = |from: u64, to: u64| (format!("expected a range in which a tick begins, found {from}..{to} ms"), true);
     assert_eq!(words((Included(first + 5), Excluded(first + 5))), empty(first + 5, first + 5));
     assert_eq!(words((Excluded(first + 5), Excluded(first + 5))), empty(first + 6, first + 5));
     assert_eq!(words((Included(first + 1), Included(first + 99))), empty(first + 1, first + 100));
     assert_eq!(words((Included(first), Excluded(0))), empty(first, 0));
     let last = tenths.last_ms();
-    let outside = |found: u64| (format!("expected a time of {first} to {last} ms, found {found}"), false, true);
+    let outside = |found: u64| (format!("expected a time of {first} to {last} ms, found {found}"), false);
     assert_eq!(words((Included(first - 1), Unbounded)), outside(first - 1));
     assert_eq!(words((Unbounded, Included(last + 1))), outside(last + 1));
     assert_eq!(words((Excluded(u64::MAX), Unbounded)), outside(u64::MAX));
@@ -266,7 +276,6 @@ fn parts_out_of_range_are_refused() {
     assert_eq!(error(first, 1_024, 0), "expected a node of 0 to 1023, found 1024");
     assert_eq!(error(first, 0, 4_096), "expected a sequence number of 0 to 4095, found 4096");
     assert_eq!(layout.first_at(0).unwrap_err(), layout.last_at(0).unwrap_err());
-    assert!(layout.first_at(0).unwrap_err().is_time() && !id(first, 1_024, 0).unwrap_err().is_time());
     assert_eq!(id(last, 1_023, 4_095).unwrap().to_i64(), i64::MAX);
 }
 
@@ -304,8 +313,8 @@ fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_
 fn a_user_defined_layout_must_fill_64_bits() {
     let ours = Layout::builder;
     let error = |builder: LayoutBuilder| builder.build().unwrap_err().to_string();
-    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 63 or 64 bits in all, found 62");
-    assert_eq!(error(ours().tick_bits(42).sequence_bits(13)), "expected fields of 63 or 64 bits in all, found 65");
+    assert_eq!(error(ours().sequence_bits(11)), "expected fields of 63 to 64 bits in all, found 62");
+    assert_eq!(error(ours().tick_bits(42).sequence_bits(13)), "expected fields of 63 to 64 bits in all, found 65");
     assert_eq!(error(ours().tick_bits(49).node_bits(3)), "expected a tick of 1 to 48 bits, found 49");
     assert_eq!(error(ours().tick_bits(0).node_bits(32).sequence_bits(32)), "expected a tick of 1 to 48 bits, found 0");
     assert_eq!(error(ours().node_bits(33)), "expected a node of 1 to 32 bits, found 33");
@@ -401,8 +410,12 @@ fn the_built_in_layouts_begin_and_end_at_the_documented_times() {
 }
 
 #[test]
-fn an_id_with_its_layout_is_32_bytes() {
-    assert_eq!(size_of::<Snowflake>(), 32);
-    assert_eq!(size_of::<Layout>(), 24);
-    assert_eq!(size_of::<imid::snowflake::LayoutError>(), 40);
+fn an_id_with_its_layout_is_small() {
+    // Exact where pointers have 64 bits; nowhere more.
+    let sizes = [size_of::<Snowflake>(), size_of::<Layout>()];
+    let limits = [32, 24];
+    if cfg!(target_pointer_width = "64") {
+        assert_eq!(sizes, limits);
+    }
+    assert!(sizes.iter().zip(limits).all(|(size, limit)| *size <= limit), "{sizes:?}");
 }

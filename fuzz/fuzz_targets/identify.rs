@@ -1,6 +1,8 @@
 //! Law: `identify` returns exactly the dialects and layouts that would write a text, each with the ID that it would
-//! write.
+//! write, in the documented order. The order is computed here from calendar years, without `Candidate::fit`.
 #![no_main]
+
+use std::ops::Range;
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
@@ -23,20 +25,22 @@ enum Written {
     Snowflake { bits: u64, layout: u8 },
 }
 
-/// The dialects and layouts with the form of their texts, in the order of the candidates.
-const WRITERS: [(&str, Form); 11] = [
-    ("rongcloud", Form::Dashed(BASE32_HEX)),
-    ("rongcloud-v1", Form::Dashed(BASE32_HEX)),
-    ("standard", Form::Dashed(b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ")),
-    ("juggleim", Form::Bare(b"abcdefghjklmnpqrstuvwxyz23456789")),
-    ("twitter", Form::Signed),
-    ("leaf", Form::Signed),
-    ("discord", Form::Unsigned),
-    ("twitter-java", Form::Signed),
-    ("rollback-38-15-10", Form::Signed),
-    ("nsq", Form::Hex),
-    ("nsq-before-2015", Form::Hex),
+/// The dialects and layouts, in the order of candidates with equal times: the form of their texts, and the years in which their
+/// systems made IDs, without the last one.
+const WRITERS: [(&str, Form, Range<u64>); 11] = [
+    ("rongcloud", Form::Dashed(BASE32_HEX), 2018..NO_END),
+    ("rongcloud-v1", Form::Dashed(BASE32_HEX), 2013..2019),
+    ("standard", Form::Dashed(b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ"), 2025..NO_END),
+    ("juggleim", Form::Bare(b"abcdefghjklmnpqrstuvwxyz23456789"), 2023..NO_END),
+    ("twitter", Form::Signed, 2010..NO_END),
+    ("leaf", Form::Signed, 2017..NO_END),
+    ("discord", Form::Unsigned, 2015..NO_END),
+    ("twitter-java", Form::Signed, 2015..NO_END),
+    ("rollback-38-15-10", Form::Signed, 0..0),
+    ("nsq", Form::Hex, 2015..NO_END),
+    ("nsq-before-2015", Form::Hex, 2012..2016),
 ];
+const NO_END: u64 = u64::MAX;
 const BASE32_HEX: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
 enum Form {
@@ -97,13 +101,52 @@ fn text_of(dialect: &Dialect, id: [u8; MessageId::BYTES]) -> String {
 
 fn all_are_named(text: &str, now_ms: u64) {
     let candidates: Vec<_> = identify_at(text, now_ms).collect();
-    let rank = |name| WRITERS.iter().position(|(writer, _)| *writer == name).expect("a writer of the list");
-    assert!(candidates.is_sorted_by_key(|candidate| (candidate.fit(now_ms), rank(candidate.name()))));
+    let rank = |name| WRITERS.iter().position(|(writer, ..)| *writer == name).expect("a writer of the list");
+    let places: Vec<_> = candidates
+        .iter()
+        .map(|candidate| {
+            let (rank, ms) = (rank(candidate.name()), candidate.timestamp_ms());
+            (group(ms, now_ms, &WRITERS[rank].2), ms.abs_diff(now_ms), rank)
+        })
+        .collect();
+    assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
 
     let mut read: Vec<_> = candidates.iter().map(|candidate| (candidate.name(), value(candidate))).collect();
     read.sort_by_key(|(name, _)| rank(name));
-    let wanted = WRITERS.iter().filter_map(|(name, form)| Some((*name, form.value(text)?)));
+    let wanted = WRITERS.iter().filter_map(|(name, form, _)| Some((*name, form.value(text)?)));
     assert_eq!(read, wanted.collect::<Vec<_>>());
+}
+
+/// Returns 0 for a time in the years of a system, 1 for another one from 2005 to two years from now, and 2 for the rest.
+fn group(ms: u64, now_ms: u64, years: &Range<u64>) -> u8 {
+    const TWO_YEARS: u128 = 2 * 365 * 86_400_000;
+    let is_plausible = ms >= start_of(2005) && u128::from(ms) <= u128::from(now_ms) + TWO_YEARS;
+    match (is_plausible, years.contains(&year(ms))) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, _) => 2,
+    }
+}
+
+/// Returns the first millisecond of a year from 1970 on.
+fn start_of(year: u64) -> u64 {
+    (1970..year).map(days).sum::<u64>() * 86_400_000
+}
+
+/// Returns the year of a time.
+fn year(ms: u64) -> u64 {
+    let (mut year, mut left) = (1970, ms / 86_400_000);
+    while left >= days(year) {
+        left -= days(year);
+        year += 1;
+    }
+    year
+}
+
+/// Returns the days of a year.
+fn days(year: u64) -> u64 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    if is_leap { 366 } else { 365 }
 }
 
 /// Returns the value, computed from the fields.

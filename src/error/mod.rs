@@ -3,7 +3,6 @@
 //!
 //! Errors of generators, clocks, dialects and Snowflakes are in the modules of those.
 
-mod bounds;
 mod length;
 mod parse;
 mod range;
@@ -14,6 +13,5 @@ pub use parse::{LineError, ParseError, ParseSessionTypeError};
 pub use range::{RangeError, TimeRangeError};
 pub use uuid::UuidError;
 
-pub(crate) use bounds::{OutOfBounds, Quantity, check_all};
 pub(crate) use parse::Expected;
-pub(crate) use range::Field;
+pub(crate) use range::{Quantity, check_all};

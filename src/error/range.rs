@@ -1,83 +1,87 @@
 //! Numbers, and ranges of times, that are out of range.
 
+use core::ops::RangeInclusive;
+
 use thiserror::Error;
 
-use crate::layout::{HASH_MAX, ID_MAX, SESSION_MAX, SPIN_MAX, TIMESTAMP_MAX, TYPE_MAX};
+/// The name and the unit of a number, for a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Quantity {
+    name: &'static str,
+    unit: &'static str,
+}
 
-/// A number is too large for its field.
+/// A number is outside of the range that it must be in.
 ///
 /// ```
 /// use imid::MessageId;
 ///
 /// let error = MessageId::first_at(1 << 42).unwrap_err();
-/// assert_eq!(error.to_string(), "expected a timestamp of at most 4398046511103 ms, found 4398046511104");
+/// assert_eq!(error.to_string(), "expected a timestamp of 0 to 4398046511103 ms, found 4398046511104");
+/// assert_eq!((error.min(), error.max(), error.found()), (0, (1 << 42) - 1, 1 << 42));
 /// ```
+// The words are behind a reference, so that the errors that contain this one are small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("expected {} of at most {}{}, found {found}", .field.name(), .field.max(), .field.unit())]
+#[error("expected {} of {min} to {max}{}, found {found}", .of.name, .of.unit)]
 pub struct RangeError {
-    field: Field,
+    of: &'static Quantity,
+    min: u64,
+    max: u128,
     found: u128,
 }
 
-/// The field that a number is too large for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Field {
-    Timestamp,
-    Spin,
-    SessionType,
-    SessionHash,
-    SessionTag,
-    Id,
-}
-
 impl RangeError {
-    pub(crate) const fn new(field: Field, found: u128) -> Self {
-        Self { field, found }
+    /// Returns the least number that would be right.
+    pub const fn min(self) -> u128 {
+        self.min as u128
     }
 
-    /// Returns the greatest value of the field. The least is always 0.
+    /// Returns the greatest number that would be right.
     pub const fn max(self) -> u128 {
-        self.field.max()
+        self.max
     }
 
-    /// Returns the value that was given.
+    /// Returns the number that was given.
     pub const fn found(self) -> u128 {
         self.found
     }
 }
 
-impl Field {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Timestamp => "a timestamp",
-            Self::Spin => "a spin",
-            Self::SessionType => "a session type",
-            Self::SessionHash => "a session hash",
-            Self::SessionTag => "a session",
-            Self::Id => "an ID",
-        }
+impl Quantity {
+    /// Returns a quantity. `name` includes the article. `unit` begins with a space or is empty.
+    pub(crate) const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit }
     }
 
-    const fn max(self) -> u128 {
-        match self {
-            Self::Timestamp => TIMESTAMP_MAX as u128,
-            Self::Spin => SPIN_MAX as u128,
-            Self::SessionType => TYPE_MAX as u128,
-            Self::SessionHash => HASH_MAX as u128,
-            Self::SessionTag => SESSION_MAX as u128,
-            Self::Id => ID_MAX,
-        }
+    /// Returns the error of a number that is greater than `max`. The least is 0.
+    pub(crate) const fn too_large(&'static self, max: u128, found: u128) -> RangeError {
+        RangeError { of: self, min: 0, max, found }
     }
 
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Timestamp => " ms",
-            _ => "",
+    /// Returns an error if a number is outside of a range.
+    pub(crate) const fn check(&'static self, found: u64, range: RangeInclusive<u64>) -> Result<(), RangeError> {
+        let (min, max) = (*range.start(), *range.end());
+        if min <= found && found <= max {
+            return Ok(());
         }
+        Err(RangeError { of: self, min, max: max as u128, found: found as u128 })
     }
 }
 
-/// A range of times has no IDs: it contains no millisecond, or it is not in the time of IDs.
+/// Returns an error for the first number that is outside of its range.
+pub(crate) const fn check_all(numbers: &[(&'static Quantity, u64, RangeInclusive<u64>)]) -> Result<(), RangeError> {
+    let mut at = 0;
+    while at < numbers.len() {
+        let (of, found, range) = &numbers[at];
+        if let Err(error) = of.check(*found, *range.start()..=*range.end()) {
+            return Err(error);
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// A range of times has no IDs: it is empty, or it is not in the time of IDs.
 ///
 /// ```
 /// use imid::MessageId;
@@ -93,18 +97,19 @@ pub struct TimeRangeError(TimeRangeKind);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 enum TimeRangeKind {
     #[error(transparent)]
-    Timestamp(#[from] RangeError),
-    #[error("expected a range of at least 1 ms, found {from}..{to} ms")]
-    Empty { from: u64, to: u64 },
+    Time(#[from] RangeError),
+    #[error("expected a range {least}, found {from}..{to} ms")]
+    Empty { least: &'static str, from: u64, to: u64 },
 }
 
 impl TimeRangeError {
-    /// `from` and `to` are the bounds of the half-open range, in unix milliseconds.
-    pub(crate) const fn empty(from: u64, to: u64) -> Self {
-        Self(TimeRangeKind::Empty { from, to })
+    /// `least` says what a range must have at least. `from` and `to` are the bounds of the half-open range, in unix
+    /// milliseconds.
+    pub(crate) const fn empty(least: &'static str, from: u64, to: u64) -> Self {
+        Self(TimeRangeKind::Empty { least, from, to })
     }
 
-    /// Returns whether the range contains no millisecond: it ends where it starts, or before.
+    /// Returns whether the range is empty: it ends where it starts or before, or, of a Snowflake, no tick begins in it.
     pub const fn is_empty(self) -> bool {
         matches!(self.0, TimeRangeKind::Empty { .. })
     }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::RangeError;
+use crate::layout::TIMESTAMP_MAX;
 
 /// A UUID is not the view of an ID.
 ///
@@ -25,8 +25,8 @@ enum UuidKind {
     Version(u8),
     #[error("expected a UUID of variant 0b10, found 0b{0:02b}")]
     Variant(u8),
-    #[error(transparent)]
-    Time(RangeError),
+    #[error("expected a timestamp of 0 to {TIMESTAMP_MAX} ms, found {0}")]
+    Time(u64),
     #[error("expected a UUID that ends with 36 zero bits, found {0:#011x}")]
     Tail(u64),
 }
@@ -40,8 +40,8 @@ impl UuidError {
         Self(UuidKind::Variant(found))
     }
 
-    pub(crate) const fn time(error: RangeError) -> Self {
-        Self(UuidKind::Time(error))
+    pub(crate) const fn time(found: u64) -> Self {
+        Self(UuidKind::Time(found))
     }
 
     pub(crate) const fn tail(found: u64) -> Self {

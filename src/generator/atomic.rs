@@ -187,17 +187,18 @@ impl<const STRIPES: usize> Core<STRIPES> {
         // What the next calls will read. A copied clock can be older than the real one. The window then holds for the
         // copy.
         let copy = clock.now_ms().ok();
-        let now = self.believed(timeline, clock)?;
+        let now = self.believed(timeline, self.words.policy.max_advance(), clock)?;
         let next = timeline
             .after(now, &self.words.policy, || self.unissued())
             .map_err(|behind| GenerateKind::Rollback { max: self.words.policy.max_rollback, found: behind.0 })?;
         Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
 
-    /// Reads the real clock. If the reading is far ahead of the last one, the lesser of two readings counts.
-    fn believed(&self, known: Timeline, clock: &impl Clock) -> Result<u64, ClockError> {
+    /// Reads the real clock. If the reading is more than `max_advance` ahead of the last one, the lesser of two readings
+    /// counts.
+    fn believed(&self, known: Timeline, max_advance: u64, clock: &impl Clock) -> Result<u64, ClockError> {
         let mut now = clock.refresh()?;
-        if known.is_far_ahead(now, &self.words.policy) {
+        if known.is_far_ahead(now, max_advance) {
             now = now.min(clock.refresh()?);
         }
         if now > self.words.policy.shape.last_tick() {
@@ -209,7 +210,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Reads the real clock for an event that moves the time: the greater of two readings counts, too, because the lead of
     /// the event is measured from it.
     fn settled(&self, clock: &impl Clock) -> Option<u64> {
-        let read = || self.believed(self.words.timeline(), clock).ok();
+        let read = || self.believed(self.words.timeline(), self.words.policy.max_advance(), clock).ok();
         read().max(read())
     }
 
@@ -304,11 +305,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
         // little ahead would move the generator away from the clock without bound.
         let known = self.words.timeline();
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
-        let mut now = clock.now_ms()?;
         // A wild reading must not let an ID past a limit that is less than the skew.
-        let is_far_ahead = known.is_far_ahead(now, &self.words.policy) || now.saturating_sub(known.latest) > max_skew;
-        if ahead(now) > max_skew || is_far_ahead || !clock.accepts(now) {
-            now = self.believed(known, clock)?;
+        let max_advance = self.words.policy.max_advance().min(max_skew);
+        let mut now = clock.now_ms()?;
+        if ahead(now) > max_skew || known.is_far_ahead(now, max_advance) || !clock.accepts(now) {
+            now = self.believed(known, max_advance, clock)?;
         }
         if now > self.words.policy.shape.last_tick() {
             return Err(ClockError::past_2109(now).into());

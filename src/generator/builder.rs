@@ -11,23 +11,6 @@ use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 use crate::stamp::{Origin, Shape};
 
-/// Where the spin begins in a fresh millisecond.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub enum Start {
-    /// At a mix of the millisecond and the generator's seed. So hosts do not mint the same spins, all spins are used
-    /// equally often, and shards by ID stay even. An ID can be a millisecond ahead, because a late start runs over into
-    /// the next one.
-    #[default]
-    Seeded,
-    /// One past the last spin, masked: the free-running counter of RongCloud's article. It begins at 0, in a forked
-    /// child at a seeded spin. Two hosts whose counters are equal collide in each millisecond that they share.
-    Rolling,
-    /// At 0, as the Snowflake family does. Two hosts that mint for one session then collide in nearly every millisecond
-    /// that they share.
-    Zero,
-}
-
 /// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same
 /// time, each with a lane of its own. The two numbers say all of a lane, so the struct gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -60,7 +43,7 @@ pub struct Builder<C = SystemClock, const STRIPES: usize = 1> {
 
 #[derive(Clone, Copy, Debug)]
 struct Settings {
-    start: Start,
+    is_rolling: bool,
     seed: Option<u64>,
     floor: Option<MessageId>,
     ceiling: Option<u64>,
@@ -73,7 +56,7 @@ struct Settings {
 impl Builder<SystemClock, 1> {
     pub(super) const fn new() -> Self {
         let settings = Settings {
-            start: Start::Seeded,
+            is_rolling: false,
             seed: None,
             floor: None,
             ceiling: None,
@@ -103,13 +86,11 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 }
 
 impl<C, const STRIPES: usize> Builder<C, STRIPES> {
-    /// Sets where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
-    pub const fn start(mut self, start: Start) -> Self {
-        self.settings.start = start;
-        self
-    }
-
-    /// Sets the seed of [`Start::Seeded`]. Default: each process draws one at first use.
+    /// Sets the seed. Default: each process draws one at first use.
+    ///
+    /// In a fresh millisecond the spin begins at a mix of the millisecond and the seed. So hosts do not mint the same
+    /// spins, all spins are used equally often, and shards by ID stay even. An ID can be a millisecond ahead, because a
+    /// late start runs over into the next one.
     ///
     /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and
     /// so do parent and child if the process forks before first use.
@@ -118,6 +99,16 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// 8 random bytes, such as `crypto.getRandomValues` returns in a browser.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
+        self
+    }
+
+    /// Begins the spin of a fresh millisecond one past the last spin, masked, and not at a mix of the seed: the
+    /// free-running counter of RongCloud's article, for a host that takes over from it.
+    ///
+    /// The counter begins at 0, and in a forked child at a seeded spin. Two hosts whose counters are equal collide in
+    /// each millisecond that they share.
+    pub const fn rolling(mut self) -> Self {
+        self.settings.is_rolling = true;
         self
     }
 
@@ -196,7 +187,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// # Errors
     /// - The lane has more than 12 bits.
     /// - The index of the lane does not fit its bits, such as 4 in 2 bits.
-    /// - Starts are seeded and there is no seed, without the feature `std` or on wasm32-unknown-unknown.
+    /// - Starts are not [rolling](Self::rolling) and there is no seed, without the feature `std` or on wasm32-unknown-unknown.
     pub fn build(self) -> Result<Generator<C, STRIPES>, BuildError> {
         let core = self.settings.core()?;
         #[cfg(loom)]
@@ -233,17 +224,13 @@ impl Settings {
         if index as u32 >= lanes {
             return Err(BuildError::new(BuildKind::LaneIndex { lanes, found: index }));
         }
-        if !seed::CAN_DRAW && matches!(self.start, Start::Seeded) && self.seed.is_none() {
+        if !seed::CAN_DRAW && !self.is_rolling && self.seed.is_none() {
             return Err(BuildError::new(BuildKind::Seed));
         }
         let shape = Shape::new(TIMESTAMP_MAX, bits, index as u64, SPIN_BITS - bits);
         let policy = Policy {
             shape,
-            origin: match self.start {
-                Start::Seeded => Origin::Below(shape.capacity()),
-                Start::Rolling => Origin::Rolling,
-                Start::Zero => Origin::Below(1),
-            },
+            origin: if self.is_rolling { Origin::Rolling } else { Origin::Below(shape.capacity()) },
             max_lead: millis(self.max_lead, TIMESTAMP_MAX),
             max_rollback: millis(self.max_rollback, TIMESTAMP_MAX),
             max_skew: millis(self.max_skew, TIMESTAMP_MAX),

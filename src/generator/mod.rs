@@ -14,7 +14,7 @@ use core::fmt;
 use core::time::Duration;
 
 pub use batch::Batch;
-pub use builder::{Builder, Lane, Start};
+pub use builder::{Builder, Lane};
 pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::atomic::Core;

@@ -80,14 +80,14 @@ impl Timeline {
             && self.reached <= now
             && self.meet <= now
             && self.behind == 0
-            && !self.is_far_ahead(now, policy)
+            && !self.is_far_ahead(now, policy.max_advance())
             && now <= policy.shape.last_tick()
     }
 
     /// Returns whether a reading is so far ahead of the greatest one that a second one must agree.
     #[inline]
-    pub(super) const fn is_far_ahead(&self, now: u64, policy: &Policy) -> bool {
-        now.saturating_sub(self.latest) > policy.max_advance()
+    pub(super) const fn is_far_ahead(&self, now: u64, max_advance: u64) -> bool {
+        now.saturating_sub(self.latest) > max_advance
     }
 
     /// Returns the timeline after one more reading, which is at most the last tick.

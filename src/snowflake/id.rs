@@ -5,13 +5,12 @@ use core::fmt;
 use core::ops::{RangeBounds, RangeInclusive};
 use core::time::Duration;
 
-use super::error::{LayoutError, LayoutKind};
 use super::layout::{Layout, TextForm};
 use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
-use crate::error::{Expected, LengthError, ParseError};
-use crate::times::first_and_last;
+use crate::error::{Expected, LengthError, ParseError, RangeError, TimeRangeError};
+use crate::id::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
@@ -124,7 +123,8 @@ impl Snowflake {
         self.layout.time_of(self.tick())
     }
 
-    /// Returns the time at which the tick begins, as a `SystemTime`.
+    /// Returns the time at which the tick begins, as a `SystemTime`. On Windows that has steps of 100 ns and is rounded down; the
+    /// built-in layouts have whole milliseconds, except [`Layout::NSQ`](crate::snowflake::Layout::NSQ).
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's last tick is before the year 10000.
@@ -211,13 +211,13 @@ impl Layout {
     ///
     /// let id = Layout::LEAF.try_from_parts(Parts { timestamp_ms: 1_567_733_700_834, node: 39, sequence: 3_448 })?;
     /// assert_eq!(id.to_string(), "1169786042799259000");
-    /// # Ok::<(), imid::snowflake::LayoutError>(())
+    /// # Ok::<(), imid::error::RangeError>(())
     /// ```
     ///
     /// # Errors
     /// The time is before the first tick or after the last one; the node or the sequence number does not fit its field,
     /// such as node 1,024 in 10 bits.
-    pub const fn try_from_parts(self, parts: Parts) -> Result<Snowflake, LayoutError> {
+    pub const fn try_from_parts(self, parts: Parts) -> Result<Snowflake, RangeError> {
         let Parts { timestamp_ms, node, sequence } = parts;
         let ticks = (self.first_tick_from(timestamp_ms), self.last_tick_in(timestamp_ms));
         match (ticks, self.check_node(node), self.check_sequence(sequence)) {
@@ -233,7 +233,7 @@ impl Layout {
     ///
     /// # Errors
     /// The time is before the first tick or after the last one.
-    pub const fn first_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
+    pub const fn first_at(self, ms: u64) -> Result<Snowflake, RangeError> {
         match self.first_tick_from(ms) {
             Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, 0, 0), self)),
             Err(error) => Err(error),
@@ -246,7 +246,7 @@ impl Layout {
     ///
     /// # Errors
     /// The time is before the first tick or after the last one.
-    pub const fn last_at(self, ms: u64) -> Result<Snowflake, LayoutError> {
+    pub const fn last_at(self, ms: u64) -> Result<Snowflake, RangeError> {
         match self.last_tick_in(ms) {
             Ok(tick) => Ok(Snowflake::from_u64(self.compose(tick, self.node_max(), self.sequence_max()), self)),
             Err(error) => Err(error),
@@ -261,16 +261,17 @@ impl Layout {
     ///
     /// let day = Layout::DISCORD.range(1_462_060_800_000..1_462_147_200_000)?;
     /// assert_eq!((day.start().to_u64(), day.end().to_u64()), (176_120_502_681_600_000, 176_482_890_547_199_999));
-    /// # Ok::<(), imid::snowflake::LayoutError>(())
+    /// # Ok::<(), imid::error::TimeRangeError>(())
     /// ```
     ///
     /// # Errors
     /// A bound is before the first tick or after the last one ([`last_ms`](Self::last_ms) + 1 is valid as an excluded
     /// end); no tick begins in the range, such as `5..5`.
-    pub fn range(self, times: impl RangeBounds<u64>) -> Result<RangeInclusive<Snowflake>, LayoutError> {
+    pub fn range(self, times: impl RangeBounds<u64>) -> Result<RangeInclusive<Snowflake>, TimeRangeError> {
         let (from, last) = first_and_last(times, self.first_ms()..=self.last_ms());
         let first = self.first_at(from)?;
-        let empty = LayoutError::new(LayoutKind::Empty { from, to: last.map_or(0, |last| last.saturating_add(1)) });
+        let empty =
+            TimeRangeError::empty("in which a tick begins", from, last.map_or(0, |last| last.saturating_add(1)));
         let last = last.filter(|last| from <= *last).ok_or(empty)?;
         let last = self.last_at(last)?;
         if first <= last { Ok(first..=last) } else { Err(empty) }

@@ -15,7 +15,6 @@
 //! ```
 
 mod built_in;
-mod error;
 mod id;
 mod layout;
 mod text;
@@ -28,6 +27,5 @@ pub use generator::NodeQueue;
 #[cfg(target_has_atomic = "64")]
 pub use generator::{BuildError, Builder, GenerateError, Generator, NoSpareNodes, NodeSource, Preset, SpareNode};
 
-pub use error::LayoutError;
 pub use id::{Parts, Snowflake};
 pub use layout::{Layout, LayoutBuilder, TextForm};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::Lane;
-use imid::{Generator, MessageId, SessionTag, SessionType, Start};
+use imid::{Generator, MessageId, SessionTag, SessionType};
 
 use super::{T, host, ms, room};
 
@@ -36,7 +36,7 @@ fn assert_closed<const STRIPES: usize>(ids: &Generator<&ManualClock, STRIPES>) {
 fn a_closed_generator_mints_no_more() {
     for minted in [0, 1, 5_000] {
         let clock = ManualClock::new(T);
-        let ids = host(1).stripes::<4>().start(Start::Zero).clock(&clock).build().unwrap();
+        let ids = host(1).stripes::<4>().clock(&clock).build().unwrap();
         for _ in 0..minted {
             ids.generate(room()).unwrap();
         }

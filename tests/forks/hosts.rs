@@ -2,7 +2,7 @@
 
 use imid::clock::ManualClock;
 use imid::generator::GenerateError;
-use imid::{Generator, MessageId, Start};
+use imid::{Generator, MessageId};
 use libtest_mimic::Trial;
 
 use super::child::{Child, Way, ways};
@@ -46,7 +46,7 @@ fn different_sessions_never_meet() {
 fn every_copy_of_a_process_starts_in_the_millisecond_after_the_last_inherited() {
     for (way, lead) in ways().into_iter().flat_map(|way| [(way, 0), (way, 1), (way, 200)]) {
         let clock = ManualClock::new(T);
-        let ids = Generator::builder().start(Start::Zero).clock(&clock).build().unwrap();
+        let ids = Generator::builder().seed(T).clock(&clock).build().unwrap();
         let last = ids.batch(hot(), lead * 4_096 + 1).unwrap().next_back().unwrap();
         let child = way.copy(|| vec![ids.generate(hot()).unwrap()]);
         let later = child.ids()[0].timestamp_ms().saturating_sub(last.timestamp_ms());
@@ -219,7 +219,7 @@ fn a_set_seed_is_the_parents_alone() {
     }
 }
 
-/// The counter of [`Start::Rolling`] goes on from the last stamp, which parent and children have in common. Each child draws
+/// A rolling counter goes on from the last stamp, which parent and children have in common. Each child draws
 /// another one. All of them count by one per millisecond. So two of them meet in every millisecond if they have drawn the same
 /// counter, once in 4,096 times, and otherwise never. A family has three pairs. Three of six families draw a counter twice less
 /// than once in 10⁸ times.
@@ -235,7 +235,7 @@ fn rolling_counters_of_a_family_do_not_march_in_step() {
 fn rolling_family(way: Way) -> u64 {
     let clock = ManualClock::new(T);
     // The last of three stripes.
-    let ids: Generator<_, 3> = Generator::builder().stripes().start(Start::Rolling).clock(&clock).build().unwrap();
+    let ids: Generator<_, 3> = Generator::builder().stripes().rolling().clock(&clock).build().unwrap();
     assert_eq!(hot().session_hash().to_u32() % 3, 2);
     let before = ids.batch(hot(), 3).unwrap().next_back().unwrap();
     let children: Vec<_> = (0..2).map(|_| way.copy(|| walk(&ids, 1_000, 1))).collect();

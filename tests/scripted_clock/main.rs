@@ -12,7 +12,7 @@ use core::cell::Cell;
 
 use proptest::prelude::*;
 
-use self::model::{Beginning, Settings};
+use self::model::Settings;
 use self::play::Play;
 use self::script::{Face, Return, Run, ScriptedClock, Step, script};
 
@@ -54,7 +54,7 @@ proptest! {
 #[test]
 fn a_step_back_after_a_floor_that_was_refused_at_first_is_slewed_from_the_first_reading() {
     let settings = Settings {
-        start: Beginning::Seeded,
+        is_rolling: false,
         seed: 0,
         lane: Some((0, 0)),
         max_lead: Some(1_000),

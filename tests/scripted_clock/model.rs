@@ -8,7 +8,7 @@ pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 /// What was set on the builder, limits in milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    pub(super) start: Beginning,
+    pub(super) is_rolling: bool,
     pub(super) seed: u64,
     /// Its index and its bits. A lane of no bits has all stamps, but belongs to one process from the start.
     pub(super) lane: Option<(u16, u32)>,
@@ -17,13 +17,6 @@ pub(super) struct Settings {
     pub(super) max_skew: Option<u64>,
     pub(super) floor: Option<u64>,
     pub(super) ceiling: Option<u64>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Beginning {
-    Seeded,
-    Rolling,
-    Zero,
 }
 
 impl Settings {
@@ -38,8 +31,7 @@ impl Settings {
 
     /// The longest run: every stamp of the present millisecond and of the lead, less the latest start.
     pub(super) fn longest_run(&self) -> u64 {
-        let latest_start = if self.start == Beginning::Zero { 0 } else { self.capacity() - 1 };
-        (self.lead() + 1) * self.capacity() - latest_start
+        (self.lead() + 1) * self.capacity() - (self.capacity() - 1)
     }
 }
 
@@ -145,11 +137,7 @@ impl Model {
     /// clock grants.
     fn try_run(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> (u64, u64, u64) {
         let (capacity, free) = (self.settings.capacity(), self.free[stripe]);
-        let start = match self.settings.start {
-            Beginning::Zero => 0,
-            Beginning::Rolling => free % capacity,
-            Beginning::Seeded => starts.at(self.reached),
-        };
+        let start = if self.settings.is_rolling { free % capacity } else { starts.at(self.reached) };
         let first = free.max(self.reached * capacity + start);
         // Four milliseconds are granted beyond the time reached, if the lead has as many.
         let lead = self.settings.lead();
@@ -161,7 +149,7 @@ impl Model {
     /// Whether a fresh run is too long for what the time reached can grant.
     fn is_past_grace(&self, stripe: usize, run: u64) -> bool {
         let capacity = self.settings.capacity();
-        let start = if self.settings.start == Beginning::Rolling { self.free[stripe] % capacity } else { 0 };
+        let start = if self.settings.is_rolling { self.free[stripe] % capacity } else { 0 };
         (start + run - 1) / capacity > self.settings.lead().min(4)
     }
 
@@ -291,7 +279,8 @@ impl Model {
     /// The time reached moved from elsewhere, at this reading. Further ahead than a step or a skew may be, the reading is
     /// wrong, and says nothing about when the clock has caught up.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
-        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(u64::MAX));
+        // A limit that is lifted is all of time. Only a move past the end of the format can be further.
+        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(LAST_MS));
         if reached > now && reached > self.reached && reached - now <= rollback.max(skew) {
             let meet = self.after_jump(now, reached);
             (self.jump, self.meet) = (self.jump.max(meet), self.meet.max(meet));

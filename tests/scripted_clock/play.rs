@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::{Batch, GenerateError, Lane};
-use imid::{Generator, IdParts, MessageId, SessionTag, Start};
+use imid::{Generator, IdParts, MessageId, SessionTag};
 
-use super::model::{Beginning, LAST_MS, Model, Observation, Settings, Starts, Verdict};
+use super::model::{LAST_MS, Model, Observation, Settings, Starts, Verdict};
 use super::script::{Face, Return, Run, ScriptedClock, Step, sessions};
 
 /// Where the seed starts each millisecond, as generators without a history show it.
@@ -69,15 +69,13 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
     let mut builder = Generator::builder()
         .stripes::<STRIPES>()
         .clock(clock)
-        .start(match settings.start {
-            Beginning::Seeded => Start::Seeded,
-            Beginning::Rolling => Start::Rolling,
-            Beginning::Zero => Start::Zero,
-        })
         .max_lead(ms(settings.max_lead))
         .max_rollback(ms(settings.max_rollback))
         .max_skew(ms(settings.max_skew))
         .seed(settings.seed);
+    if settings.is_rolling {
+        builder = builder.rolling();
+    }
     if let Some((index, bits)) = settings.lane {
         builder = builder.lane(Lane { index, bits });
     }
@@ -131,9 +129,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             Some(now) if behind > 0 => now + behind,
             _ => least,
         };
-        // Past the end of the format there are no IDs, so it does not matter how far past it the time is.
-        let [reached_id, least_id, most_id] = [reached, least, most].map(|ms| ms.min(LAST_MS + 1));
-        assert!((least_id..=most_id).contains(&reached_id), "reached {reached}, expected {least} to {most}");
+        assert!((least..=most).contains(&reached), "reached {reached}, expected {least} to {most}");
         match at {
             Some(now) => self.model.jumped(now, reached),
             None => self.model.reached = reached,
@@ -185,6 +181,8 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
         let stripe = session.session_hash().to_u32() as usize % STRIPES;
+        // No call can ask for more than a `usize`.
+        let run = run.map(|length| length.min(usize::MAX as u64));
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);

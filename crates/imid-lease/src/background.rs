@@ -2,11 +2,12 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::{self, Thread};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
-use crate::sync::{lock, wait};
+use crate::changes::{Changes, within};
+use crate::sync::lock;
 use imid::fork::Process;
 
 /// A thread, as its owner has it.
@@ -16,7 +17,6 @@ use imid::fork::Process;
 #[derive(Debug)]
 pub(crate) struct Background {
     shared: Arc<Shared>,
-    thread: Thread,
     process: Process,
 }
 
@@ -27,8 +27,12 @@ pub(crate) struct Owner(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     is_closing: AtomicBool,
-    has_ended: Mutex<bool>,
-    ended: Condvar,
+    has_ended: AtomicBool,
+    /// The end, and what the thread announces.
+    changes: Changes,
+    /// Not the thread's own token (`Thread::unpark`): a client of a store can use that one up.
+    is_woken: Mutex<bool>,
+    woken: Condvar,
 }
 
 impl Background {
@@ -39,16 +43,16 @@ impl Background {
 
         impl Drop for OnEnd {
             fn drop(&mut self) {
-                *lock(&self.0.0.has_ended) = true;
-                self.0.0.ended.notify_all();
+                self.0.0.has_ended.store(true, Ordering::Release);
+                self.0.announce();
             }
         }
 
         let shared = Arc::new(Shared::default());
         let on_end = OnEnd(Owner(Arc::clone(&shared)));
-        let started = thread::Builder::new().name(name.into()).spawn(move || work(&on_end.0))?;
         // Nobody joins it: to drop the handle in a forked child would be wrong.
-        Ok(Self { shared, thread: started.thread().clone(), process: Process::current() })
+        thread::Builder::new().name(name.into()).spawn(move || work(&on_end.0))?;
+        Ok(Self { shared, process: Process::current() })
     }
 
     /// Returns whether this process is a forked child of the one that started the thread.
@@ -60,7 +64,8 @@ impl Background {
     /// Ends the present or the next [`Owner::sleep`] of the thread.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
-            self.thread.unpark();
+            *lock(&self.shared.is_woken) = true;
+            self.shared.woken.notify_one();
         }
     }
 
@@ -74,7 +79,21 @@ impl Background {
 
     /// Waits until the thread has ended. Returns whether it has.
     pub(crate) fn has_ended_within(&self, time: Duration) -> bool {
-        !self.is_forked() && *wait(&self.shared.ended, lock(&self.shared.has_ended), time, |has_ended| *has_ended)
+        !self.is_forked() && self.changes().wait(within(time, || self.ended())).is_some()
+    }
+
+    /// Does the same in a task.
+    pub(crate) async fn has_ended_within_async(&self, time: Duration) -> bool {
+        !self.is_forked() && self.changes().wait_async(within(time, || self.ended())).await.is_some()
+    }
+
+    /// Returns where the thread announces changes.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.shared.changes
+    }
+
+    fn ended(&self) -> Option<()> {
+        self.shared.has_ended.load(Ordering::Acquire).then_some(())
     }
 }
 
@@ -91,9 +110,14 @@ impl Owner {
     }
 
     /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
-    #[expect(clippy::unused_self, reason = "only the thread that has it sleeps")]
     pub(crate) fn sleep(&self, time: Duration) {
-        thread::park_timeout(time);
+        let is_woken = self.0.woken.wait_timeout_while(lock(&self.0.is_woken), time, |is_woken| !*is_woken);
+        *is_woken.unwrap_or_else(PoisonError::into_inner).0 = false;
+    }
+
+    /// Makes all look again that wait for a change.
+    pub(crate) fn announce(&self) {
+        self.0.changes.announce();
     }
 }
 

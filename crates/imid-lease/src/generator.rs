@@ -11,6 +11,7 @@ use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::{IdParts, MessageId, SessionTag};
 
+use crate::changes::retry_within;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, MIN_GAP_MS, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -19,7 +20,8 @@ use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::status::{Phase, Status};
-use crate::wait::retry_within;
+#[cfg(feature = "metrics")]
+use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -34,11 +36,10 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
 /// | `generate`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
-/// | [`open`](Self::open) | no: a thread connects | call it |
-/// | [`wait_until_open`](Self::wait_until_open) | at most the given time | look at [`status`](Self::status) in turns, or `spawn_blocking` |
-/// | [`generate_within`](Self::generate_within) | at most the given time | sleep for [`retry_after`](LeaseError::retry_after), and call `generate` again |
-/// | [`close_within`](Self::close_within) | at most the given time | `spawn_blocking` |
-/// | drop | no: the thread gives the lane back | drop it |
+/// | [`open`](Self::open), drop | no: a thread connects, and gives the lane back | call it |
+/// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
+/// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
+/// | [`close_within`](Self::close_within) | at most the given time | [`close_async`](Self::close_async) |
 /// | [`open_file`](Self::open_file) | for some writes to the disk | `spawn_blocking` |
 ///
 /// ```
@@ -153,7 +154,17 @@ where
     /// - At once: the register is for another layout or number of lanes, or refuses this process for good, as with a
     ///   wrong password. [`OpenError::is_final`] says which errors are such.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.wait_until_open(0, &self.space, timeout)
+        self.keeper.changes().wait(self.keeper.until_open(0, &self.space, timeout))
+    }
+
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime.
+    ///
+    /// It needs no timer of the runtime. Dropping the future loses nothing: the search goes on.
+    ///
+    /// # Errors
+    /// As for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.keeper.changes().wait_async(self.keeper.until_open(0, &self.space, timeout)).await
     }
 
     /// Mints the next ID of a session. **Lock-free** while the lane stays the same; **never waits for the register**.
@@ -177,7 +188,37 @@ where
     /// # Errors
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
-        retry_within(timeout, || self.generate(session), LeaseError::retry_after)
+        let call = || self.generate(session);
+        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after))
+    }
+
+    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
+    ///
+    /// It needs no timer of the runtime. Dropping the future takes no ID: the call that mints is the one that ends it.
+    ///
+    /// ```
+    /// # use imid::{SessionTag, SessionType};
+    /// # use imid_lease::register::MemoryRegister;
+    /// # use imid_lease::{LeasedGenerator, Options};
+    /// use std::time::Duration;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+    /// ids.wait_until_open_async(Duration::from_secs(15)).await?;
+    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
+    /// let id = ids.generate_async(room, Duration::from_secs(1)).await?;
+    /// # assert_eq!(id.session_tag(), room);
+    /// assert!(ids.close_async(Duration::from_secs(5)).await);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`generate_within`](Self::generate_within).
+    pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
+        let call = || self.generate(session);
+        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after)).await
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
@@ -267,6 +308,18 @@ where
         self.keeper.close_within(timeout)
     }
 
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
+    ///
+    /// It begins when the future is polled for the first time. Dropping the future then stops nothing: the lane is given
+    /// back by the thread that keeps the lease.
+    pub async fn close_async(&self, timeout: Duration) -> bool {
+        if self.keeper.is_forked() {
+            return false;
+        }
+        self.inner.close();
+        self.keeper.close_async(timeout).await
+    }
+
     /// Gives the lane back, as [`close_within`](Self::close_within) does, and waits until the register has answered: for
     /// at most two time limits of a call, which are 4 s by default.
     pub fn close(&self) {
@@ -300,8 +353,19 @@ where
     #[inline(never)]
     fn try_again<T>(
         &self,
-        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+        mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
+        self.retry(mint).map_err(|kind| {
+            #[cfg(feature = "metrics")]
+            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+            kind.into()
+        })
+    }
+
+    fn retry<T>(
+        &self,
+        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+    ) -> Result<T, LeaseKind> {
         let mut waited = false;
         loop {
             let Some(granted) = self.inner.last() else { return Err(self.why_no_room()) };
@@ -310,7 +374,7 @@ where
                 Err(error) => error,
             };
             if error.is_forked() {
-                return Err(LeaseKind::Forked.into());
+                return Err(LeaseKind::Forked);
             }
             if error.is_closed() {
                 if self.stays_last(granted) {
@@ -324,27 +388,26 @@ where
                 }
                 waited = true;
             } else {
-                return Err(LeaseKind::Generate(error).into());
+                return Err(LeaseKind::Generate(error));
             }
         }
     }
 
-    fn why_stopped(&self) -> LeaseError {
+    fn why_stopped(&self) -> LeaseKind {
         if self.keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
-        let kind = match self.keeper.state(0).stopped {
+        match self.keeper.state(0).stopped {
             Some(Stopped::Reverted { .. }) => LeaseKind::Reverted,
             Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
             Some(Stopped::Format(_)) => LeaseKind::Format,
             Some(Stopped::Closed) | None => LeaseKind::Closed,
-        };
-        kind.into()
+        }
     }
 
-    fn why_no_room(&self) -> LeaseError {
+    fn why_no_room(&self) -> LeaseKind {
         if self.keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
         let state = self.keeper.state(0);
         if state.stopped.is_some() || self.inner.is_closed.load(Ordering::Relaxed) {
@@ -352,15 +415,17 @@ where
         }
         let now_ms = monotonic_ms();
         let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
-        let kind = match (state.status.phase, &state.status.last_error) {
+        match (state.status.phase, &state.status.last_error) {
             (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
+            (Phase::Seeking, None) if state.far_ahead_ms.is_some() => {
+                LeaseKind::Clock { retry_after: until(state.next_ms) }
+            }
             (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
             (_, None) => {
                 LeaseKind::NoLane { retry_after: until(state.next_time_out_ms.unwrap_or(0).max(state.next_ms)) }
             }
-        };
-        kind.into()
+        }
     }
 }
 
@@ -436,7 +501,6 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
     let mut builder = Generator::builder()
         .stripes()
         .clock(clock.clone())
-        .start(settings.start)
         .max_lead(settings.max_lead)
         .max_skew(settings.max_skew)
         .lane(Lane { index: grant.lane, bits: lane_bits })

@@ -1,19 +1,22 @@
 //! The thread that keeps leases: it drives engines over a register.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
 
 use crate::background::{Background, Owner};
 use crate::backoff;
+use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Phase, Status};
-use crate::sync::{lock, wait};
+use crate::sync::lock;
+use crate::telemetry;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -45,16 +48,10 @@ pub(crate) struct Lease {
 /// When it is dropped, its thread seals and releases, and nobody waits for it. In a forked child it does nothing.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Vec<State>>>,
     background: Background,
     /// What a forked child finds. It must not wait for a lock that another thread may have held.
     in_child: Vec<State>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    states: Mutex<Vec<State>>,
-    changed: Condvar,
 }
 
 /// What the keeper publishes of one lease.
@@ -67,6 +64,8 @@ pub(crate) struct State {
     /// The monotonic time at which a lane can be taken, if nobody gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
+    /// How far the lanes are ahead of the clock, if none was taken because of that; and how far they may be.
+    pub(crate) far_ahead_ms: Option<(u64, u64)>,
     /// Whether the register has answered since the start.
     pub(crate) is_answered: bool,
     /// Whether the last call has failed with an error that a retry does not mend.
@@ -86,8 +85,10 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let shared = Arc::new(Shared { states: Mutex::new(states), changed: Condvar::new() });
+        let shared = Arc::new(Mutex::new(states));
         let running = leases.into_iter().map(|lease| Running {
+            #[cfg(feature = "tracing")]
+            told: telemetry::Told::new(&lease.config),
             engine: Engine::new(lease.config),
             tenant: lease.tenant,
             is_new_register: false,
@@ -119,6 +120,12 @@ impl Keeper {
         self.in_child.len()
     }
 
+    /// Returns the name under which the first lease is held.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn holder(&self) -> &crate::record::Name {
+        &self.in_child[0].status.holder
+    }
+
     /// Returns the state of a lease. In a forked child it is one that has stopped.
     pub(crate) fn state(&self, lease: usize) -> State {
         if self.is_forked() { self.in_child[lease].clone() } else { self.states()[lease].clone() }
@@ -129,16 +136,34 @@ impl Keeper {
         self.is_forked() || self.states()[lease].stopped.is_some()
     }
 
-    /// Waits until a lease has a lane, for at most this time. Ends at once if the register refuses this process.
-    pub(crate) fn wait_until_open(&self, lease: usize, space: &Space, time: Duration) -> Result<(), OpenError> {
-        if self.is_forked() {
-            return Err(OpenKind::Forked.into());
-        }
-        let is_known = |states: &Vec<State>| states[lease].status.phase != Phase::Seeking || states[lease].is_refused;
-        let state = wait(&self.shared.changed, self.states(), time, is_known)[lease].clone();
-        match state.status.phase {
-            Phase::Holding | Phase::Lost => Ok(()),
-            Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
+    /// Returns where a change of a lease is announced.
+    pub(crate) fn changes(&self) -> &Changes {
+        self.background.changes()
+    }
+
+    /// Returns a look that breaks when a lease has a lane, when the register refuses this process, or after this time.
+    pub(crate) fn until_open<'a>(
+        &'a self,
+        lease: usize,
+        space: &'a Space,
+        time: Duration,
+    ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
+        let mut until_known = within(time, move || {
+            let state = self.state(lease);
+            let is_known = state.is_refused || state.far_ahead_ms.is_some();
+            (state.status.phase != Phase::Seeking || is_known).then_some(())
+        });
+        move || {
+            until_known().map_break(|_| {
+                if self.is_forked() {
+                    return Err(OpenKind::Forked.into());
+                }
+                let state = self.state(lease);
+                match state.status.phase {
+                    Phase::Holding | Phase::Lost => Ok(()),
+                    Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
+                }
+            })
         }
     }
 
@@ -146,11 +171,21 @@ impl Keeper {
     /// both. The caller has sealed all generators.
     pub(crate) fn close_within(&self, time: Duration) -> bool {
         self.background.end();
-        self.background.has_ended_within(time) && self.states().iter().all(|state| state.is_given_back)
+        self.background.has_ended_within(time) && self.is_given_back()
+    }
+
+    /// Does the same in a task.
+    pub(crate) async fn close_async(&self, time: Duration) -> bool {
+        self.background.end();
+        self.background.has_ended_within_async(time).await && self.is_given_back()
+    }
+
+    fn is_given_back(&self) -> bool {
+        self.states().iter().all(|state| state.is_given_back)
     }
 
     fn states(&self) -> MutexGuard<'_, Vec<State>> {
-        lock(&self.shared.states)
+        lock(&self.shared)
     }
 }
 
@@ -176,6 +211,7 @@ impl State {
             next_ms: 0,
             next_time_out_ms: None,
             held_by_others: 0,
+            far_ahead_ms: None,
             is_answered: false,
             is_refused: false,
             is_given_back: true,
@@ -209,6 +245,8 @@ struct Running {
     engine: Engine,
     tenant: Box<dyn Tenant>,
     is_new_register: bool,
+    #[cfg(feature = "tracing")]
+    told: telemetry::Told,
 }
 
 /// The register, and what its calls have said.
@@ -224,11 +262,17 @@ struct Store<R> {
 
 impl<R: Register> Store<R> {
     /// Makes a call, and remembers its error.
-    fn call<T>(&mut self, owner: &Owner, call: impl FnOnce(&mut R) -> Result<T, RegisterError>) -> Result<T, Silence> {
+    fn call<T>(
+        &mut self,
+        owner: &Owner,
+        name: &'static str,
+        key: &str,
+        call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
+    ) -> Result<T, Silence> {
         if self.gives_up {
             return Err(Silence);
         }
-        let result = call(&mut self.register);
+        let result = telemetry::call(&mut self.register, name, key, call);
         self.gives_up = result.is_err() && owner.is_closing();
         self.is_answered |= result.is_ok();
         self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
@@ -241,7 +285,7 @@ impl<R: Register> Store<R> {
 struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Vec<State>>>,
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
@@ -250,16 +294,15 @@ struct Work<R, C> {
 
 impl<R: Register, C: Clock> Work<R, C> {
     fn run(&mut self, owner: &Owner) {
-        /// If the thread panics, all generators stop at their ceilings, and waiting threads are woken.
-        struct OnEnd(Arc<Shared>);
+        /// If the thread panics, all generators stop at their ceilings. Its end is announced after this.
+        struct OnEnd(Arc<Mutex<Vec<State>>>);
 
         impl Drop for OnEnd {
             fn drop(&mut self) {
-                for state in lock(&self.0.states).iter_mut() {
+                for state in lock(&self.0).iter_mut() {
                     state.status.phase = Phase::Stopped;
                     state.stopped.get_or_insert(Stopped::Closed);
                 }
-                self.0.changed.notify_all();
             }
         }
 
@@ -296,23 +339,31 @@ impl<R: Register, C: Clock> Work<R, C> {
                 return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
             };
             let running = &mut self.leases[lease];
+            #[cfg(feature = "tracing")]
+            {
+                let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
+                running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
+                running.told.clock(self.clock.not_followed());
+            }
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     return None;
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.store.call(owner, |register| register.list(&prefix)))
+                    Reply::Listed(self.store.call(owner, "list", &prefix, |register| register.list(&prefix)))
                 }
-                Action::Read { key } => Reply::Read(self.store.call(owner, |register| register.read(&key))),
+                Action::Read { key } => {
+                    Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
+                }
                 Action::Write { attempt, key, seen, value } => {
-                    let written =
-                        self.store.call(owner, |register| register.compare_and_set(&key, seen.as_deref(), &value));
+                    let write = |register: &mut R| register.compare_and_set(&key, seen.as_deref(), &value);
+                    let written = self.store.call(owner, "write", &key, write);
                     let outcome = match written {
                         Ok(true) => Outcome::Acknowledged,
                         Ok(false) => Outcome::Conflict,
@@ -325,17 +376,24 @@ impl<R: Register, C: Clock> Work<R, C> {
                 Action::Seal => {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.
-                    self.publish(lease);
-                    Reply::Sealed { end_ms: self.leases[lease].tenant.seal() }
+                    self.publish(lease, owner);
+                    let end_ms = self.leases[lease].tenant.seal();
+                    #[cfg(feature = "tracing")]
+                    if self.leases[lease].engine.grant().is_some() {
+                        self.leases[lease].told.sealed(end_ms);
+                    }
+                    Reply::Sealed { end_ms }
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
-                    self.publish(lease);
+                    #[cfg(feature = "tracing")]
+                    running.told.granted(grant);
+                    self.publish(lease, owner);
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
                     running.tenant.raise(ceiling_ms);
-                    self.publish(lease);
+                    self.publish(lease, owner);
                     continue;
                 }
             };
@@ -361,7 +419,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
         // Not noted: a store whose time cannot be read grants lanes all the same.
-        match self.store.register.now_ms() {
+        match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
                 self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
@@ -375,9 +433,19 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    fn publish(&mut self, lease: usize) {
+    fn publish(&mut self, lease: usize, owner: &Owner) {
+        #[cfg(feature = "tracing")]
+        {
+            let Running { engine, told, .. } = &mut self.leases[lease];
+            let promise = self.store.register.promise();
+            // The settings of a server are not known before its first answer.
+            if self.store.is_answered {
+                let lane = engine.grant().map(|grant| grant.lane);
+                told.state(lane, engine.counts().0, &promise, engine.stopped());
+            }
+        }
         let Running { engine, is_new_register, .. } = &self.leases[lease];
-        let mut states = lock(&self.shared.states);
+        let mut states = lock(&self.shared);
         let published = &mut states[lease];
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
@@ -396,13 +464,14 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
+        published.far_ahead_ms = engine.far_ahead_ms();
         published.is_answered = self.store.is_answered;
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
-        crate::metrics::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
+        telemetry::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
         drop(states);
-        self.shared.changed.notify_all();
+        owner.announce();
     }
 }

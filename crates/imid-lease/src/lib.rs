@@ -39,6 +39,7 @@
 //! | all lanes are held | an error with `retry_after`, until one is given back or a time-out is over | does not apply |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute | nothing; the step may adapt to a wrong duration |
 //! | a process starts with a wrong clock | the store's time is used, if it has one. Else **the IDs have the wrong time**, and are unique | nothing |
+//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), unless [`any_lead`](Options::any_lead) accepts it. This clock is behind, or one was ahead | does not apply |
 //! | a process forks | the child mints nothing, and does not use its parent's connection | the same |
 //! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |
 //! | a weak register loses a write, or a register is lost and replaced at once | **IDs can repeat** | refused if it says that it is weak |
@@ -63,9 +64,10 @@
 //! # Blocking and async
 //!
 //! Everything that mints works in memory and is safe in an async task. Constructors and drops return at once: a thread of
-//! the crate talks to the store, so a busy runtime cannot delay a renewal. Only `wait_until_open` and `close_within` wait,
-//! for at most the given time, and calls of a [`Register`] and of [`admin`] wait for the store. Each type says what a task
-//! does instead.
+//! the crate talks to the store, so a busy runtime cannot delay a renewal. `wait_until_open`, `generate_within` and
+//! `close_within` wait, for at most the given time. Their twins for tasks, such as
+//! [`generate_async`](LeasedGenerator::generate_async), work in each async runtime. Dropping their futures loses nothing. Calls
+//! of a [`Register`] and of [`admin`] wait for the store.
 //!
 //! # Cost
 //!
@@ -83,6 +85,8 @@ mod random;
 
 mod sync;
 
+mod changes;
+
 mod backoff;
 
 mod background;
@@ -99,10 +103,9 @@ mod error;
 
 mod options;
 
-mod keeper;
+pub mod telemetry;
 
-#[cfg(feature = "metrics")]
-pub mod metrics;
+mod keeper;
 
 mod generator;
 
@@ -110,8 +113,6 @@ mod worker_ids;
 
 #[cfg(feature = "redis")]
 mod redis_queue;
-
-mod wait;
 
 pub mod segment;
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use imid::Start;
 use imid::clock::SystemClock;
 use thiserror::Error;
 
@@ -62,6 +61,16 @@ macro_rules! shared_setters {
             self
         }
 
+        #[doc = concat!("Begins even if the register has each ", $leased, " further ahead of the clock than the horizon and")]
+        /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
+        /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
+        ///
+        /// [`OpenError::is_clock`]: crate::OpenError::is_clock
+        pub fn any_lead(mut self) -> Self {
+            self.settings.any_lead = true;
+            self
+        }
+
         /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -97,7 +106,7 @@ pub(crate) struct Settings {
     pub(crate) poll: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
-    pub(crate) start: Start,
+    pub(crate) any_lead: bool,
 }
 
 impl Options {
@@ -112,7 +121,7 @@ impl Options {
             poll: Duration::from_millis(75),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
-            start: Start::Seeded,
+            any_lead: false,
         };
         Self { clock: SystemClock, settings }
     }
@@ -148,12 +157,6 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
     /// Sets how far IDs may run ahead of the clock under overload. Default: 1 s.
     pub fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
-        self
-    }
-
-    /// Sets where the spin begins in a fresh millisecond. Default: [`Start::Seeded`].
-    pub fn start(mut self, start: Start) -> Self {
-        self.settings.start = start;
         self
     }
 
@@ -204,6 +207,7 @@ impl Settings {
             time_out_ms: millis(self.time_out),
             max_skew_ms: millis(self.max_skew),
             poll_ms: millis(self.poll).max(1),
+            any_lead: self.any_lead,
         }
     }
 }

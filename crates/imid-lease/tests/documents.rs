@@ -22,7 +22,16 @@ const LEASES: &str = include_str!("../../../docs/LEASES.md");
 fn all_code_of_the_page_for_operators_is_compiled() {
     let fences: Vec<_> =
         LEASES.lines().filter_map(|line| line.strip_prefix("```")).filter(|it| !it.is_empty()).collect();
-    assert_eq!(fences, ["rust,no_run", "rust,no_run", "text", "rust,no_run"]);
+    assert_eq!(fences, ["rust,no_run", "rust,no_run", "rust,ignore", "text", "rust,no_run"]);
+}
+
+/// `ci/chat.sh` compiles and runs it.
+#[test]
+fn the_graceful_stop_is_the_one_of_the_chat() {
+    let (_, block) = LEASES.split_once("```rust,ignore\n").expect("the block");
+    let (block, _) = block.split_once("```").expect("its end");
+    let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    assert!(plain(include_str!("../../../examples/chat/src/main.rs")).contains(&plain(block.trim())), "{block}");
 }
 
 #[test]
@@ -35,7 +44,7 @@ fn the_record_of_a_lane_on_the_page_for_operators_is_one() {
 fn the_metrics_on_the_page_for_operators_are_those_of_the_crate() {
     let names: Vec<_> = LEASES.split('`').filter(|word| word.starts_with("imid_lease_")).collect();
     let missing: Vec<_> =
-        names.iter().filter(|name| !include_str!("../src/metrics.rs").contains(&format!("| `{name}` |"))).collect();
+        names.iter().filter(|name| !include_str!("../src/telemetry.rs").contains(&format!("| `{name}` |"))).collect();
     assert!(missing.is_empty() && names.len() >= 4, "{missing:?} of {names:?}");
 }
 

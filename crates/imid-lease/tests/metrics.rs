@@ -1,13 +1,14 @@
 //! Each documented metric has the right value after each event of a lease.
 #![allow(clippy::cast_precision_loss, reason = "the numbers are small")]
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
+use imid::SessionTag;
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
@@ -88,6 +89,15 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
 
     let released = LeasedGenerator::open(MemoryRegister::new(), options("released")).and_then(opened).unwrap();
     released.close();
+    for _ in 0..2 {
+        released.generate(SessionTag::default()).unwrap_err();
+    }
+    let register = MemoryRegister::new();
+    register.set_down(true);
+    let none = LeasedGenerator::open(register, options("none")).unwrap();
+    for _ in 0..3 {
+        none.generate(SessionTag::default()).unwrap_err();
+    }
 
     let register = MemoryRegister::new();
     let silent = LeasedGenerator::open(register.clone(), options("silent")).and_then(opened).unwrap();
@@ -103,17 +113,29 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let snapshot = snapshotter.snapshot().into_vec();
     let renewals_after = renewed.status().renewals;
 
-    let mut owners = BTreeSet::new();
+    let (mut owners, mut calls, mut reasons) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+    let mut documented_names = BTreeSet::new();
     let values = snapshot.into_iter().filter_map(|(key, _, _, value)| {
         let labels: Vec<_> = key.key().labels().map(|label| (label.key(), label.value())).collect();
         let names: Vec<_> = labels.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["space", "holder"], "{labels:?}");
-        owners.insert(labels[1].1.to_owned());
+        documented_names.insert(key.key().name().to_owned());
         let value = match value {
             DebugValue::Counter(value) => value as f64,
             DebugValue::Gauge(value) => value.into_inner(),
-            DebugValue::Histogram(_) => panic!("there are no histograms"),
+            DebugValue::Histogram(seconds) => {
+                assert_eq!(names, ["store", "call", "outcome"], "{labels:?}");
+                assert!(seconds.iter().all(|seconds| (0.0..100.0).contains(&seconds.into_inner())));
+                calls.insert((labels[1].1.to_owned(), labels[2].1.to_owned()));
+                return None;
+            }
         };
+        if key.key().name() == "imid_lease_refusals_total" {
+            assert_eq!(names, ["space", "holder", "reason"], "{labels:?}");
+            reasons.insert((labels[0].1.to_owned(), labels[2].1.to_owned()), value);
+            return None;
+        }
+        assert_eq!(names, ["space", "holder"], "{labels:?}");
+        owners.insert(labels[1].1.to_owned());
         // The second process of a space has labels of its own.
         (labels[1].1 != "web-4").then(|| ((key.key().name().to_owned(), labels[0].1.to_owned()), value))
     });
@@ -136,8 +158,14 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     found.is("workers-of-leaf", &[("imid_lease_held", 1.0)]);
     assert_eq!(workers.status().len(), 2);
 
-    let documented = include_str!("../src/metrics.rs");
+    let documented = include_str!("../src/telemetry.rs");
     let documented = documented.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());
-    let names: BTreeSet<_> = found.0.keys().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, documented.collect());
+    let documented = documented.filter(|name| name.starts_with("imid_"));
+    assert_eq!(documented_names, documented.map(str::to_owned).collect());
+    for call in [("list", "ok"), ("write", "ok"), ("time", "ok"), ("write", "error"), ("time", "error")] {
+        assert!(calls.contains(&(call.0.to_owned(), call.1.to_owned())), "{call:?} of {calls:?}");
+    }
+    let reasons: Vec<_> =
+        reasons.iter().map(|((space, reason), value)| (space.as_str(), reason.as_str(), *value)).collect();
+    assert_eq!(reasons, [("none", "opening", 3.0), ("released", "closed", 2.0)]);
 }

@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
+use imid_lease::RegisterError;
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{Blocks, OpenError, RegisterBlocks, Segment, leaf};
 
@@ -85,12 +86,27 @@ fn a_leaf_table_gives_the_blocks_that_leaf_gives() {
     let segment = opened(leaf::Allocation::new("order", table)).unwrap();
     let numbers: Vec<_> = (0..10).map(|_| segment.next().unwrap()).collect();
     assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
-    let missing = |_: &str, _: Option<i64>| Err("the tag does not exist".into());
+    let missing = |_: &str, _: Option<i64>| Err(RegisterError::new("the tag does not exist").finally().into());
     let error = opened(leaf::Allocation::new("none", missing)).unwrap_err();
     assert_eq!(error.to_string(), "the store has no block: the tag does not exist");
     let broken = |_: &str, _: Option<i64>| Ok(leaf::Row { max_id: -5, step: 10 });
     let error = opened(leaf::Allocation::new("none", broken)).unwrap_err();
     assert!(error.is_store() && error.to_string().contains("expected a positive step and max_id"), "{error}");
+}
+
+#[test]
+fn an_error_of_an_applications_own_client_is_not_final() {
+    let mut calls = 0;
+    let table = move |_: &str, _: Option<i64>| {
+        calls += 1;
+        if calls < 3 { Err("connection reset by peer".into()) } else { Ok(leaf::Row { max_id: 11, step: 10 }) }
+    };
+    let segment = opened(leaf::Allocation::new("order", table)).expect("the third call succeeds");
+    assert_eq!(segment.next(), Ok(1));
+    // One that says so is: this waits for no time.
+    let table = |_: &str, _: Option<i64>| Err(RegisterError::new("the tag does not exist").finally().into());
+    let segment = Segment::open(leaf::Allocation::new("none", table)).unwrap();
+    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_store());
 }
 
 #[test]

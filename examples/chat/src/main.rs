@@ -22,7 +22,6 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{broadcast, watch};
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// How long the lease may take at the start.
@@ -64,7 +63,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
 
     let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, Options::new().holder(&name))?;
-    let ids = spawn_blocking(|| ids.wait_until_open(OPEN).map(|()| ids)).await??;
+    ids.wait_until_open_async(OPEN).await?;
     let store = store::Store::open(&url, &name, ids).await.map_err(|failure| failure.to_string())?;
     let (rooms, _) = broadcast::channel(1_024);
     tokio::spawn(live::listen(store.pool().clone(), rooms.clone()));
@@ -87,6 +86,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Streams end, new connections are refused, and requests that run are answered. Then the lane is free at once.
     stop.send(true)?;
     let _ = timeout(GRACE, server).await;
-    spawn_blocking(move || store.close(GRACE)).await?;
+    store.close(GRACE).await;
     Ok(())
 }

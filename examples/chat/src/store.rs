@@ -66,8 +66,8 @@ impl Store {
     }
 
     /// Gives the lane back.
-    pub fn close(&self, timeout: Duration) {
-        self.ids.close_within(timeout);
+    pub async fn close(&self, timeout: Duration) {
+        self.ids.close_async(timeout).await;
     }
 
     /// Stores a message, unless its sender has sent one with this key. Returns what is stored, and whether it is new.

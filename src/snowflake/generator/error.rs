@@ -4,9 +4,8 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::refusal::Refusal;
 use crate::clock::ClockError;
-use crate::snowflake::error::LayoutError;
+use crate::error::RangeError;
 
 /// A Snowflake cannot be minted. The generator has not changed.
 ///
@@ -41,8 +40,25 @@ pub(super) enum GenerateKind {
     Closed,
     #[error("node of the generator belongs to the parent process: build a generator after the fork")]
     Forked,
-    #[error("spare node does not fit the layout: {0}")]
-    Node(LayoutError),
+    #[error("spare node does not fit the layout: expected a node of 0 to {max}, found {found}")]
+    Node { max: u32, found: u32 },
+}
+
+/// Why there is no next ID at a clock reading, in unix milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(super) enum Refusal {
+    #[error("expected a clock at {first} ms or later, the layout's first tick, found {found} ms")]
+    BeforeFirstTick { first: u64, found: u64 },
+    #[error("clock is {behind} ms behind the last ID or the floor")]
+    Rollback { behind: u64, retry_after: Option<u64> },
+    #[error("no sequence number is left in this tick")]
+    Overload { retry_after: Option<u64> },
+    #[error("clock is past the layout's last tick, which begins at {last} ms: it shows {found} ms")]
+    PastLastTick { last: u64, found: u64 },
+    #[error("no sequence number is left in the layout's last tick")]
+    LastTickFull,
+    #[error("next ID is past the ceiling of the generator")]
+    Ceiling,
 }
 
 impl GenerateError {
@@ -99,7 +115,7 @@ impl GenerateError {
 
     /// Returns whether the [source of spare nodes](super::NodeSource) gave a node that the layout has no room for.
     pub const fn is_node(self) -> bool {
-        matches!(self.0, GenerateKind::Node(_))
+        matches!(self.0, GenerateKind::Node { .. })
     }
 }
 
@@ -127,7 +143,7 @@ pub(super) enum BuildKind {
     #[error("expected a node of 0 to {max}, found none")]
     NoNode { max: u32 },
     #[error(transparent)]
-    Node(LayoutError),
+    Node(RangeError),
 }
 
 impl BuildError {

@@ -3,8 +3,7 @@
 use core::time::Duration;
 
 use super::{Layout, NS_PER_MS, TextForm, saturating};
-use crate::error::{Quantity, check_all};
-use crate::snowflake::error::{LayoutError, LayoutKind};
+use crate::error::{Quantity, RangeError, check_all};
 
 /// Generators add ticks in words of 64 bits. With this width no sum overflows.
 const TICK_BITS_MAX: u64 = 48;
@@ -18,6 +17,7 @@ const WORKER_BITS: &Quantity = &Quantity::new("a worker", " bits");
 const SEQUENCE_BITS: &Quantity = &Quantity::new("a sequence", " bits");
 const TICK: &Quantity = &Quantity::new("a tick", " ns");
 const EPOCH: &Quantity = &Quantity::new("an epoch", " ns");
+const FIELDS: &Quantity = &Quantity::new("fields", " bits in all");
 const LAST_TIME: &Quantity = &Quantity::new("a last time", " ms");
 
 impl Layout {
@@ -42,7 +42,7 @@ impl Layout {
 ///
 /// let layout = Layout::builder().tick_bits(42).worker_bits(5).build()?;
 /// assert_eq!((layout.node_bits(), layout.worker_bits(), layout.has_sign()), (10, 5, false));
-/// # Ok::<(), imid::snowflake::LayoutError>(())
+/// # Ok::<(), imid::error::RangeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -99,7 +99,7 @@ impl LayoutBuilder {
     /// # Errors
     /// A setting is outside of its range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41,
     /// 10 and 11; the last tick is after the year 9999 (with the sign bit set, if there is one).
-    pub const fn build(self) -> Result<Layout, LayoutError> {
+    pub const fn build(self) -> Result<Layout, RangeError> {
         let Self { tick_bits, node_bits, sequence_bits, text_form, .. } = self;
         let worker_bits = match self.worker_bits {
             Some(bits) => bits,
@@ -115,11 +115,11 @@ impl LayoutBuilder {
             (TICK, tick_ns, 1..=TICK_MAX.as_nanos() as u64),
         ]);
         if let Err(error) = settings {
-            return Err(LayoutError::new(LayoutKind::Field(error)));
+            return Err(error);
         }
         let sum = tick_bits + node_bits + sequence_bits;
-        if sum != u64::BITS && sum != u64::BITS - 1 {
-            return Err(LayoutError::new(LayoutKind::Sum { found: sum }));
+        if let Err(error) = FIELDS.check(sum as u64, u64::BITS as u64 - 1..=u64::BITS as u64) {
+            return Err(error);
         }
         let layout = Layout {
             epoch_ns,
@@ -134,7 +134,7 @@ impl LayoutBuilder {
         let last_ms = saturating(layout.ns_of(u64::MAX >> node_bits >> sequence_bits) / NS_PER_MS);
         match LAST_TIME.check(last_ms, 0..=LAST_MS_MAX) {
             Ok(()) => Ok(layout),
-            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
+            Err(error) => Err(error),
         }
     }
 }

@@ -15,8 +15,7 @@ use core::time::Duration;
 
 pub use builder::LayoutBuilder;
 
-use super::error::{LayoutError, LayoutKind};
-use crate::error::Quantity;
+use crate::error::{Quantity, RangeError};
 
 /// The fields of a [`Snowflake`](super::Snowflake), the length of a tick, the time of the first tick, and the form of
 /// the text.
@@ -170,7 +169,7 @@ impl Layout {
     }
 
     /// Returns the first tick that begins in a millisecond or after it.
-    pub(super) const fn first_tick_from(self, ms: u64) -> Result<u64, LayoutError> {
+    pub(super) const fn first_tick_from(self, ms: u64) -> Result<u64, RangeError> {
         match self.ns_since_epoch(ms, 0) {
             Ok(ns) => Ok(ns.div_ceil(self.tick_ns as u128) as u64),
             Err(error) => Err(error),
@@ -178,7 +177,7 @@ impl Layout {
     }
 
     /// Returns the last tick that begins before the end of a millisecond.
-    pub(super) const fn last_tick_in(self, ms: u64) -> Result<u64, LayoutError> {
+    pub(super) const fn last_tick_in(self, ms: u64) -> Result<u64, RangeError> {
         match self.ns_since_epoch(ms, NS_PER_MS - 1) {
             Ok(ns) => {
                 let tick = (ns / self.tick_ns as u128) as u64;
@@ -190,10 +189,10 @@ impl Layout {
 
     /// Returns the nanoseconds from the epoch to `ns` nanoseconds after the start of a millisecond. The epoch can be
     /// inside of the first millisecond. A time before it counts as zero.
-    const fn ns_since_epoch(self, ms: u64, ns: u128) -> Result<u128, LayoutError> {
+    const fn ns_since_epoch(self, ms: u64, ns: u128) -> Result<u128, RangeError> {
         match TIME.check(ms, self.first_ms()..=self.last_ms()) {
             Ok(()) => Ok((ms as u128 * NS_PER_MS + ns).saturating_sub(self.epoch_ns as u128)),
-            Err(error) => Err(LayoutError::new(LayoutKind::Time(error))),
+            Err(error) => Err(error),
         }
     }
 
@@ -204,19 +203,13 @@ impl Layout {
     }
 
     /// Returns an error if a node does not fit the layout.
-    pub(super) const fn check_node(self, node: u32) -> Result<(), LayoutError> {
-        match NODE.check(node as u64, 0..=self.node_max() as u64) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
-        }
+    pub(super) const fn check_node(self, node: u32) -> Result<(), RangeError> {
+        NODE.check(node as u64, 0..=self.node_max() as u64)
     }
 
     /// Returns an error if a sequence number does not fit the layout.
-    pub(super) const fn check_sequence(self, sequence: u32) -> Result<(), LayoutError> {
-        match SEQUENCE.check(sequence as u64, 0..=self.sequence_max() as u64) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(LayoutError::new(LayoutKind::Field(error))),
-        }
+    pub(super) const fn check_sequence(self, sequence: u32) -> Result<(), RangeError> {
+        SEQUENCE.check(sequence as u64, 0..=self.sequence_max() as u64)
     }
 }
 

@@ -5,11 +5,16 @@
 //! soak worker URL FOLDER NAME SCHEME
 //! soak check FOLDER                 checks the IDs that workers wrote
 //! soak texts FOLDER                 prints them, for `imid check --unsorted`
+//! soak pauses FOLDER                reads lines of a unix time in milliseconds and a name, and prints, from each to the
+//!                                   next, the longest time in which no worker minted, and how many calls were refused
+//! soak promise URL                  connects, and prints what the register promises
+//! soak starts FOLDER                prints how long each process was without a lane at its start
 //! ```
 //!
 //! SCHEME is `lease`, or one of two rivals that must fail: `wall-clock` and `expiring-key`.
 
 mod check;
+mod diary;
 mod faults;
 mod output;
 #[path = "../../tests/registers/proxy.rs"]
@@ -21,6 +26,16 @@ mod worker;
 use std::env;
 use std::io;
 use std::process::ExitCode;
+
+use imid_lease::register::{Register as _, open_url};
+
+fn promise(url: &str) -> io::Result<ExitCode> {
+    let mut register = open_url(url).map_err(io::Error::other)?;
+    // The adapter reads the settings of the server when it connects.
+    register.list("").map_err(io::Error::other)?;
+    println!("{}", register.promise());
+    Ok(ExitCode::SUCCESS)
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
@@ -34,7 +49,10 @@ fn main() -> ExitCode {
             if found.has_faults() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }),
         ["texts", folder] => check::texts(folder.as_ref()).map(|()| ExitCode::SUCCESS),
-        _ => Err(io::Error::other("expected run STORE SECONDS, check FOLDER or texts FOLDER")),
+        ["pauses", folder] => diary::pauses(folder.as_ref()).map(|()| ExitCode::SUCCESS),
+        ["promise", url] => promise(url),
+        ["starts", folder] => diary::starts(folder.as_ref()).map(|()| ExitCode::SUCCESS),
+        _ => Err(io::Error::other("expected run STORE SECONDS, or check, texts, pauses or starts, and FOLDER")),
     };
     result.unwrap_or_else(|error| {
         eprintln!("soak: {error}");

@@ -10,7 +10,7 @@ use imid::generator::Lane;
 use imid::{Generator, MessageId, SessionTag};
 use imid_lease::register::{Register, open_url_with_time_limit};
 
-use crate::worker::{LANE_BITS, Minter, Refused, TIME_OUT, TestClock};
+use crate::worker::{Minter, NoId, Refused, TIME_OUT, TestClock, lane_bits};
 
 /// Mints in a lane that a thread renews, and goes on whatever becomes of the renewal.
 struct Rival {
@@ -25,7 +25,7 @@ impl Rival {
         clock: TestClock,
         mut renew: impl FnMut() + Send + 'static,
     ) -> Result<Box<dyn Minter>, Refused> {
-        let lane = Lane { index, bits: LANE_BITS };
+        let lane = Lane { index, bits: lane_bits() };
         let ids = Generator::builder().clock(clock).lane(lane).build()?;
         let ends = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ends);
@@ -40,8 +40,10 @@ impl Rival {
 }
 
 impl Minter for Rival {
-    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>> {
-        self.ids.generate(session).map_err(|error| Some(error.retry_after().unwrap_or(Duration::from_millis(100))))
+    fn mint(&self, session: SessionTag) -> Result<MessageId, NoId> {
+        self.ids
+            .generate(session)
+            .map_err(|error| NoId::Busy(error.retry_after().unwrap_or(Duration::from_millis(100))))
     }
 }
 
@@ -61,7 +63,7 @@ fn millis(time: Duration) -> u64 {
 /// on. It does not stop when it cannot.
 pub(crate) fn wall_clock(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     let mut register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
-    for index in 0..1 << LANE_BITS {
+    for index in 0..1 << lane_bits() {
         let key = format!("wall-clock/{index}");
         let seen = register.read(&key)?;
         let now = clock.now_ms()?;
@@ -91,7 +93,7 @@ pub(crate) fn expiring_key(url: &str, name: &str, clock: TestClock) -> Result<Bo
     const RENEW: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
     let client = redis::Client::open(url)?;
     let mut connection = client.get_connection_with_timeout(TIME_OUT)?;
-    for index in 0..1 << LANE_BITS {
+    for index in 0..1 << lane_bits() {
         let key = format!("expiring-key:{index}");
         let taken: Option<String> =
             redis::cmd("SET").arg(&[&key, name, "NX", "PX", &millis(TIME_OUT).to_string()]).query(&mut connection)?;

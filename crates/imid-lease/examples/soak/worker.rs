@@ -21,6 +21,7 @@ use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
+use crate::diary::Diary;
 use crate::faults::Random;
 use crate::output::{Event, Output};
 use crate::rivals;
@@ -28,8 +29,10 @@ use crate::rivals;
 /// How long a lane stays with a holder that is not heard of. In the lease scheme this is also the horizon.
 pub(crate) const TIME_OUT: Duration = Duration::from_secs(2);
 
-/// Number of lanes.
-pub(crate) const LANE_BITS: u32 = 4;
+/// Number of bits of the lanes: 16 lanes, unless `IMID_SOAK_LANE_BITS` says otherwise.
+pub(crate) fn lane_bits() -> u32 {
+    env::var("IMID_SOAK_LANE_BITS").ok().and_then(|bits| bits.parse().ok()).unwrap_or(4)
+}
 
 /// Number of IDs that are minted at full speed, before a pause that spares the disk.
 const BURST: usize = 3000;
@@ -58,22 +61,36 @@ impl Clock for TestClock {
     }
 }
 
+/// Why there is no ID.
+pub(crate) enum NoId {
+    /// The limit of the rate: wait this long.
+    Busy(Duration),
+    /// There is no lane, or the lease has run out: wait this long.
+    Refused(Duration),
+    /// This minter has ended.
+    Ended,
+}
+
 /// Something that mints until it cannot.
 pub(crate) trait Minter {
-    /// Returns an ID, or how long to wait, or `None` if this minter has ended.
-    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>>;
+    /// Returns an ID, or why there is none.
+    fn mint(&self, session: SessionTag) -> Result<MessageId, NoId>;
 
     /// Gives back what it holds, before its process ends.
     fn give_back(&self) {}
 }
 
 impl Minter for LeasedGenerator<TestClock> {
-    fn mint(&self, session: SessionTag) -> Result<MessageId, Option<Duration>> {
-        self.generate(session).map_err(|error| {
-            if error.retry_after().is_none() && !error.is_forked() {
-                eprintln!("worker: {error}");
+    fn mint(&self, session: SessionTag) -> Result<MessageId, NoId> {
+        self.generate(session).map_err(|error| match error.retry_after() {
+            Some(wait) if error.is_no_lane() || error.is_register() => NoId::Refused(wait),
+            Some(wait) => NoId::Busy(wait),
+            None => {
+                if !error.is_forked() {
+                    eprintln!("worker: {error}");
+                }
+                NoId::Ended
             }
-            error.retry_after()
         })
     }
 
@@ -99,6 +116,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
     let received = Arc::clone(&commands);
     thread::spawn(move || receive(&received));
     let clock = TestClock(Arc::clone(&commands));
+    let mut diary = Diary::create(folder, name)?;
     while !commands.quits.load(Ordering::Relaxed) {
         // A file has no time of its own, so a process that starts with a wrong clock has to believe it, and would mint
         // an hour ahead. This wrong clock jumps while a process holds a lane or waits for one.
@@ -114,7 +132,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
         };
         match opened {
             Ok(minter) => {
-                mint(&*minter, &commands, folder, name, scheme == "lease")?;
+                mint(&*minter, &commands, folder, name, &mut diary, scheme == "lease")?;
                 minter.give_back();
                 if !commands.quits.load(Ordering::Relaxed) {
                     Event::Ended.count(folder)?;
@@ -137,7 +155,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
     let options = Options::new()
-        .lane_bits(LANE_BITS)
+        .lane_bits(lane_bits())
         .holder(name)
         .horizon(TIME_OUT)
         .time_out(TIME_OUT)
@@ -156,7 +174,14 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
 }
 
 /// Mints until the minter ends. The rivals are not forked: their duplicates are to come from their leases.
-fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can_fork: bool) -> io::Result<()> {
+fn mint(
+    minter: &dyn Minter,
+    commands: &Commands,
+    folder: &Path,
+    name: &str,
+    diary: &mut Diary,
+    can_fork: bool,
+) -> io::Result<()> {
     let mut output = Output::create(folder, name)?;
     let mut random = Random(u64::from(process::id()));
     // All workers mint for these sessions. In one lane, a second holder would soon repeat an ID.
@@ -165,15 +190,22 @@ fn mint(minter: &dyn Minter, commands: &Commands, folder: &Path, name: &str, can
         if commands.forks.swap(false, Ordering::Relaxed) && can_fork {
             mint_in_child(minter, &sessions, folder)?;
         }
-        for &session in sessions.iter().cycle().take(BURST) {
-            match minter.mint(session) {
+        for (index, &session) in sessions.iter().cycle().take(BURST).enumerate() {
+            let result = minter.mint(session);
+            if index == 0 && result.is_ok() {
+                diary.write("minted")?;
+            }
+            match result {
                 Ok(id) => output.write(id)?,
-                Err(Some(wait)) => {
+                Err(NoId::Busy(wait) | NoId::Refused(wait)) => {
+                    if matches!(result, Err(NoId::Refused(_))) {
+                        diary.write("refused")?;
+                    }
                     output.flush()?;
                     thread::sleep(wait.clamp(Duration::from_millis(1), Duration::from_millis(100)));
                     break;
                 }
-                Err(None) => return output.flush(),
+                Err(NoId::Ended) => return output.flush(),
             }
         }
         output.flush()?;

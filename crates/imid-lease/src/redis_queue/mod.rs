@@ -5,7 +5,7 @@ mod stock;
 mod work;
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,10 @@ use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
 
 use crate::background::Background;
 use crate::backoff::Backoff;
+use crate::changes::within;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::register::{DEFAULT_TIME_LIMIT, RegisterError};
-use crate::sync::{lock, wait};
+use crate::sync::lock;
 use list::{List, RedisList};
 use stock::Stock;
 use work::Work;
@@ -104,13 +105,8 @@ pub struct RedisQueueStatus {
 struct Inner {
     preset: Preset,
     key: String,
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<State>>,
     background: Background,
-}
-
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
 }
 
 #[derive(Debug)]
@@ -173,7 +169,7 @@ impl RedisQueue {
     fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, OpenError> {
         let stock = Stock::new(options.spares.into());
         let state = State { stock, is_closing: false, lost: 0, last_error: None };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let shared = Arc::new(Mutex::new(state));
         let mut work = Work {
             list,
             shared: Arc::clone(&shared),
@@ -195,11 +191,11 @@ impl RedisQueue {
         if self.is_forked() {
             return Err(OpenKind::Forked.into());
         }
-        let has_spare = |state: &State| state.stock.counts().0 > 0;
-        let state = wait(&self.0.shared.changed, self.0.shared.state(), timeout, has_spare);
-        if has_spare(&state) {
+        let find = || (self.state().stock.counts().0 > 0).then_some(());
+        if self.0.background.changes().wait(within(timeout, find)).is_some() {
             return Ok(());
         }
+        let state = self.state();
         let key = &self.0.key;
         let cause = match &state.last_error {
             Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.clone() }.into()),
@@ -244,7 +240,7 @@ impl RedisQueue {
         if self.is_forked() {
             return LeaseKind::Forked.into();
         }
-        let state = self.0.shared.state();
+        let state = self.state();
         let kind = match &state.last_error {
             _ if state.is_closing => LeaseKind::Closed,
             Some(Trouble::Call(_)) => LeaseKind::Silent { retry_after: POP_WAIT },
@@ -258,7 +254,7 @@ impl RedisQueue {
         if self.is_forked() {
             return RedisQueueStatus { spare: 0, in_use: 0, lost: 0, last_error: None };
         }
-        let state = self.0.shared.state();
+        let state = self.state();
         let (spare, in_use) = state.stock.counts();
         RedisQueueStatus {
             spare,
@@ -274,7 +270,7 @@ impl RedisQueue {
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.0.end();
-        self.0.background.has_ended_within(timeout) && self.0.shared.state().lost == 0
+        self.0.background.has_ended_within(timeout) && self.state().lost == 0
     }
 
     /// Puts all worker IDs back, as [`close_within`](Self::close_within) does, and waits for Redis: for at most a second
@@ -286,6 +282,10 @@ impl RedisQueue {
     fn is_forked(&self) -> bool {
         self.0.background.is_forked()
     }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.0.shared)
+    }
 }
 
 impl NodeSource for RedisQueue {
@@ -294,14 +294,14 @@ impl NodeSource for RedisQueue {
         if self.is_forked() {
             return None;
         }
-        let spare = self.0.shared.state().stock.take(now_ms)?;
+        let spare = self.state().stock.take(now_ms)?;
         self.0.background.wake();
         Some(spare)
     }
 
     fn put(&self, spare: SpareNode) {
         if !self.is_forked() {
-            self.0.shared.state().stock.put(spare);
+            self.state().stock.put(spare);
             self.0.background.wake();
         }
     }
@@ -317,7 +317,7 @@ impl Inner {
     /// Gives no worker ID out any more, and tells the thread to end.
     fn end(&self) {
         if !self.background.is_forked() {
-            let mut state = self.shared.state();
+            let mut state = lock(&self.shared);
             state.is_closing = true;
             state.stock.close();
             drop(state);
@@ -329,12 +329,6 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 

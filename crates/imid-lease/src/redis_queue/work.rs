@@ -1,15 +1,16 @@
 //! The thread that moves worker IDs between the list and the stock.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use imid::snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::stock::Job;
-use super::{Shared, Trouble};
+use super::{State, Trouble};
 use crate::background::Owner;
 use crate::backoff::Backoff;
+use crate::sync::lock;
 
 /// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What the thread works on.
 pub(super) struct Work<L> {
     pub(super) list: L,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Mutex<State>>,
     /// The greatest worker ID of the layout.
     pub(super) node_max: u32,
     /// A worker ID that was popped. It is in the stock from the next reading of the store's time on.
@@ -34,11 +35,11 @@ impl<L: List> Work<L> {
         loop {
             let is_closing = owner.is_closing();
             if is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
-                let mut state = self.shared.state();
+                let mut state = lock(&self.shared);
                 state.lost += state.stock.counts().0 as u64 + u64::from(self.popped.is_some());
                 return;
             }
-            let done = self.work();
+            let done = self.work(owner);
             self.backoff.note(done.is_ok());
             let wait = match done {
                 Ok(Job::Done) => return,
@@ -60,17 +61,17 @@ impl<L: List> Work<L> {
 
     /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list
     /// is empty.
-    fn work(&mut self) -> Result<Job, ()> {
+    fn work(&mut self, owner: &Owner) -> Result<Job, ()> {
         let now_ms = self.list.now_ms();
         let store_ms = now_ms.map_err(|failure| self.note(failure))?;
-        self.add_popped(store_ms)?;
-        let job = self.shared.state().stock.next_job(store_ms);
+        self.add_popped(store_ms, owner)?;
+        let job = lock(&self.shared).stock.next_job(store_ms);
         match job {
             Job::Pop => self.pop()?,
             Job::Push(node) => self.push(node)?,
             Job::Wait { .. } | Job::Done => {}
         }
-        self.shared.state().last_error = None;
+        lock(&self.shared).last_error = None;
         Ok(match job {
             Job::Wait { until_ms: Some(ms) } => Job::Wait { until_ms: Some(ms.saturating_sub(store_ms)) },
             job => job,
@@ -79,14 +80,14 @@ impl<L: List> Work<L> {
 
     /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process
     /// may have used the worker ID and pushed it since an earlier reading.
-    fn add_popped(&mut self, store_ms: u64) -> Result<(), ()> {
+    fn add_popped(&mut self, store_ms: u64, owner: &Owner) -> Result<(), ()> {
         let Some(node) = self.popped.take() else { return Ok(()) };
-        let is_new = self.shared.state().stock.add(node, store_ms);
+        let is_new = lock(&self.shared).stock.add(node, store_ms);
         if !is_new {
             self.fail(Trouble::WrongList(format!("worker ID {node} was in the list while this process had it")));
             return Err(());
         }
-        self.shared.changed.notify_all();
+        owner.announce();
         Ok(())
     }
 
@@ -109,7 +110,7 @@ impl<L: List> Work<L> {
     fn push(&mut self, node: SpareNode) -> Result<(), ()> {
         self.list.push(&node.node.to_string()).map_err(|failure| {
             if matches!(failure, Failure::NotDone(_)) {
-                self.shared.state().stock.keep(node);
+                lock(&self.shared).stock.keep(node);
             }
             self.lose(failure);
         })
@@ -118,7 +119,7 @@ impl<L: List> Work<L> {
     /// Remembers the error of a call that moves a worker ID. Without an answer nobody knows where the worker ID is.
     fn lose(&self, failure: Failure) {
         if matches!(failure, Failure::Unknown(_)) {
-            self.shared.state().lost += 1;
+            lock(&self.shared).lost += 1;
         }
         self.note(failure);
     }
@@ -130,6 +131,6 @@ impl<L: List> Work<L> {
     }
 
     fn fail(&self, trouble: Trouble) {
-        self.shared.state().last_error = Some(trouble);
+        lock(&self.shared).last_error = Some(trouble);
     }
 }

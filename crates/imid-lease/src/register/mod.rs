@@ -87,6 +87,14 @@ pub trait Register: Send {
     /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen
     /// them.
     fn promise(&self) -> Promise;
+
+    /// Returns the name of the adapter, for logs and metrics. By default it is that of its type, such as
+    /// `PostgresRegister`.
+    fn name(&self) -> &'static str {
+        let path = std::any::type_name::<Self>();
+        let path = path.split('<').next().unwrap_or(path);
+        path.rsplit("::").next().unwrap_or(path)
+    }
 }
 
 /// Says whether a store can lose or reorder acknowledged writes.
@@ -122,6 +130,10 @@ macro_rules! by_pointer {
 
                 fn promise(&self) -> Promise {
                     (**self).promise()
+                }
+
+                fn name(&self) -> &'static str {
+                    (**self).name()
                 }
             }
         )*

@@ -4,10 +4,17 @@ use core::error::Error;
 
 use super::error::{OpenError, OpenKind};
 use crate::record::{LineRecord, Name, Token};
-use crate::{Promise, Register};
+use crate::{Promise, Register, RegisterError};
 
 /// Why a store has no block.
+///
+/// A [`RegisterError`] that [is final](RegisterError::is_final) ends [`wait_until_open`](super::Segment::wait_until_open) at once.
 pub type BlockError = Box<dyn Error + Send + Sync>;
+
+/// Returns the error of an answer that stays the same until somebody changes the store.
+pub(super) fn refused(what: impl Into<String>) -> BlockError {
+    RegisterError::new(what).finally().into()
+}
 
 /// A block of numbers that the store has granted: `end - length` to `end - 1`. Every implementation of [`Blocks`] makes
 /// it, so it gets no more fields.
@@ -65,14 +72,14 @@ impl<R: Register> Blocks for RegisterBlocks<R> {
         loop {
             let seen = self.register.read(&self.key)?;
             if let Promise::Weak(reason) = self.register.promise() {
-                return Err(format!("the register can lose acknowledged writes: {reason}").into());
+                return Err(refused(format!("the register can lose acknowledged writes: {reason}")));
             }
             let first = match &seen {
-                Some(text) => LineRecord::parse(text)?.next,
+                Some(text) => LineRecord::parse(text).map_err(|error| refused(error.to_string()))?.next,
                 None => 1,
             };
             let end = first.checked_add(length).filter(|end| i64::try_from(*end).is_ok());
-            let end = end.ok_or("the line has used all numbers below 2^63")?;
+            let end = end.ok_or_else(|| refused("the line has used all numbers below 2^63"))?;
             let record = LineRecord { next: end, token: Token(crate::random::bits()? as u64) };
             // Another process was faster if this fails, so the line always makes progress.
             if self.register.compare_and_set(&self.key, seen.as_deref(), &record.to_string())? {

@@ -18,10 +18,12 @@ mod error;
 pub mod leaf;
 mod step;
 
+use core::ops::ControlFlow;
 use core::time::Duration;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use self::blocks::refused;
 pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
 use self::error::{Kind, OpenKind};
 pub use self::error::{OpenError, SegmentError};
@@ -29,7 +31,8 @@ use self::step::next_step;
 use crate::RegisterError;
 use crate::background::{Background, Owner};
 use crate::backoff::{self, Backoff};
-use crate::sync::{lock, wait};
+use crate::changes::{retry_within, within};
+use crate::sync::lock;
 
 /// How long a call waits that finds no number.
 const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
@@ -37,8 +40,8 @@ const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
 /// A named line of numbers with two blocks in memory.
 ///
 /// [`open`](Self::open), [`next`](Self::next), [`status`](Self::status) and drops do not block: a thread fetches the
-/// blocks. [`wait_until_open`](Self::wait_until_open) blocks for at most the given time, and an async task calls it with
-/// `spawn_blocking`, or sleeps for [`retry_after`](SegmentError::retry_after) of `next`.
+/// blocks. [`wait_until_open`](Self::wait_until_open) blocks for at most the given time; an async task calls
+/// [`wait_until_open_async`](Self::wait_until_open_async) and [`next_async`](Self::next_async).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -54,15 +57,8 @@ const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
 /// ```
 #[derive(Debug)]
 pub struct Segment {
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Numbers>>,
     background: Background,
-}
-
-#[derive(Debug)]
-struct Shared {
-    numbers: Mutex<Numbers>,
-    /// The first block is here, or a fetch has failed.
-    changed: Condvar,
 }
 
 /// The present block and the next one.
@@ -120,7 +116,7 @@ impl Segment {
     /// The thread cannot be started.
     pub fn open(blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
         let numbers = Numbers { is_fetching: true, ..Numbers::default() };
-        let shared = Arc::new(Shared { numbers: Mutex::new(numbers), changed: Condvar::new() });
+        let shared = Arc::new(Mutex::new(numbers));
         let keeper = Keeper {
             blocks,
             shared: Arc::clone(&shared),
@@ -139,16 +135,37 @@ impl Segment {
     /// The store does not answer in this time. At once: it refuses this process for good, as with a wrong password, or
     /// because it can lose acknowledged writes. The thread tries again in either case.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        if self.is_forked() {
-            return Err(OpenKind::Store(Kind::Forked.to_string()).into());
+        self.background.changes().wait(self.until_open(timeout))
+    }
+
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses
+    /// nothing: the thread goes on.
+    ///
+    /// # Errors
+    /// As for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.background.changes().wait_async(self.until_open(timeout)).await
+    }
+
+    /// Returns a look that breaks when there are numbers, when the store refuses this process, or after this time.
+    fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> {
+        let mut until_known = within(timeout, || {
+            if self.is_forked() {
+                return Some(Err(Kind::Forked.to_string()));
+            }
+            let numbers = lock(&self.shared);
+            let refused = || numbers.last_error.clone().filter(|_| numbers.is_refused).map(Err);
+            if numbers.blocks > 0 { Some(Ok(())) } else { refused() }
+        });
+        move || {
+            until_known().map_break(|known| {
+                let known = known.unwrap_or_else(|| {
+                    let cause = lock(&self.shared).last_error.clone();
+                    Err(cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis())))
+                });
+                known.map_err(|cause| OpenKind::Store(cause).into())
+            })
         }
-        let is_known = |numbers: &Numbers| numbers.blocks > 0 || numbers.is_refused;
-        let numbers = wait(&self.shared.changed, lock(&self.shared.numbers), timeout, is_known);
-        if numbers.blocks > 0 {
-            return Ok(());
-        }
-        let cause = numbers.last_error.clone();
-        Err(OpenKind::Store(cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()))).into())
     }
 
     /// Returns the next number.
@@ -164,7 +181,7 @@ impl Segment {
         if self.is_forked() {
             return Err(Kind::Forked.into());
         }
-        let mut numbers = lock(&self.shared.numbers);
+        let mut numbers = lock(&self.shared);
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
         let kind = if numbers.reverted { Kind::Reverted } else { Kind::Used };
@@ -175,12 +192,21 @@ impl Segment {
         number.ok_or(kind.into())
     }
 
+    /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and tries
+    /// again, for at most `timeout` in all. Dropping the future takes no number.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error comes at once.
+    pub async fn next_async(&self, timeout: Duration) -> Result<u64, SegmentError> {
+        self.background.changes().wait_async(retry_within(timeout, || self.next(), SegmentError::retry_after)).await
+    }
+
     /// Returns the state, for operators. In a forked child the segment has no numbers.
     pub fn status(&self) -> SegmentStatus {
         if self.is_forked() {
             return SegmentStatus { left: 0, blocks: 0, last_error: None };
         }
-        let numbers = lock(&self.shared.numbers);
+        let numbers = lock(&self.shared);
         let spare = numbers.spare.map_or(0, |spare| spare.length);
         let last_error = numbers.last_error.clone();
         SegmentStatus { left: numbers.end - numbers.next + spare, blocks: numbers.blocks, last_error }
@@ -198,7 +224,7 @@ impl Segment {
 /// The thread that fetches blocks.
 struct Keeper<B> {
     blocks: B,
-    shared: Arc<Shared>,
+    shared: Arc<Mutex<Numbers>>,
     /// How many numbers to ask for. The store decides on the first block.
     step: Option<u64>,
     /// The end of the last block.
@@ -210,19 +236,19 @@ struct Keeper<B> {
 impl<B: Blocks> Keeper<B> {
     fn run(mut self, owner: &Owner) {
         while !owner.is_closing() {
-            if !lock(&self.shared.numbers).is_fetching {
+            if !lock(&self.shared).is_fetching {
                 owner.sleep(Duration::MAX);
-            } else if !self.fetch() {
+            } else if !self.fetch(owner) {
                 owner.sleep(Duration::from_millis(self.backoff.wait_ms()));
             }
         }
     }
 
     /// Fetches the next block. Returns whether the store answered.
-    fn fetch(&mut self) -> bool {
+    fn fetch(&mut self, owner: &Owner) -> bool {
         let fetched = self.blocks.fetch(self.step).and_then(checked);
         self.backoff.note(fetched.is_ok());
-        let mut numbers = lock(&self.shared.numbers);
+        let mut numbers = lock(&self.shared);
         let is_answered = fetched.is_ok();
         match fetched {
             Ok(block) if block.end - block.length < self.end => {
@@ -246,13 +272,13 @@ impl<B: Blocks> Keeper<B> {
                 numbers.last_error = None;
             }
             Err(error) => {
-                // An error of another kind is one of the answer: the name is unknown, or the store is weak.
-                numbers.is_refused = error.downcast_ref().is_none_or(RegisterError::is_final);
+                // The error of an application's own client can be one of any kind, and a retry may mend it.
+                numbers.is_refused = error.downcast_ref().is_some_and(RegisterError::is_final);
                 numbers.last_error = Some(error.to_string());
             }
         }
         drop(numbers);
-        self.shared.changed.notify_all();
+        owner.announce();
         is_answered
     }
 }
@@ -261,7 +287,7 @@ impl<B: Blocks> Keeper<B> {
 fn checked(block: Block) -> Result<Block, BlockError> {
     if block.length == 0 || block.length > block.end || block.end > i64::MAX as u64 {
         let Block { end, length, .. } = block;
-        return Err(format!("expected a block of 1 to {end} numbers that ends below 2^63, found {length}").into());
+        return Err(refused(format!("expected a block of 1 to {end} numbers that ends below 2^63, found {length}")));
     }
     Ok(block)
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{Generator, NodeSource, SpareNode};
+use imid::snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
 
 pub use options::WorkerOptions;
 
+use crate::changes::retry_within;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -41,7 +42,8 @@ use table::Table;
 ///
 /// Calls of a generator, [`open`](Self::open), [`generator`](Self::generator), [`status`](Self::status) and drops do not
 /// block. [`wait_until_open`](Self::wait_until_open) and [`close_within`](Self::close_within) block for at most the given
-/// time: an async task calls them with `spawn_blocking`, or looks at the status in turns.
+/// time; an async task calls [`wait_until_open_async`](Self::wait_until_open_async),
+/// [`generate_async`](Self::generate_async) and [`close_async`](Self::close_async).
 ///
 /// ```
 /// use std::time::Duration;
@@ -94,7 +96,16 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.0.keeper.wait_until_open(0, &self.0.space, timeout)
+        self.0.keeper.changes().wait(self.0.keeper.until_open(0, &self.0.space, timeout))
+    }
+
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses
+    /// nothing: the search goes on.
+    ///
+    /// # Errors
+    /// As for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
+        self.0.keeper.changes().wait_async(self.0.keeper.until_open(0, &self.0.space, timeout)).await
     }
 
     /// Returns a generator with the preset and a worker ID of its own. It takes others from here when it needs one.
@@ -108,11 +119,25 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     pub fn generator(&self) -> Result<Generator<WorkerClock<C>, Self>, LeaseError> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
-        let Some(spare) = self.take(now_ms) else { return Err(self.why_none()) };
+        let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
         let preset = self.0.options.preset;
         let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
         builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
+    }
+
+    /// Mints with a generator of these worker IDs in a task of any async runtime. While it is refused for now, the task
+    /// sleeps and tries again, for at most `timeout` in all. Dropping the future takes no ID.
+    ///
+    /// # Errors
+    /// As for [`Generator::generate_within`].
+    pub async fn generate_async(
+        &self,
+        ids: &Generator<WorkerClock<C>, Self>,
+        timeout: Duration,
+    ) -> Result<Snowflake, GenerateError> {
+        let look = retry_within(timeout, || ids.generate(), GenerateError::retry_after);
+        self.0.keeper.changes().wait_async(look).await
     }
 
     /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](Phase::Stopped).
@@ -137,19 +162,36 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.0.keeper.close_within(timeout)
     }
 
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime. It begins when the future is
+    /// polled for the first time. Dropping the future then stops nothing.
+    pub async fn close_async(&self, timeout: Duration) -> bool {
+        if self.0.keeper.is_forked() {
+            return false;
+        }
+        self.0.table.close();
+        self.0.keeper.close_async(timeout).await
+    }
+
     /// Gives all worker IDs back, as [`close_within`](Self::close_within) does, and waits for the register: for at most
     /// two time limits of a call after its last answer.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }
 
-    fn why_none(&self) -> LeaseError {
+    fn refusal(&self) -> LeaseError {
+        let kind = self.why_none();
+        #[cfg(feature = "metrics")]
+        crate::telemetry::record_refusal(self.0.space.name(), self.0.keeper.holder(), kind);
+        kind.into()
+    }
+
+    fn why_none(&self) -> LeaseKind {
         let keeper = &self.0.keeper;
         if keeper.is_forked() {
-            return LeaseKind::Forked.into();
+            return LeaseKind::Forked;
         }
         let state = keeper.state(0);
-        let kind = match (&state.stopped, &state.status.last_error) {
+        match (&state.stopped, &state.status.last_error) {
             (Some(Stopped::Reverted { .. }), _) => LeaseKind::Reverted,
             (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
             (Some(Stopped::Format(_)), _) => LeaseKind::Format,
@@ -157,10 +199,10 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             (None, _) if state.status.phase == Phase::Seeking && !state.is_answered => {
                 LeaseKind::Opening { retry_after: until(state.next_ms) }
             }
+            (None, None) if state.far_ahead_ms.is_some() => LeaseKind::Clock { retry_after: until(state.next_ms) },
             (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
-        };
-        kind.into()
+        }
     }
 }
 

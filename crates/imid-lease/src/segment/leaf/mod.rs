@@ -46,7 +46,7 @@ mod postgres;
 pub use self::mysql::MysqlTable;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresTable;
-use super::blocks::{Block, BlockError, Blocks};
+use super::blocks::{Block, BlockError, Blocks, refused};
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 use crate::Promise;
 
@@ -105,7 +105,13 @@ impl<F: FnMut(&str, Option<i64>) -> Result<Row, BlockError> + Send> Table for F 
 /// Says that a tag does not exist.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 fn no_tag(tag: &str) -> BlockError {
-    format!("expected a row of the tag {tag:?} in leaf_alloc, found none").into()
+    refused(format!("expected a row of the tag {tag:?} in leaf_alloc, found none"))
+}
+
+/// Returns whether a failure is one of these, and not one of the client.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn is_refusal(failure: &BlockError) -> bool {
+    failure.downcast_ref().is_some_and(crate::RegisterError::is_final)
 }
 
 /// Refuses a table whose acknowledged updates can be lost.
@@ -113,7 +119,7 @@ fn no_tag(tag: &str) -> BlockError {
 fn check(promise: Promise) -> Result<(), BlockError> {
     match promise {
         Promise::Strong => Ok(()),
-        Promise::Weak(reason) => Err(format!("the database can lose acknowledged writes: {reason}").into()),
+        Promise::Weak(reason) => Err(refused(format!("the database can lose acknowledged writes: {reason}"))),
     }
 }
 
@@ -135,7 +141,7 @@ impl<T: Table> Blocks for Allocation<T> {
     fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
         let step = step.map(i64::try_from).transpose()?;
         let row = self.table.allocate(&self.tag, step)?;
-        let error = || format!("expected a positive step and max_id in leaf_alloc, found {row:?}");
+        let error = || refused(format!("expected a positive step and max_id in leaf_alloc, found {row:?}"));
         let unsigned = |value: i64| u64::try_from(value).ok().filter(|value| *value > 0).ok_or_else(error);
         let (end, min_step) = (unsigned(row.max_id)?, unsigned(row.step)?);
         // Leaf's tables begin at 1, and the first block then ends at 1 + step.

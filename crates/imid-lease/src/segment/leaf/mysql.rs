@@ -48,8 +48,10 @@ impl Server for Leaf {
         let mut conn = connect(&self.options).await?;
         match engine(&mut conn, r"leaf\_alloc").await? {
             Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
-            Some(engine) => return Err(format!("expected the engine InnoDB of leaf_alloc, found {engine}").into()),
-            None => return Err("expected the table leaf_alloc, found none".into()),
+            Some(engine) => {
+                return Err(super::refused(format!("expected the engine InnoDB of leaf_alloc, found {engine}")));
+            }
+            None => return Err(super::refused("expected the table leaf_alloc, found none")),
         }
         let promise = settings(&mut conn).await?;
         check(promise.clone())?;
@@ -57,7 +59,7 @@ impl Server for Leaf {
     }
 
     fn is_final(failure: &Failure) -> bool {
-        is_final(failure)
+        super::is_refusal(failure) || is_final(failure)
     }
 }
 

@@ -51,7 +51,7 @@ impl Server for Leaf {
         let client = connect(&self.config, limit).await?;
         let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
         if !row.try_get::<_, bool>(0)? {
-            return Err("expected the table leaf_alloc, found none".into());
+            return Err(super::refused("expected the table leaf_alloc, found none"));
         }
         let promise = settings(&client, "leaf_alloc").await?;
         check(promise.clone())?;
@@ -59,7 +59,7 @@ impl Server for Leaf {
     }
 
     fn is_final(failure: &Failure) -> bool {
-        is_final(failure)
+        super::is_refusal(failure) || is_final(failure)
     }
 }
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Leases on clusters of three members: 12 processes on 8 lanes mint while leaders are killed, paused, cut off and replaced.
+#
+#   ci/clusters.sh [STORE [SECONDS]]
+#     STORE is etcd, zookeeper or postgres; all of them without it. The faults are repeated until SECONDS are over (default 0:
+#     each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in the same run.
+#     Without a program or a right that it needs, the script says what was not checked.
+#
+# Each member has a network of its own, with four of the processes in it, so a link that is down cuts off both. All of it is in a
+# namespace of the kernel that ends with this script: nothing outside sees a port or a process of it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH=$PATH:/usr/sbin:/sbin
+all=(etcd zookeeper postgres)
+source ci/clusters/common.sh
+
+if [ "${1:-}" = inside ]; then
+  store=$2 seconds=$3 folder=$4
+  source "ci/clusters/$store.sh"
+  run
+  exit
+fi
+
+stores=("${all[@]}")
+[ $# = 0 ] || stores=("$1")
+[[ " ${all[*]} " == *" ${stores[0]} "* ]] || { echo "clusters.sh: expected one of ${all[*]}, found ${stores[0]}" >&2; exit 2; }
+[[ ${2:-0} =~ ^[0-9]+$ ]] || { echo "clusters.sh: expected seconds, found $2" >&2; exit 2; }
+
+# Who is not root needs a namespace of users for it.
+separate=(unshare --net --pid --fork --kill-child --mount-proc)
+[ "$(id -u)" = 0 ] || separate=(unshare --user --map-current-user --keep-caps "${separate[@]:1}")
+if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
+  echo "not checked: clusters: no right to make network namespaces, or no program ip"
+  exit 0
+fi
+cargo build --quiet --all-features --example soak
+cargo build --quiet --release --package imid-cli
+declare -A tools=([etcd]=etcd-client [postgres]="pgbouncer haproxy")
+for store in "${stores[@]}"; do
+  bash ci/services.sh install "$store" ${tools[$store]:-} || true
+done
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+started=()
+for store in "${stores[@]}"; do
+  source "ci/clusters/$store.sh"
+  if ! missing=$(needs); then
+    echo "not checked: clusters: $store: no $missing"
+    continue
+  fi
+  mkdir -m 755 "$folder/$store"
+  # They wait most of the time, so they run at once.
+  "${separate[@]}" bash ci/clusters.sh inside "$store" "${2:-0}" "$folder/$store" >"$folder/$store.out" 2>&1 </dev/null &
+  started+=("$store $!")
+done
+failed=()
+for one in "${started[@]}"; do
+  store=${one% *}
+  if ! wait "${one#* }"; then
+    failed+=("$store")
+    tail -n 5 "$folder/$store"/log* || true
+  fi
+  cat "$folder/$store.out"
+done
+[ ${#failed[@]} = 0 ] || { echo "clusters: ${failed[*]} failed" >&2; exit 1; }

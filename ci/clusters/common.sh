@@ -1,0 +1,158 @@
+# What the clusters of ci/clusters.sh share: three networks, 12 processes, and the record of the faults.
+
+target=${CARGO_TARGET_DIR:-target}
+soak=$PWD/$target/debug/examples/soak
+imid=$PWD/$target/release/imid
+export IMID_SOAK_LANE_BITS=3
+
+# Prints the first of these programs that is not there.
+first_missing() {
+  local program
+  for program; do
+    command -v "$program" >/dev/null || { echo "$program"; return 1; }
+  done
+}
+
+address() { echo "10.77.0.$1"; }
+
+# Makes the networks of the nodes 1 to 3, and a bridge between them.
+make_networks() {
+  local n
+  ip link set lo up
+  ip link add bridge type bridge
+  ip link set bridge up
+  ip addr add 10.77.0.254/24 dev bridge
+  for n in 1 2 3; do
+    unshare --net sleep infinity &
+    holder[n]=$!
+    # Until it has its network.
+    while [ "$(readlink "/proc/${holder[n]}/ns/net")" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
+    ip link add "node$n" type veth peer name eth0 netns "${holder[n]}"
+    ip link set "node$n" master bridge up
+    on "$n" ip addr add "$(address "$n")/24" dev eth0
+    on "$n" ip link set eth0 up
+    on "$n" ip link set lo up
+  done
+}
+holder=() pids_of_member=()
+
+# Runs a command in the network of a node. The command has the PID of the subshell, if it is run in one.
+on() { nsenter --net="/proc/${holder[$1]}/ns/net" "${@:2}"; }
+
+# Starts member N of the cluster as `member N` says.
+start_member() {
+  (member "$1" </dev/null >>"$folder/log$1" 2>&1) &
+  pids_of_member[$1]=$!
+}
+
+# Signals a process and its descendants.
+signal_tree() {
+  local child
+  [ "$1" = CONT ] || kill -STOP "$2" 2>/dev/null || true
+  for child in $(ps -o pid= --ppid "$2"); do signal_tree "$1" "$child"; done
+  kill "-$1" "$2" 2>/dev/null || true
+}
+
+kill_member() {
+  signal_tree KILL "${pids_of_member[$1]}"
+  wait "${pids_of_member[$1]}" 2>/dev/null || true
+}
+
+link() { ip link set "node$1" "$2"; }
+
+# Waits up to a minute until a command succeeds.
+until_true() {
+  local end=$((SECONDS + 60))
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $end ] || { echo "clusters.sh: gave up to wait for: $*" >&2; return 1; }
+    sleep 0.1
+  done
+}
+
+# Starts 12 processes, four at each node: start_workers FOLDER SCHEME. The function `url N` is what those of node N connect to.
+start_workers() {
+  local n w
+  ids=$1
+  mkdir -p "$ids"
+  workers=()
+  for n in 1 2 3; do
+    for w in 1 2 3 4; do
+      mkfifo "$ids/n$n-$w.commands"
+      # Open to read and to write, so that it never ends.
+      (on "$n" "$soak" worker "$(url "$n")" "$ids" "n$n-$w" "$2" <>"$ids/n$n-$w.commands" >>"$folder/log-workers" 2>&1) &
+      workers+=($!)
+    done
+  done
+}
+
+stop_workers() {
+  local n w pid end=$((SECONDS + 10))
+  for n in 1 2 3; do for w in 1 2 3 4; do echo quit >"$ids/n$n-$w.commands"; done; done
+  for pid in "${workers[@]}"; do
+    while kill -0 "$pid" 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.05; done
+    signal_tree KILL "$pid"
+  done
+}
+
+# Says that a fault begins. It lasts until the next mark.
+mark() { echo "$(date +%s%3N) $*" >>"$folder/marks"; }
+
+# Counts the leases that ended although nobody closed them.
+ended_leases() { if [ -e "$ids/Ended.count" ]; then wc -c <"$ids/Ended.count"; else echo 0; fi; }
+
+have_minted() { grep -qs minted "$ids"/*.diary; }
+
+# Counts the duplicates with two programs: check_ids. Sets `count` and `duplicates`.
+check_ids() {
+  local line checked
+  line=$("$soak" check "$ids") || true
+  checked=$("$soak" texts "$ids" | "$imid" check --unsorted --memory 512M --json 2>/dev/null) || true
+  [[ $line =~ ^([0-9]+)\ IDs,\ ([0-9]+)\ duplicates,\ ([0-9]+)\ out ]] || { echo "clusters.sh: $line" >&2; return 1; }
+  count=${BASH_REMATCH[1]} duplicates=${BASH_REMATCH[2]} out_of_order=${BASH_REMATCH[3]}
+  if [[ $checked != *"\"valid\":$count,"* || $checked != *"\"duplicates\":$duplicates,"* ]]; then
+    echo "clusters.sh: imid check does not agree: $line; $checked" >&2
+    return 1
+  fi
+}
+
+# The scheme of others, a lease that ends by the wall clock: holders that were paused go on in lanes that others have taken.
+control() {
+  local n w pid holders=()
+  start_workers "$folder/control" wall-clock
+  until_true have_minted
+  sleep 2
+  for n in 1 2 3; do
+    for w in 1 2 3 4; do
+      ! grep -qs minted "$ids/n$n-$w"-*.diary || holders+=("${workers[4 * (n - 1) + w - 1]}")
+    done
+  done
+  for pid in "${holders[@]}"; do signal_tree STOP "$pid"; done
+  sleep 6
+  for pid in "${holders[@]}"; do signal_tree CONT "$pid"; done
+  sleep 6
+  stop_workers
+  check_ids
+  echo "$store: control, a lease by the wall clock: $count IDs, $duplicates duplicates"
+  [ "$duplicates" -gt 0 ] || { echo "clusters.sh: no duplicates in the control, so the check proves nothing" >&2; return 1; }
+}
+
+# Mints while the functions that are named run in order, and repeats them until the time is over. Then counts.
+mint_during() {
+  local n fault ended end=$((SECONDS + seconds)) rounds=0
+  start_workers "$folder/ids" lease
+  until_true have_minted
+  sleep 2
+  while [ $rounds = 0 ] || [ $SECONDS -lt $end ]; do
+    for fault; do "$fault"; done
+    rounds=$((rounds + 1))
+  done
+  mark end
+  stop_workers
+  ended=$(ended_leases)
+  check_ids
+  # The URLs of the nodes differ.
+  for n in 1 2 3; do grep -qs minted "$ids/n$n"-*.diary || { echo "clusters.sh: nobody at node $n has minted" >&2; return 1; }; done
+  "$soak" pauses "$ids" <"$folder/marks" | grep -v '^nothing:' | sed "s/^/$store: /"
+  echo "$store: $count IDs, $duplicates duplicates, $out_of_order out of order, 12 processes on 8 lanes, $rounds rounds, $ended leases ended"
+  [ "$duplicates$out_of_order$ended" = 000 ] && [ "$count" -gt 0 ]
+}

@@ -1,0 +1,53 @@
+# ZooKeeper with three members, for ci/clusters.sh.
+
+needs() { first_missing java ip && { [ -e /usr/share/java/zookeeper.jar ] || { echo zookeeper.jar; return 1; }; }; }
+
+url() { echo "zookeeper://$(for i in 0 1 2; do printf '%s:2181,' "$(address $((($1 + i - 1) % 3 + 1)))"; done | sed 's/,$//')"; }
+
+member() {
+  local n
+  mkdir -p "$folder/m$1"
+  echo "$1" >"$folder/m$1/myid"
+  {
+    printf '%s\n' "dataDir=$folder/m$1" "clientPort=2181" "clientPortAddress=$(address "$1")" tickTime=500 initLimit=10 syncLimit=4 \
+      maxClientCnxns=0 admin.enableServer=false 4lw.commands.whitelist=srvr
+    for n in 1 2 3; do echo "server.$n=$(address "$n"):2888:3888"; done
+  } >"$folder/zoo$1.cfg"
+  exec nsenter --net="/proc/${holder[$1]}/ns/net" java -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+    -cp /usr/share/java/zookeeper.jar org.apache.zookeeper.server.quorum.QuorumPeerMain "$folder/zoo$1.cfg"
+}
+
+mode() {
+  timeout 1 bash -c 'exec 3<>/dev/tcp/$0/2181 && printf srvr >&3 && cat <&3' "$(address "$1")" 2>/dev/null |
+    sed -n 's/^Mode: //p'
+}
+is_up() { mode "$1" | grep -Eq 'leader|follower'; }
+all_up() { is_up 1 && is_up 2 && is_up 3; }
+leader() { local n; for n in 1 2 3; do [ "$(mode "$n")" != leader ] || { echo "$n"; return; }; done; return 1; }
+find_leader() { until_true leader; n=$(leader); }
+
+leader_killed() { find_leader; mark leader killed; kill_member "$n"; sleep 4; start_member "$n"; until_true all_up; sleep 1; }
+leader_paused() {
+  find_leader; mark leader paused for three time-outs
+  kill -STOP "${pids_of_member[$n]}"; sleep 6; kill -CONT "${pids_of_member[$n]}"; until_true all_up; sleep 1
+}
+leader_cut_off() {
+  find_leader; mark leader cut off with its clients; link "$n" down; sleep 6; link "$n" up; until_true all_up; sleep 1
+}
+two_killed() {
+  mark two members killed; kill_member 1; kill_member 2; sleep 4
+  start_member 1; start_member 2; until_true all_up; sleep 1
+}
+member_replaced() {
+  find_leader; mark leader replaced by an empty member; kill_member "$n"; rm -rf "$folder/m$n"
+  start_member "$n"; until_true all_up; sleep 1
+}
+
+run() {
+  local n
+  make_networks
+  for n in 1 2 3; do start_member "$n"; done
+  until_true all_up
+  control
+  mint_during leader_killed leader_paused leader_cut_off two_killed member_replaced
+}

@@ -1,0 +1,314 @@
+//! Waiting for a change of state: threads sleep, and tasks of any async runtime are woken.
+//!
+//! Tasks use no timer of their runtime, because some have none. A thread wakes them, at a change and at the time that they
+//! ask for. It lives while tasks wait, and it is not the thread that talks to the store: a runtime cannot make that one late.
+
+use std::future::poll_fn;
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sync::lock;
+
+/// The longest wait of a refused call. A clock that is corrected during the wait is noticed within this time.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// How long the thread stays when no task waits any more.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// In place of a time that cannot be computed.
+const LONG: Duration = Duration::from_hours(24 * 365);
+
+/// Where the changes of an object are announced.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    /// For threads that wait.
+    changed: Condvar,
+    /// For the thread that wakes tasks.
+    wanted: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Counts the changes.
+    version: u64,
+    tasks: Vec<Task>,
+    has_thread: bool,
+}
+
+#[derive(Debug)]
+struct Task {
+    /// It looks again at this time, or when the version is another one.
+    at: Instant,
+    version: u64,
+    waker: Waker,
+}
+
+impl Changes {
+    /// Makes all that wait look again.
+    pub(crate) fn announce(&self) {
+        self.waiting().version += 1;
+        self.0.changed.notify_all();
+        self.0.wanted.notify_one();
+    }
+
+    /// Looks until it breaks: at each change, and at the time that the last look gave.
+    pub(crate) fn wait<T>(&self, mut look: impl FnMut() -> ControlFlow<T, Instant>) -> T {
+        // Not yet locked: most calls find what they want, and a forked child must not wait for a lock.
+        if let Break(found) = look() {
+            return found;
+        }
+        loop {
+            let version = self.waiting().version;
+            let at = match look() {
+                Break(found) => return found,
+                Continue(at) => at.saturating_duration_since(Instant::now()),
+            };
+            let waited = self.0.changed.wait_timeout_while(self.waiting(), at, |it| it.version == version);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Does the same in a task. Dropping the future is safe at any time, as far as `look` is.
+    pub(crate) async fn wait_async<T>(&self, mut look: impl FnMut() -> ControlFlow<T, Instant>) -> T {
+        poll_fn(move |context| {
+            if let Break(found) = look() {
+                return Poll::Ready(found);
+            }
+            loop {
+                let version = self.waiting().version;
+                let at = match look() {
+                    Break(found) => return Poll::Ready(found),
+                    Continue(at) => at,
+                };
+                let mut waiting = self.waiting();
+                if waiting.version == version {
+                    self.add(&mut waiting, at, context.waker());
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+
+    fn add(&self, waiting: &mut Waiting, at: Instant, waker: &Waker) {
+        let version = waiting.version;
+        match waiting.tasks.iter_mut().find(|task| task.version == version && task.waker.will_wake(waker)) {
+            // Two futures of one task: the earlier time counts for both.
+            Some(task) => task.at = task.at.min(at),
+            None => waiting.tasks.push(Task { at, version, waker: waker.clone() }),
+        }
+        if !waiting.has_thread {
+            let this = self.clone();
+            let started = thread::Builder::new().name("imid-wake".into()).spawn(move || this.wake_tasks());
+            waiting.has_thread = started.is_ok();
+            if started.is_err() {
+                // The task polls until the system has a thread again.
+                waker.wake_by_ref();
+            }
+        }
+        self.0.wanted.notify_one();
+    }
+
+    /// What the thread does.
+    fn wake_tasks(&self) {
+        let mut waiting = self.waiting();
+        loop {
+            let (now, version) = (Instant::now(), waiting.version);
+            let due: Vec<_> = waiting.tasks.extract_if(.., |it| it.at <= now || it.version != version).collect();
+            if !due.is_empty() {
+                drop(waiting);
+                for task in due {
+                    // A waker is foreign code. If one panics, the others are woken all the same.
+                    _ = catch_unwind(AssertUnwindSafe(|| task.waker.wake()));
+                }
+                waiting = self.waiting();
+                continue;
+            }
+            let next = waiting.tasks.iter().map(|task| task.at).min();
+            let time = next.map_or(IDLE, |at| at.saturating_duration_since(now));
+            let (again, waited) = self.0.wanted.wait_timeout(waiting, time).unwrap_or_else(PoisonError::into_inner);
+            waiting = again;
+            if next.is_none() && waited.timed_out() && waiting.tasks.is_empty() {
+                waiting.has_thread = false;
+                return;
+            }
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        lock(&self.0.waiting)
+    }
+}
+
+/// Returns a look that breaks with what is found, or with `None` after this time.
+pub(crate) fn within<T>(
+    timeout: Duration,
+    mut find: impl FnMut() -> Option<T>,
+) -> impl FnMut() -> ControlFlow<Option<T>, Instant> {
+    let mut end = None;
+    move || {
+        let now = Instant::now();
+        let end = *end.get_or_insert_with(|| later(now, timeout));
+        match find() {
+            None if now < end => Continue(end),
+            found => Break(found),
+        }
+    }
+}
+
+/// Returns a look that repeats a call until it succeeds, fails for good, or would have to wait longer than what is left of
+/// `timeout`.
+///
+/// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help.
+pub(crate) fn retry_within<T, E: Copy>(
+    timeout: Duration,
+    mut call: impl FnMut() -> Result<T, E>,
+    retry_after: impl Fn(E) -> Option<Duration>,
+) -> impl FnMut() -> ControlFlow<Result<T, E>, Instant> {
+    let mut end = None;
+    move || {
+        let error = match call() {
+            Ok(value) => return Break(Ok(value)),
+            Err(error) => error,
+        };
+        // Most calls do not wait and need no second clock.
+        let now = Instant::now();
+        let end = *end.get_or_insert_with(|| later(now, timeout));
+        match retry_after(error) {
+            Some(wait) if wait <= end.saturating_duration_since(now) => Continue(now + wait.min(SLICE)),
+            _ => Break(Err(error)),
+        }
+    }
+}
+
+fn later(now: Instant, time: Duration) -> Instant {
+    now.checked_add(time).unwrap_or_else(|| now + LONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Wake};
+
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    /// A waker that counts, and that tells a thread.
+    struct Counter(AtomicUsize, std::sync::mpsc::Sender<()>);
+
+    impl Wake for Counter {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            _ = self.1.send(());
+        }
+    }
+
+    fn counter() -> (Arc<Counter>, std::sync::mpsc::Receiver<()>) {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        (Arc::new(Counter(AtomicUsize::new(0), sender)), receiver)
+    }
+
+    #[test]
+    fn a_task_is_woken_at_a_change_and_at_its_time() {
+        let changes = Changes::default();
+        let (counter, woken) = counter();
+        let waker = Waker::from(Arc::clone(&counter));
+        let mut context = Context::from_waker(&waker);
+        let is_there = AtomicUsize::new(0);
+        let find = || (is_there.load(Ordering::Relaxed) > 0).then_some(7);
+        let mut long = pin!(changes.wait_async(within(MINUTE, find)));
+        for _ in 0..3 {
+            assert!(long.as_mut().poll(&mut context).is_pending());
+        }
+        assert_eq!(changes.waiting().tasks.len(), 1, "a task that is polled again waits once");
+        is_there.store(1, Ordering::Relaxed);
+        changes.announce();
+        woken.recv_timeout(MINUTE).unwrap();
+        assert_eq!(long.as_mut().poll(&mut context), Poll::Ready(Some(7)));
+        let mut short = pin!(changes.wait_async(within(Duration::from_millis(20), || None::<u8>)));
+        assert!(short.as_mut().poll(&mut context).is_pending());
+        woken.recv_timeout(MINUTE).unwrap();
+        assert_eq!(short.as_mut().poll(&mut context), Poll::Ready(None));
+        assert_eq!(counter.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_change_between_the_look_and_the_wait_is_not_missed() {
+        let changes = Changes::default();
+        let mut looks = 0;
+        let look = || {
+            looks += 1;
+            match looks {
+                // The second look is under the version: the change comes right after it.
+                2 => changes.announce(),
+                3 => return Break(()),
+                _ => {}
+            }
+            Continue(Instant::now() + MINUTE)
+        };
+        let (counter, _woken) = counter();
+        let waker = Waker::from(counter);
+        assert!(pin!(changes.wait_async(look)).poll(&mut Context::from_waker(&waker)).is_ready());
+        let mut looks = 0;
+        changes.wait(|| {
+            looks += 1;
+            if looks == 2 {
+                changes.announce();
+            }
+            if looks == 3 { Break(()) } else { Continue(Instant::now() + MINUTE) }
+        });
+    }
+
+    #[test]
+    fn a_waker_that_panics_stops_no_other() {
+        struct Panics;
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("on purpose");
+            }
+        }
+        let changes = Changes::default();
+        let (counter, woken) = counter();
+        for waker in [Waker::from(Arc::new(Panics)), Waker::from(counter)] {
+            let mut future = pin!(changes.wait_async(within(MINUTE, || None::<u8>)));
+            assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        changes.announce();
+        woken.recv_timeout(MINUTE).unwrap();
+    }
+
+    #[test]
+    fn the_longest_time_is_no_overflow() {
+        let mut times = 0;
+        let changes = Changes::default();
+        let found = changes.wait(within(Duration::MAX, || {
+            times += 1;
+            (times > 1).then_some(times)
+        }));
+        assert_eq!(found, Some(2));
+        let failed = changes.wait(retry_within(Duration::MAX, || Err::<(), _>(3), |_| None));
+        assert_eq!(failed, Err(3));
+    }
+
+    #[test]
+    fn a_wait_longer_than_the_rest_is_an_error_at_once() {
+        let mut calls = 0;
+        let changes = Changes::default();
+        let call = || {
+            calls += 1;
+            Err::<(), _>(())
+        };
+        assert_eq!(changes.wait(retry_within(MINUTE, call, |()| Some(2 * MINUTE))), Err(()));
+        assert_eq!(calls, 1);
+    }
+}

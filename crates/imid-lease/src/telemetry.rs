@@ -1,0 +1,206 @@
+//! What leases tell other tools: metrics through the [`metrics`](https://docs.rs/metrics) facade, and events and spans through
+//! [`tracing`](https://docs.rs/tracing). Each is a feature of that name.
+//!
+//! # Metrics
+//!
+//! | name | kind | what |
+//! | --- | --- | --- |
+//! | `imid_lease_held` | gauge | 1 while it has a lane, else 0 |
+//! | `imid_lease_lane` | gauge | the lane that was granted last |
+//! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
+//! | `imid_lease_renewals_total` | counter | acknowledged writes |
+//! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
+//! | `imid_lease_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
+//! | `imid_lease_refusals_total` | counter | calls that minted nothing, by `reason` |
+//! | `imid_lease_register_seconds` | histogram | how long a call of the register took, by `store`, `call` and `outcome` |
+//!
+//! All but the histogram have the labels `space` and `holder`. They are updated at each renewal and at each change, so
+//! `imid_lease_seconds_left` is what was left then. A call that waits, such as `generate_within`, counts each of its attempts.
+//! Only refusals are counted where IDs are minted: a call that succeeds costs the same as without the feature.
+//!
+//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `mismatch`, `format`, `closed` and
+//! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The calls are `list`, `read`, `write` and
+//! `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
+//!
+//! # Events
+//!
+//! | message | level | when | fields |
+//! | --- | --- | --- | --- |
+//! | `lane granted` | INFO | it begins to mint in a lane | `lane`, `floor_ms`, `ceiling_ms` |
+//! | `lane lost` | WARN | another process has taken the lane | `lane` |
+//! | `renewal is late` | WARN | less than a quarter of the horizon is left below the ceiling; once until the next renewal | `left_ms` |
+//! | `clock is not followed` | WARN | the clock has jumped; once until it is followed again | `clock_ms`, `believed_ms` |
+//! | `register is weak` | WARN | it can lose acknowledged writes; once | `reason` |
+//! | `register went back` | ERROR | a record is older than what was acknowledged; it mints nothing any more | `key` |
+//! | `generator sealed` | INFO | it mints nothing in the lane any more | `end_ms` |
+//!
+//! Each has the target `imid_lease` and the fields `space` and `holder`.
+//!
+//! Each call of the register is in a span `register` of the level DEBUG, with the fields `store`, `call`, `key`, `micros` (how
+//! long it took) and, if it has failed, `error`. No user, password or URL is in a field.
+
+use crate::register::{Register, RegisterError};
+
+/// Makes a call of a register, and tells how long it took.
+pub(crate) fn call<R: Register, T>(
+    register: &mut R,
+    name: &'static str,
+    key: &str,
+    call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
+) -> Result<T, RegisterError> {
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    let (started, store) = (std::time::Instant::now(), register.name());
+    #[cfg(feature = "tracing")]
+    let span = {
+        use tracing::field::Empty;
+        tracing::debug_span!(target: "imid_lease", "register", store, call = name, key, micros = Empty, error = Empty)
+    };
+    #[cfg(feature = "tracing")]
+    let _entered = span.enter();
+    let result = call(register);
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    let took = started.elapsed();
+    #[cfg(feature = "tracing")]
+    {
+        span.record("micros", u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        if let Err(error) = &result {
+            span.record("error", tracing::field::display(error));
+        }
+    }
+    #[cfg(feature = "metrics")]
+    {
+        let outcome = if result.is_ok() { "ok" } else { "error" };
+        let labels = [("store", store), ("call", name), ("outcome", outcome)];
+        metrics::histogram!("imid_lease_register_seconds", &labels).record(took.as_secs_f64());
+    }
+    #[cfg(not(feature = "tracing"))]
+    let _ = key;
+    #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+    let _ = name;
+    result
+}
+
+#[cfg(feature = "metrics")]
+pub(crate) use gauges::{record_lease, record_refusal};
+
+#[cfg(feature = "metrics")]
+mod gauges {
+    use metrics::{Label, counter, gauge};
+
+    use crate::error::LeaseKind;
+    use crate::record::Name;
+    use crate::status::{Phase, Status};
+
+    fn labels(space: &str, holder: &Name) -> [Label; 2] {
+        [Label::new("space", space.to_owned()), Label::new("holder", holder.to_string())]
+    }
+
+    /// Publishes the state of a lease.
+    pub(crate) fn record_lease(space: &str, status: &Status) {
+        let labels = labels(space, &status.holder);
+        gauge!("imid_lease_held", labels.iter()).set(flag(status.phase == Phase::Holding));
+        if let Some(lane) = status.lane {
+            gauge!("imid_lease_lane", labels.iter()).set(f64::from(lane));
+        }
+        gauge!("imid_lease_seconds_left", labels.iter()).set(status.time_left.as_secs_f64());
+        counter!("imid_lease_renewals_total", labels.iter()).absolute(status.renewals);
+        counter!("imid_lease_lost_total", labels.iter()).absolute(status.lost);
+        gauge!("imid_lease_register_up", labels.iter()).set(flag(status.last_error.is_none()));
+    }
+
+    /// Counts a call that minted nothing.
+    pub(crate) fn record_refusal(space: &str, holder: &Name, kind: LeaseKind) {
+        // In a forked child, another thread may have held a lock of the recorder.
+        let Some(reason) = kind.reason() else { return };
+        let [space, holder] = labels(space, holder);
+        let labels = [space, holder, Label::from_static_parts("reason", reason)];
+        counter!("imid_lease_refusals_total", labels.iter()).increment(1);
+    }
+
+    fn flag(value: bool) -> f64 {
+        if value { 1.0 } else { 0.0 }
+    }
+}
+
+#[cfg(feature = "tracing")]
+pub(crate) use events::Told;
+
+#[cfg(feature = "tracing")]
+mod events {
+    use crate::engine::{Config, Grant, Stopped};
+    use crate::register::Promise;
+
+    /// The events of one lease, and which of them were told.
+    #[derive(Debug)]
+    #[expect(clippy::struct_excessive_bools, reason = "one for each event that is told once")]
+    pub(crate) struct Told {
+        space: String,
+        holder: String,
+        /// A renewal is late if less is left.
+        least_ms: u64,
+        lost: u64,
+        is_late: bool,
+        is_off: bool,
+        is_weak: bool,
+        is_reverted: bool,
+    }
+
+    macro_rules! tell {
+        ($told:expr, $level:ident, $($rest:tt)*) => {
+            tracing::$level!(target: "imid_lease", space = $told.space, holder = $told.holder, $($rest)*)
+        };
+    }
+
+    /// Returns whether something is so and was not so before.
+    fn begins(was: &mut bool, is: bool) -> bool {
+        !std::mem::replace(was, is) && is
+    }
+
+    impl Told {
+        pub(crate) fn new(config: &Config) -> Self {
+            let (space, holder) = (config.space.name().to_owned(), config.name.to_string());
+            let least_ms = config.horizon_ms / 4;
+            Self { space, holder, least_ms, lost: 0, is_late: false, is_off: false, is_weak: false, is_reverted: false }
+        }
+
+        pub(crate) fn granted(&self, grant: Grant) {
+            let Grant { lane, floor_ms, ceiling_ms } = grant;
+            tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
+        }
+
+        pub(crate) fn sealed(&self, end_ms: u64) {
+            tell!(self, info, end_ms, "generator sealed");
+        }
+
+        /// Takes the time into account that is left below the ceiling of a lane that is held.
+        pub(crate) fn left(&mut self, left_ms: Option<u64>) {
+            if begins(&mut self.is_late, left_ms.is_some_and(|left| left < self.least_ms)) {
+                tell!(self, warn, left_ms, "renewal is late");
+            }
+        }
+
+        /// Takes the reading of a clock into account that is not followed, and the time that is believed instead.
+        pub(crate) fn clock(&mut self, not_followed: Option<(u64, u64)>) {
+            let is_off = begins(&mut self.is_off, not_followed.is_some());
+            if let Some((clock_ms, believed_ms)) = not_followed.filter(|_| is_off) {
+                tell!(self, warn, clock_ms, believed_ms, "clock is not followed");
+            }
+        }
+
+        pub(crate) fn state(&mut self, lane: Option<u16>, lost: u64, promise: &Promise, stopped: Option<&Stopped>) {
+            if std::mem::replace(&mut self.lost, lost) < lost {
+                tell!(self, warn, lane, "lane lost");
+            }
+            if let Promise::Weak(reason) = promise
+                && begins(&mut self.is_weak, true)
+            {
+                tell!(self, warn, reason = reason.as_ref(), "register is weak");
+            }
+            if let Some(Stopped::Reverted { key }) = stopped
+                && begins(&mut self.is_reverted, true)
+            {
+                tell!(self, error, key, "register went back");
+            }
+        }
+    }
+}
