@@ -212,10 +212,6 @@ pub(crate) fn changed_certificates_are_read_for_the_next_connection(store: &Stor
 }
 
 pub(crate) fn a_changed_password_is_read_for_the_next_connection(store: &Store) {
-    // ZooKeeper has no passwords of its own: whoever writes a node first says which one it is.
-    if store.name == "zookeeper" {
-        return;
-    }
     let change: Box<dyn Fn(&str)> = match store.name {
         "postgres" => Box::new(|new| {
             store.administer(&format!(

@@ -69,7 +69,9 @@ fn main() -> ExitCode {
             }
         };
         let own = if name == "postgres" { POSTGRES } else { &[] };
-        for (case_name, case) in CASES.iter().chain(own) {
+        // ZooKeeper has no passwords of its own: whoever writes a node first says which one it is.
+        let fits = |name_of_case: &str| name != "zookeeper" || !name_of_case.contains("password");
+        for (case_name, case) in CASES.iter().chain(own).filter(|(case_name, _)| fits(case_name)) {
             let store = Arc::clone(&store);
             trials.push(Trial::test(format!("{name}::{case_name}"), move || {
                 // After a failed trial the next ones still run.
