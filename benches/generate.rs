@@ -401,7 +401,7 @@ fn wide_snowflake() -> snowflake::Builder<SystemClock, snowflake::NoSpareNodes> 
     snowflake::Generator::builder(snowflake::Preset::new(layout.build().expect("63 bits"))).node(1)
 }
 
-/// Measures the generators of 64-bit IDs.
+/// Measures the generators of 64-bit IDs, beside the fastest peers with the same kind of clock.
 fn snowflakes(c: &mut Criterion) {
     let mut group = c.benchmark_group("snowflake/one-thread");
     group.throughput(Throughput::Elements(1));
@@ -409,12 +409,18 @@ fn snowflakes(c: &mut Criterion) {
     group.bench_function("imid", |b| b.iter(|| ids.generate().expect("sequence left")));
     let ids = wide_snowflake().clock(ticker()).build().expect("node 1 of 32");
     group.bench_function("imid-tick", |b| b.iter(|| ids.generate().expect("sequence left")));
+    let ids = snowid_12();
+    group.bench_function("snowid", |b| b.iter(|| ids.generate()));
+    let ids = ferroid::<Ferroid22>(a_second_ago());
+    group.bench_function("ferroid-22-bit", |b| b.iter(|| ids.next_id(spin)));
     group.finish();
 
     let mut group = c.benchmark_group("snowflake/two-threads");
     group.throughput(Throughput::Elements(THREADS as u64));
     let ids = wide_snowflake().clock(ticker()).build().expect("node 1 of 32");
     shared(&mut group, "imid-tick", ids, |ids, _| _ = black_box(ids.generate().expect("sequence left")));
+    let ids = ferroid::<Ferroid22>(a_second_ago());
+    shared(&mut group, "ferroid-22-bit", ids, |ids, _| _ = black_box(ids.next_id(spin)));
     group.finish();
 }
 

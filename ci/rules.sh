@@ -70,6 +70,12 @@ RULES = [
         ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
     ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
         ("seek.rs", "if self.is_far_ahead(at, floor_ms) {", "if self.is_far_ahead(at, floor_ms) && false {")]),
+    ("refuse-far-ahead", "a clock that was ahead for two seconds moves the IDs of an hour", "FarAhead", [
+        ("seek.rs", "if self.config.any_lead || self.present.is_some() {", "if true {")]),
+    ("a-read-proves-nothing", "a description that is read and then lost stops processes", STUCK, [
+        ("seek.rs", "        let meta = match MetaRecord::parse(text) {",
+                    "        self.proven.clone_from(&self.meta);\n        let meta = match MetaRecord::parse(text) {"),
+        ("seek.rs", "            if self.proven.is_some() {", "            if self.meta.is_some() {")]),
     ("renew-early", "minting stops at each renewal", "RefusedWhileHealthy|LostWhileHealthy", [
         ("renew.rs", "let wants_room = left_ms <= present.room_ms / 2;", "let wants_room = left_ms > u64::MAX - 1;"),
         ("renew.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),

@@ -11,6 +11,11 @@
 #   ci/services.sh server STORE stop|kill|start|pause|resume
 #     For that command: stops a server in order, kills it with all its processes, starts it again with its data and port,
 #     freezes it, or lets it continue.
+#   ci/services.sh server STORE tls [FOLDER]
+#     For that command: starts the server again with TLS, with the files ca.pem, server.pem and server.key of a folder, or
+#     without TLS. Then PostgreSQL and MariaDB have it on their ports, and Redis, etcd and ZooKeeper on another one, which is in
+#     the file $IMID_SERVICES/STORE/tls_port. Clients need a certificate: in PostgreSQL and MariaDB only the user
+#     imid_tls, who needs TLS too.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
 #     with venv, chromium, prometheus (for promtool), etcd-client, redis-sentinel, pgbouncer,
@@ -117,7 +122,7 @@ prepare() {
       cat >init.sql <<SQL
 CREATE DATABASE IF NOT EXISTS imid;
 CREATE USER IF NOT EXISTS 'imid'@'%' IDENTIFIED BY '$password';
-GRANT ALL PRIVILEGES ON *.* TO 'imid'@'%';
+GRANT ALL PRIVILEGES ON *.* TO 'imid'@'%' WITH GRANT OPTION;
 DROP USER IF EXISTS ''@'localhost', ''@'$(hostname 2>/dev/null || echo localhost)';
 SQL
       chmod 644 init.sql
@@ -130,29 +135,56 @@ SQL
   esac >>log 2>&1
 }
 
+# Turns TLS on with the files of a folder, or off without one.
+set_tls() {
+  local store=$1 files=${2:-} folder=$IMID_SERVICES/$1
+  stop "$store" stop
+  rm -rf "$folder/tls"
+  if [ -n "$files" ]; then
+    mkdir "$folder/tls"
+    cp "$files"/{ca,server}.pem "$files/server.key" "$folder/tls"
+    cat "$folder/tls/server.pem" "$folder/tls/server.key" >"$folder/tls/both.pem"
+    chmod 600 "$folder"/tls/*.key
+    [ "$(id -u)" != 0 ] || chown -R "$(stat -c %U "$folder/data")" "$folder/tls"
+    # The first line that fits counts.
+    [ "$store" != postgres ] || grep -q imid_tls "$folder/data/pg_hba.conf" || sed -i '1i hostssl all imid_tls all md5 clientcert=verify-ca\nhost all imid_tls all reject' "$folder/data/pg_hba.conf"
+    [ -e "$folder/tls_port" ] || free_port >"$folder/tls_port"
+  fi
+  start "$store"
+}
+
 # Becomes the server.
 run_server() {
-  local store=$1 port=$2 here=$PWD
+  local store=$1 port=$2 here=$PWD tls=() tls_port=
+  if [ -d tls ]; then
+    tls_port=$(cat tls_port)
+    case $store in
+      postgres) tls=(-c ssl=on -c "ssl_cert_file=$here/tls/server.pem" -c "ssl_key_file=$here/tls/server.key" -c "ssl_ca_file=$here/tls/ca.pem") ;;
+      mysql) tls=(--ssl-cert="$here/tls/server.pem" --ssl-key="$here/tls/server.key" --ssl-ca="$here/tls/ca.pem") ;;
+      redis) tls=(--tls-port "$tls_port" --tls-cert-file "$here/tls/server.pem" --tls-key-file "$here/tls/server.key" --tls-ca-cert-file "$here/tls/ca.pem") ;;
+      etcd) tls=(--cert-file "$here/tls/server.pem" --key-file "$here/tls/server.key" --trusted-ca-file "$here/tls/ca.pem" --client-cert-auth) ;;
+    esac
+  fi
   case $store in
     postgres)
       as_user postgres "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
-        -c unix_socket_directories= -c max_connections=120
+        -c unix_socket_directories= -c max_connections=120 "${tls[@]}"
       ;;
     mysql)
       # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.
       as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --tmpdir="$here" --port="$port" \
         --bind-address=127.0.0.1 --socket=socket --pid-file="$here/data/pid" --init-file="$here/init.sql" \
-        --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve
+        --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve "${tls[@]}"
       ;;
     redis)
       # By default Redis syncs once a second, and while it does, it also holds back writes. A killed server then loses what it
       # has acknowledged.
       exec "$(program redis-server)" --port "$port" --bind 127.0.0.1 --dir "$here/data" --requirepass $password \
-        --appendonly yes --appendfsync always --save ''
+        --appendonly yes --appendfsync always --save '' "${tls[@]}"
       ;;
     etcd)
       ETCD_UNSUPPORTED_ARCH=$(uname -m | sed 's/aarch64/arm64/') exec "$(program etcd)" --data-dir "$here/data" \
-        --listen-client-urls "http://127.0.0.1:$port" --advertise-client-urls "http://127.0.0.1:$port" \
+        "${tls[@]}" --listen-client-urls "http://127.0.0.1:$port${tls_port:+,https://127.0.0.1:$tls_port}" --advertise-client-urls "http://127.0.0.1:$port" \
         --listen-peer-urls "http://127.0.0.1:$(cat peer_port)" --initial-advertise-peer-urls "http://127.0.0.1:$(cat peer_port)" \
         --initial-cluster "default=http://127.0.0.1:$(cat peer_port)"
       ;;
@@ -165,8 +197,18 @@ tickTime=500
 maxClientCnxns=0
 admin.enableServer=false
 CONFIG
+      [ -z "$tls_port" ] || cat >>zoo.cfg <<CONFIG
+secureClientPort=$tls_port
+secureClientPortAddress=127.0.0.1
+serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
+ssl.keyStore.location=$here/tls/both.pem
+ssl.trustStore.location=$here/tls/ca.pem
+CONFIG
+      # Debian's jar does not name all of Netty.
+      local classes=/usr/share/java/zookeeper.jar library
+      for library in codec resolver transport-native-unix-common; do classes+=:/usr/share/java/netty-$library.jar; done
       # The default of the heap is a quarter of the memory. The first compiler alone starts faster.
-      exec "$(program java)" -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp /usr/share/java/zookeeper.jar \
+      exec "$(program java)" -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$classes" \
         org.apache.zookeeper.server.quorum.QuorumPeerMain "$here/zoo.cfg"
       ;;
   esac
@@ -333,7 +375,8 @@ case ${1:-} in
       stop | kill) stop "$2" "$3" ;;
       pause) signal_all "$2" STOP ;;
       resume) signal_all "$2" CONT ;;
-      *) fail "expected stop, kill, start, pause or resume, found ${3:-nothing}" ;;
+      tls) set_tls "$2" "${4:-}" || fail "cannot start $2: $(tail -n 3 "$IMID_SERVICES/$2/log")" ;;
+      *) fail "expected stop, kill, start, pause, resume or tls, found ${3:-nothing}" ;;
     esac
     ;;
   *) fail "expected run, server or install; see the head of this script" ;;

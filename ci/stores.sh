@@ -150,7 +150,7 @@ else
   # The messages of a chat, with IDs of the tool. An archive of a real chat is used if it is there.
   archive=../shared/data/chat.jsonl.gz
   if [ -e "$archive" ]; then
-    "$tool" tag --type group --session-template '{channel}/{topic}' --time-field time_ms "$archive" >"$folder/chat"
+    "$tool" tag --type group --session-field '{channel}/{topic}' --time-field time_ms "$archive" >"$folder/chat"
   else
     not_checked "the chat of $archive" "the file is not here; 20,000 messages of sql/chat.py were used"
     python3 sql/chat.py sample | "$tool" tag --type group --session-field room --time-field time_ms >"$folder/chat"

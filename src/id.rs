@@ -1,12 +1,11 @@
 //! The value: 80 bits that sort by time and name their session. Its text is in [`codec`](crate::codec).
 
-use core::ops::{RangeBounds, RangeInclusive};
+use core::ops::{Bound, RangeBounds, RangeInclusive};
 use core::time::Duration;
 
 use crate::error::{Quantity, RangeError, TimeRangeError};
 use crate::layout::{self, ID_MAX, SPIN_MAX, STAMP_MAX, STAMP_SHIFT, TIMESTAMP_MAX, TIMESTAMP_SHIFT};
 use crate::session::{SessionHash, SessionTag, SessionType};
-use crate::times::first_and_last;
 
 const TIMESTAMP: &Quantity = &Quantity::new("a timestamp", " ms");
 const SPIN: &Quantity = &Quantity::new("a spin", "");
@@ -218,6 +217,22 @@ impl MessageId {
             _ => Err(TimeRangeError::empty("of at least 1 ms", from, last.map_or(0, |last| last + 1))),
         }
     }
+}
+
+/// Returns the first and the last millisecond of a range of times. An open end is the end of `all`. In an empty range the first
+/// is greater than the last. The last is `None` if the range ends before millisecond 0.
+pub(crate) fn first_and_last(times: impl RangeBounds<u64>, all: RangeInclusive<u64>) -> (u64, Option<u64>) {
+    let first = match times.start_bound() {
+        Bound::Included(&ms) => ms,
+        Bound::Excluded(&ms) => ms.saturating_add(1),
+        Bound::Unbounded => *all.start(),
+    };
+    let last = match times.end_bound() {
+        Bound::Included(&ms) => Some(ms),
+        Bound::Excluded(&ms) => ms.checked_sub(1),
+        Bound::Unbounded => Some(*all.end()),
+    };
+    (first, last)
 }
 
 #[cfg(target_has_atomic = "64")]

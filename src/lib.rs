@@ -145,8 +145,8 @@
 //!
 //! # Rust version and platforms
 //!
-//! The minimum version is Rust 1.88. The tests run on x86-64 Linux with Rust 1.95, and clippy checks that nothing newer than
-//! 1.88 is used. Other targets are not tested yet. Generators need a target with 64-bit atomics. IDs and texts do not.
+//! The minimum version is Rust 1.88; some features need a newer one, as their crates do. `docs/PLATFORMS.md` has the systems and
+//! processors on which the tests run. Generators need a target with 64-bit atomics. IDs and texts do not.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -155,8 +155,6 @@
 mod layout;
 
 pub mod error;
-
-mod times;
 
 mod session;
 

@@ -70,7 +70,6 @@ check! {
         "SessionTag" SessionTag,
         "fork::Process" imid::fork::Process,
         "dialect::Layout" dialect::Layout,
-        "fork::Process" imid::fork::Process,
         "generator::Lane" Lane,
         "generator::Stats" Stats,
         "snowflake::Layout" snowflake::Layout,
@@ -182,6 +181,7 @@ fn values_are_small() {
     assert_eq!(size_of::<SessionTag>(), size_of::<u32>());
     assert_eq!(size_of::<SessionHash>(), size_of::<u32>());
     assert_eq!(size_of::<SessionType>(), size_of::<u8>());
-    assert_eq!(size_of::<Snowflake>(), 32);
-    assert_eq!(size_of::<DialectId>(), 32);
+    // `tests/snowflake.rs` and `tests/dialect.rs` have the sizes per target.
+    assert!(size_of::<Snowflake>() <= 32);
+    assert!(size_of::<DialectId>() <= 32);
 }

@@ -330,6 +330,7 @@ fn a_built_in_dialect_is_found_by_its_name() {
 #[test]
 fn an_id_with_its_layout_is_small() {
     assert!(size_of::<Dialect>() < 400, "a copy is cheap");
-    assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (32, 4));
-    assert_eq!(size_of::<imid::dialect::DialectError>(), 16);
+    // An integer of 128 bits has an alignment of 8 or 16 bytes.
+    assert_eq!((size_of::<DialectId>(), size_of::<Layout>()), (16 + align_of::<u128>(), 4));
+    assert!(size_of::<imid::dialect::DialectError>() <= 2 * size_of::<u64>());
 }

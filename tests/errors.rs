@@ -263,7 +263,13 @@ macro_rules! sizes {
         #[test]
         fn errors_are_small() {
             // A small result is returned in registers or in a few words.
-            $(assert_eq!(size_of::<$error>(), $size, $name);)*
+            // The sizes are those of x86-64. Elsewhere pointers, or the alignment of 128-bit integers, can be smaller.
+            $(
+                if cfg!(target_arch = "x86_64") {
+                    assert_eq!(size_of::<$error>(), $size, $name);
+                }
+                assert!(size_of::<$error>() <= $size, $name);
+            )*
             let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
             assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
         }

@@ -103,10 +103,18 @@ fn each_bit_is_in_one_field() {
 #[test]
 fn the_time_converts_to_a_system_time() {
     let id = Layout::NSQ.parse("0632eb19de09b007").unwrap();
+    assert_eq!(id.since_unix_epoch(), Duration::from_nanos(1_463_110_874_347_601_920));
     let since_1970 = id.time().duration_since(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!(since_1970, Duration::from_nanos(1_463_110_874_347_601_920));
+    assert_eq!(since_1970, as_the_system_keeps_it(id.since_unix_epoch()));
     assert_eq!(id.since_unix_epoch().as_millis(), id.timestamp_ms().into());
     assert_eq!(String::from(id), "0632eb19de09b007");
+}
+
+/// Windows keeps times in steps of 100 ns.
+#[cfg(feature = "std")]
+fn as_the_system_keeps_it(time: Duration) -> Duration {
+    let step = if cfg!(windows) { 100 } else { 1 };
+    Duration::new(time.as_secs(), time.subsec_nanos() / step * step)
 }
 
 #[test]
@@ -123,7 +131,10 @@ fn the_last_tick_of_a_layout_is_in_the_year_9999_at_the_latest() {
         "expected a last time of 0 to 253402300799999 ms, found 253402300800000"
     );
     #[cfg(feature = "std")]
-    assert_eq!(last.time().duration_since(std::time::UNIX_EPOCH).unwrap(), last.since_unix_epoch());
+    assert_eq!(
+        last.time().duration_since(std::time::UNIX_EPOCH).unwrap(),
+        as_the_system_keeps_it(last.since_unix_epoch())
+    );
 }
 
 #[test]
@@ -399,7 +410,12 @@ fn the_built_in_layouts_begin_and_end_at_the_documented_times() {
 }
 
 #[test]
-fn an_id_with_its_layout_is_32_bytes() {
-    assert_eq!(size_of::<Snowflake>(), 32);
-    assert_eq!(size_of::<Layout>(), 24);
+fn an_id_with_its_layout_is_small() {
+    // Exact where pointers have 64 bits; nowhere more.
+    let sizes = [size_of::<Snowflake>(), size_of::<Layout>()];
+    let limits = [32, 24];
+    if cfg!(target_pointer_width = "64") {
+        assert_eq!(sizes, limits);
+    }
+    assert!(sizes.iter().zip(limits).all(|(size, limit)| *size <= limit), "{sizes:?}");
 }

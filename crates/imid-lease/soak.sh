@@ -46,7 +46,7 @@ once() {
   # Another reader of the same IDs must count the same.
   [[ $line =~ :\ ([0-9]+)\ IDs,\ ([0-9]+)\ duplicates ]] || return $((status > 1 ? status : 2))
   ids=${BASH_REMATCH[1]} duplicates=${BASH_REMATCH[2]}
-  checked=$("$soak" texts "$folder/ids" | "$target/release/imid" check --unsorted --memory 512M --json 2>/dev/null) || true
+  checked=$("$soak" texts "$folder/ids" | "$target/release/imid" check --unsorted --json 2>/dev/null) || true
   echo "imid check --unsorted: $checked"
   if [[ $checked != *"\"valid\":$ids,"* || $checked != *"\"duplicates\":$duplicates,"* ]]; then
     echo "imid check does not agree" >&2

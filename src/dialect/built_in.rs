@@ -1,7 +1,8 @@
-//! The built-in dialects, as data.
+//! The built-in dialects, as data, and their session hashes.
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Dialect;
-use super::hash;
 use super::layout::Layout;
 use crate::codec::alphabet::{self, RADIX};
 use crate::error::Expected;
@@ -10,13 +11,13 @@ use crate::session::SessionType;
 impl Dialect<'static> {
     /// imid's own dialect: the text form of [`MessageId`](crate::MessageId).
     pub const STANDARD: Self =
-        Self::dashed("standard", &alphabet::STANDARD).with_hash(hash::standard).with_type_names(&RONGCLOUD_TYPES);
+        Self::dashed("standard", &alphabet::STANDARD).with_hash(standard).with_type_names(&RONGCLOUD_TYPES);
 
     /// RongCloud's dialect since spring 2018: the standard layout in base32hex. The hash is the low 22 bits of Java's
     /// `hashCode` of the addressed target (the receiver, the group, the chat room), so the two directions of a private
     /// conversation have different hashes.
     pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
-        .with_hash(hash::java)
+        .with_hash(java)
         .with_type_names(&RONGCLOUD_TYPES)
         .with_channel_types(&RONGCLOUD_CHANNELS);
 
@@ -37,7 +38,7 @@ impl Dialect<'static> {
             .without_dashes()
             .with_type_names(&JUGGLEIM_TYPES);
         #[cfg(feature = "juggleim")]
-        let dialect = dialect.with_hash(hash::crc32);
+        let dialect = dialect.with_hash(crc32);
         dialect
     };
 
@@ -91,3 +92,37 @@ const RONGCLOUD_CHANNELS: [(u8, &str); 9] = [
 /// JuggleIM's channel types.
 const JUGGLEIM_TYPES: [(u8, &str); 6] =
     [(1, "PRIVATE"), (2, "GROUP"), (3, "CHATROOM"), (4, "SYSTEM"), (5, "GROUP_CAST"), (6, "BROADCAST")];
+
+/// Returns the standard session hash, of which an ID contains the low bits: XXH3-64 (seed 0) of the UTF-8 bytes.
+fn standard(name: &str) -> u32 {
+    xxh3_64(name.as_bytes()) as u32
+}
+
+/// Returns Java's `String.hashCode`: h · 31 + unit over the UTF-16 units, wrapping at 32 bits.
+fn java(name: &str) -> u32 {
+    name.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
+}
+
+/// Returns the CRC-32 (IEEE 802.3) of the UTF-8 bytes.
+#[cfg(feature = "juggleim")]
+fn crc32(name: &str) -> u32 {
+    crc32fast::hash(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn java_counts_utf16_units_and_wraps() {
+        assert_eq!((java(""), java("24"), java("testing")), (0, 1_602, 2_872_521_232));
+        // Two units: the surrogates D83D and DE00.
+        assert_eq!(java("😀"), 0xD83D * 31 + 0xDE00);
+    }
+
+    #[cfg(feature = "juggleim")]
+    #[test]
+    fn crc_32_has_its_check_value() {
+        assert_eq!(crc32("123456789"), 0xCBF4_3926);
+    }
+}

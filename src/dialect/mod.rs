@@ -27,7 +27,6 @@
 
 mod built_in;
 mod error;
-mod hash;
 mod id;
 mod layout;
 mod text;

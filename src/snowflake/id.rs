@@ -10,7 +10,7 @@ use super::text::parse_decimal;
 use crate::codec::HexText;
 use crate::codec::hex;
 use crate::error::{Expected, LengthError, ParseError, RangeError, TimeRangeError};
-use crate::times::first_and_last;
+use crate::id::first_and_last;
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
@@ -123,7 +123,8 @@ impl Snowflake {
         self.layout.time_of(self.tick())
     }
 
-    /// Returns the time at which the tick begins, as a `SystemTime`.
+    /// Returns the time at which the tick begins, as a `SystemTime`. On Windows that has steps of 100 ns and is rounded down; the
+    /// built-in layouts have whole milliseconds, except [`Layout::NSQ`](crate::snowflake::Layout::NSQ).
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's last tick is before the year 10000.

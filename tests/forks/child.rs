@@ -3,14 +3,14 @@
 use core::ffi::c_int;
 use std::io::{PipeReader, Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(target_os = "linux")]
+use std::sync::LazyLock;
 
 use imid::MessageId;
 use nix::libc;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 
-/// Names how `madvise` is answered in a process that was started for that.
-pub(super) const MADVISE: &str = "IMID_TEST_MADVISE";
 /// A child that hangs is ended by a signal after this time, and has failed then.
 const LONGEST_S: u32 = 60;
 
@@ -26,11 +26,10 @@ pub(super) enum Way {
     Clone,
 }
 
-/// Every way that is noticed on this system: after [`MADVISE`], and without a page that is wiped, only the one that the
-/// handler sees.
+/// Every way that is noticed on this system: without a page that is wiped, only the one that the handler sees.
 pub(super) fn ways() -> Vec<Way> {
     let mut ways = vec![Way::Fork];
-    if cfg!(not(target_os = "linux")) || std::env::var_os(MADVISE).is_some() {
+    if !wipes_a_page() {
         return ways;
     }
     if plain_fork().is_some() {
@@ -40,6 +39,44 @@ pub(super) fn ways() -> Vec<Way> {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     ways.push(Way::Clone);
     ways
+}
+
+/// Whether this system replaces a page by zeros in a child, after `MADV_WIPEONFORK`. A child looks, because emulators and some
+/// sandboxes accept the advice and do not follow it.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "mmap, madvise and fork")]
+pub(super) fn wipes_a_page() -> bool {
+    const LENGTH: usize = 65_536;
+    static WIPES: LazyLock<bool> = LazyLock::new(|| {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory at an address of the kernel's choice.
+        let page = unsafe { libc::mmap(core::ptr::null_mut(), LENGTH, access, kind, -1, 0) };
+        assert_ne!(page, libc::MAP_FAILED);
+        let byte = page.cast::<u8>();
+        // SAFETY: the memory is this function's own.
+        unsafe { byte.write_volatile(1) };
+        // SAFETY: as above. In this process the advice changes nothing.
+        if unsafe { libc::madvise(page, LENGTH, libc::MADV_WIPEONFORK) } != 0 {
+            return false;
+        }
+        // SAFETY: the child reads a byte and ends.
+        match unsafe { fork() }.unwrap() {
+            ForkResult::Child => {
+                // SAFETY: the child has a copy of the memory, or zeros.
+                let value = unsafe { byte.read_volatile() };
+                // SAFETY: it runs nothing of the parent's.
+                unsafe { libc::_exit(value.into()) }
+            }
+            ForkResult::Parent { child } => waitpid(child, None) == Ok(WaitStatus::Exited(child, 0)),
+        }
+    });
+    *WIPES
+}
+
+/// No other system is asked to.
+#[cfg(not(target_os = "linux"))]
+pub(super) const fn wipes_a_page() -> bool {
+    false
 }
 
 /// `_Fork`, where the C library has it.

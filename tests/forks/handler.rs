@@ -6,7 +6,7 @@ use imid::{Generator, MessageId};
 use libtest_mimic::Trial;
 use nix::libc;
 
-use super::child::{MADVISE, Way};
+use super::child::{Way, wipes_a_page};
 use super::minting::{common, hot};
 
 pub(super) fn all() -> Vec<Trial> {
@@ -48,7 +48,7 @@ pub(super) fn register_before_all_others() {
 ///
 /// Only the wiped page is sooner than the first handler.
 fn an_id_of_an_at_fork_handler_that_was_registered_first_is_the_childs() {
-    if std::env::var_os(MADVISE).is_some() {
+    if !wipes_a_page() {
         return;
     }
     let mut forks_that_met = 0;

@@ -181,6 +181,8 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     fn mint(&mut self, session: usize, run: Option<u64>, fill: bool) -> Option<Refusal> {
         let session = sessions()[session];
         let stripe = session.session_hash().to_u32() as usize % STRIPES;
+        // No call can ask for more than a `usize`.
+        let run = run.map(|length| length.min(usize::MAX as u64));
         let length = run.unwrap_or(1);
         if length == 0 {
             assert_eq!(self.ids.batch(session, 0).unwrap().len(), 0);

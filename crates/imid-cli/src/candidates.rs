@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use imid::MessageId;
+use imid::dialect::DialectId;
 
 use crate::find::find_in;
 use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len, look_alike};
-use crate::scheme::{Id, Scheme};
+use crate::scheme::{Id, STANDARD, Scheme};
 use crate::time::{now_ms, rfc3339};
 
 /// A way to read a text.
@@ -59,8 +62,12 @@ pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Re
         Err(problem) if form.is_none() => problem,
         read => return read,
     };
-    if let Ok(read) = scheme.recognize(&unwrapped(text)) {
+    let unwrapped = unwrapped(text);
+    if let Ok(read) = scheme.recognize(&unwrapped) {
         return Ok(Read { form: read.form.lenient(), ..read });
+    }
+    if let Some(read) = from_base64(scheme, text) {
+        return Ok(read);
     }
     if let Some(place) = place_of_id(scheme, text) {
         return Err(format!("{problem}; {place}"));
@@ -95,13 +102,32 @@ pub(crate) fn likelier(read: Read, text: &str) -> Option<Id> {
 /// Returns the ways to read a text that a person gives, which can have something around it.
 pub(crate) fn pasted_readings(text: &str, now_ms: u64) -> Vec<Reading> {
     let exact = readings(text.trim(), now_ms);
-    if exact.is_empty() { readings(&unwrapped(text), now_ms) } else { exact }
+    if !exact.is_empty() {
+        return exact;
+    }
+    let unwrapped = readings(&unwrapped(text), now_ms);
+    match from_base64(STANDARD, text) {
+        Some(read) if unwrapped.is_empty() => vec![Reading { read, is_plausible: true }],
+        _ => unwrapped,
+    }
 }
 
 /// Names the scheme of an ID, unless it is the expected one.
 fn of_other(expected: Scheme, id: Id) -> String {
     let is_other = !expected.is_standard() || !id.is_standard();
     if is_other { format!(", of {}", id.scheme_name()) } else { String::new() }
+}
+
+/// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
+fn from_base64(scheme: Scheme, text: &str) -> Option<Read> {
+    let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
+    let mut bytes = [0; MessageId::BYTES + 2];
+    let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
+    let Scheme::Dialect(dialect) = scheme else { return None };
+    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
+    let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
+    let id = Id::Message { dialect, id };
+    id.candidate().is_plausible(now_ms()).then_some(Read { id, form: ReadForm::Base64 })
 }
 
 /// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
@@ -119,6 +145,11 @@ fn unwrapped(text: &str) -> String {
     let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
     if hex.len() == 2 * MessageId::BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return hex;
+    }
+    // A spreadsheet groups the digits of a number.
+    let digits: String = text.chars().filter(|c| !matches!(c, ' ' | ',' | '.' | '_' | '\'')).collect();
+    if digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits;
     }
     // Other texts keep their separators, because an error or another form needs them.
     text.to_owned()

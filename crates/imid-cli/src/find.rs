@@ -183,7 +183,10 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
         let start = word.as_ptr().addr() - text.as_ptr().addr();
         let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
-        let read = scheme.recognize(word).ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
+        // PostgreSQL's `\x` and other prefixes of hex digits.
+        let hex = ["0x", "x", "0X", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
+        let read = scheme.recognize(word).or_else(|problem| hex.map_or(Err(problem), |hex| scheme.recognize(hex)));
+        let read = read.ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
         let is_likely = read.id.candidate().is_plausible(now_ms);
         is_likely.then_some(Found { at: start..start + word.len(), read })
     })

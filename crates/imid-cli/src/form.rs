@@ -25,8 +25,6 @@ pub(crate) enum Form {
     Int,
     /// The UUID view
     Uuid,
-    /// The raw bytes: 10, or 8 for a Snowflake
-    Bytes,
 }
 
 /// A form of the input, or the form that the shape of each ID says.
@@ -35,14 +33,7 @@ pub(crate) struct FormArg(pub(crate) Option<Form>);
 
 impl ValueEnum for FormArg {
     fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self(None),
-            Self(Some(Form::Text)),
-            Self(Some(Form::Hex)),
-            Self(Some(Form::Int)),
-            Self(Some(Form::Uuid)),
-            Self(Some(Form::Bytes)),
-        ]
+        &[Self(None), Self(Some(Form::Text)), Self(Some(Form::Hex)), Self(Some(Form::Int)), Self(Some(Form::Uuid))]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -74,6 +65,8 @@ pub(crate) enum ReadForm {
     Exact(Form),
     /// A text in the other case, or without its dashes, or with some of them.
     LenientText,
+    /// The bytes in base 64, as JSON encoders write them.
+    Base64,
 }
 
 impl ReadForm {
@@ -89,10 +82,10 @@ impl ReadForm {
         match self {
             Self::Exact(Form::Text) => "text",
             Self::LenientText => "lenient text",
+            Self::Base64 => "base64",
             Self::Exact(Form::Hex) => "hex",
             Self::Exact(Form::Int) => "int",
             Self::Exact(Form::Uuid) => "uuid",
-            Self::Exact(Form::Bytes) => "bytes",
         }
     }
 }
@@ -124,7 +117,6 @@ impl Scheme {
             Some(Form::Uuid) => Uuid::try_parse(text)
                 .map_err(|_| "expected a UUID of 32 hex digits".into())
                 .and_then(|uuid| self.view(uuid)),
-            Some(Form::Bytes) => Err("raw bytes are read only from standard input".into()),
         };
         read.map(exact(form.unwrap_or(Form::Text))).map_err(|problem| not_an_id(text, &problem))
     }
@@ -194,14 +186,6 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of bytes of an ID.
-    pub(crate) const fn bytes(self) -> usize {
-        match self {
-            Self::Dialect(_) => MessageId::BYTES,
-            Self::Snowflake(_) => Snowflake::BYTES,
-        }
-    }
-
     /// Reads hex digits, with or without a prefix.
     fn read_hex(self, text: &str) -> Result<Id, String> {
         let prefix = hex_prefix_len(text);
@@ -246,17 +230,6 @@ impl Scheme {
             _ => Err("only IDs of the standard layout have a UUID view".into()),
         }
     }
-
-    /// Reads the raw bytes of an ID. There must be [`bytes`](Self::bytes) of them.
-    pub(crate) fn read_bytes(self, bytes: &[u8]) -> Result<Id, String> {
-        let read = match self {
-            Self::Dialect(dialect) => {
-                DialectId::from_slice(bytes, dialect.layout()).map(|id| Id::Message { dialect, id })
-            }
-            Self::Snowflake(layout) => Snowflake::from_slice(bytes, layout).map(Id::Snowflake),
-        };
-        read.map_err(|error| error.to_string())
-    }
 }
 
 impl Id {
@@ -273,8 +246,6 @@ impl Id {
             (Form::Hex, Self::Snowflake(id)) => out.extend(id.to_hex().as_bytes()),
             (Form::Int, Self::Message { id, .. }) => out.extend(itoa::Buffer::new().format(id.to_u128()).as_bytes()),
             (Form::Int, Self::Snowflake(id)) => out.extend(itoa::Buffer::new().format(id.to_i64()).as_bytes()),
-            (Form::Bytes, Self::Message { id, .. }) => out.extend(id.to_bytes()),
-            (Form::Bytes, Self::Snowflake(id)) => out.extend(id.to_bytes()),
             (Form::Uuid, _) => match self.uuid() {
                 Some(uuid) => out.extend(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes()),
                 None => return false,

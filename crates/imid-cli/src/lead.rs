@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
 
-use crate::commands::MAX_WAIT;
 use crate::report::Report;
 use crate::scheme::Id;
+
+/// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
+/// was set back by hours, it would have to wait longer than this.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The longest sleep at once. The clock can be set while the command sleeps.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
@@ -80,7 +83,7 @@ mod tests {
     fn an_id_of_the_next_day_is_not_waited_for() {
         let tomorrow = SystemClock.now_ms().unwrap() + 86_400_000;
         let left = wait_until_past(message(tomorrow)).unwrap_err();
-        assert!(Duration::from_hours(23) < left && left <= Duration::from_millis(86_400_001), "{left:?}");
+        assert!(Duration::from_secs(23 * 3_600) < left && left <= Duration::from_millis(86_400_001), "{left:?}");
     }
 
     #[test]

@@ -6,16 +6,15 @@ mod descriptors;
 mod find;
 mod foreign;
 mod form;
+mod id_object;
 mod input;
 mod json;
-mod json_line;
 mod lead;
 mod output;
 mod output_file;
 mod progress;
 mod report;
 mod risk;
-mod row;
 mod scheme;
 mod session;
 #[cfg(unix)]
@@ -29,7 +28,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop};
@@ -39,9 +38,6 @@ use crate::stdout::Out;
 #[derive(Parser)]
 #[command(name = "imid", version, after_help = FOR_SCRIPTS, arg_required_else_help = true)]
 struct Cli {
-    /// When to use colors: auto uses them on a terminal
-    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
-    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -126,16 +122,6 @@ fn note_wrong_dashes(report: &Report) {
     }
 }
 
-/// Sets the colors of standard output and standard error.
-fn set_colors(choice: ColorChoice) {
-    match choice {
-        ColorChoice::Auto => anstream::ColorChoice::Auto,
-        ColorChoice::Always => anstream::ColorChoice::Always,
-        ColorChoice::Never => anstream::ColorChoice::Never,
-    }
-    .write_global();
-}
-
 /// The exit status for wrong arguments.
 const USAGE: u8 = 2;
 
@@ -162,7 +148,6 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(status) => return status,
     };
-    set_colors(cli.color);
     let mut out = Out::default();
     let ran = cli.command.run(&mut out, &mut report);
     report.end_bar();

@@ -11,11 +11,11 @@ pub(crate) fn bar(files: &[Option<&Path>]) -> ProgressBar {
     if files.contains(&None) && io::stdin().is_terminal() {
         return ProgressBar::hidden();
     }
-    let length = |file: &Option<&Path>| match file {
+    let length = |file: Option<&Path>| match file {
         Some(path) => path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len()),
         None => stdin_length(),
     };
-    let length = files.iter().map(length).sum::<Option<u64>>();
+    let length = files.iter().copied().map(length).sum::<Option<u64>>();
     let template = match length {
         Some(_) => "{wide_bar} {bytes} of {total_bytes}, {eta} left",
         None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",

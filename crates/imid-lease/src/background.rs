@@ -125,7 +125,7 @@ impl Owner {
 mod tests {
     use super::*;
 
-    const LONG: Duration = Duration::from_mins(1);
+    const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn it_sleeps_until_it_is_woken_and_ends_when_it_is_told() {

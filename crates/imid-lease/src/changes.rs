@@ -20,7 +20,7 @@ const SLICE: Duration = Duration::from_millis(10);
 const IDLE: Duration = Duration::from_secs(1);
 
 /// In place of a time that cannot be computed.
-const LONG: Duration = Duration::from_hours(24 * 365);
+const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// Where the changes of an object are announced.
 #[derive(Clone, Debug, Default)]
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    const MINUTE: Duration = Duration::from_mins(1);
+    const MINUTE: Duration = Duration::from_secs(60);
 
     /// A waker that counts, and that tells a thread.
     struct Counter(AtomicUsize, std::sync::mpsc::Sender<()>);

@@ -121,17 +121,23 @@ impl<C: Clock> Clock for BelievedClock<C> {
     }
 }
 
-/// Milliseconds that never go back, and go on while the machine is suspended.
+/// The clock that never goes back and goes on while the machine is suspended. Apple's `CLOCK_MONOTONIC` does, Linux' does not.
 #[cfg(any(target_os = "linux", target_os = "android"))]
+const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+#[cfg(target_vendor = "apple")]
+const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+
+/// Milliseconds that never go back, and go on while the machine is suspended.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(crate) fn monotonic_ms() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let time = rustix::time::clock_gettime(SUSPENDED_TOO);
     #[expect(clippy::cast_sign_loss, reason = "the time since the start of the machine")]
     let (seconds, nanos) = (time.tv_sec as u64, time.tv_nsec as u64);
     seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000)
 }
 
-/// Milliseconds that never go back.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+/// Milliseconds that never go back. On Windows, `Instant` goes on while the machine is suspended. On other systems it may stand.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(crate) fn monotonic_ms() -> u64 {
     use std::sync::OnceLock;
     use std::time::Instant;

@@ -24,6 +24,8 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
+    #[error("lanes are too far ahead of the clock: correct the clock, or accept it with any_lead")]
+    Clock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
@@ -50,6 +52,7 @@ impl LeaseError {
             LeaseKind::Generate(error) => error.retry_after(),
             LeaseKind::Opening { retry_after }
             | LeaseKind::NoLane { retry_after }
+            | LeaseKind::Clock { retry_after }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             _ => None,
@@ -68,6 +71,12 @@ impl LeaseError {
     /// process have all of its worker IDs.
     pub const fn is_no_lane(self) -> bool {
         matches!(self.0, LeaseKind::NoLane { .. })
+    }
+
+    /// Returns whether no lane was taken because all lanes are far ahead of the clock: see
+    /// [`Options::any_lead`](crate::Options::any_lead).
+    pub const fn is_clock(self) -> bool {
+        matches!(self.0, LeaseKind::Clock { .. })
     }
 
     /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
@@ -111,6 +120,7 @@ impl LeaseKind {
             Self::Generate(_) => "generator",
             Self::Opening { .. } => "opening",
             Self::NoLane { .. } => "no_lane",
+            Self::Clock { .. } => "clock",
             Self::Silent { .. } => "silent",
             Self::UsedUp { .. } => "used_up",
             Self::Reverted => "reverted",
@@ -147,6 +157,11 @@ pub(crate) enum OpenKind {
     Format(String),
     #[error("no lane is free: {held} of {lanes} are held")]
     NoLane { held: usize, lanes: u32 },
+    #[error(
+        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or accept it with any_lead",
+        seconds(*.most_ms), seconds(*.found_ms)
+    )]
+    Clock { most_ms: u64, found_ms: u64 },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -167,6 +182,12 @@ pub(crate) enum OpenKind {
     Thread(#[source] std::io::Error),
 }
 
+/// Seconds with a fraction.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
 impl OpenError {
     /// Returns why a lease was not opened.
     pub(crate) fn not_opened(state: &State, space: &Space, waited: Duration) -> Self {
@@ -180,6 +201,7 @@ impl OpenError {
             (Some(Stopped::Closed), _) => OpenKind::Closed,
             (None, Some(cause)) if state.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
+            (None, None) if let Some((found_ms, most_ms)) = state.far_ahead_ms => OpenKind::Clock { most_ms, found_ms },
             (None, None) if !state.is_answered => {
                 OpenKind::Silent { waited, cause: "its first call is still under way".into() }
             }
@@ -204,7 +226,7 @@ impl OpenError {
     }
 
     /// Returns whether waiting does not help. Only a register that does not answer, and lanes that are all held, can get
-    /// better on their own.
+    /// better on their own. A clock that is behind can be corrected, but not by waiting here.
     pub const fn is_final(&self) -> bool {
         match &self.0 {
             OpenKind::Silent { .. } | OpenKind::NoLane { .. } => false,
@@ -220,6 +242,13 @@ impl OpenError {
     /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(&self) -> bool {
         matches!(self.0, OpenKind::Mismatch { .. } | OpenKind::Format(_))
+    }
+
+    /// Returns whether the lanes are further ahead of the clock than the horizon and
+    /// [`max_skew`](crate::Options::max_skew) explain. This clock is behind, or another process has minted with a clock
+    /// that was ahead. [`any_lead`](crate::Options::any_lead) accepts it.
+    pub const fn is_clock(&self) -> bool {
+        matches!(self.0, OpenKind::Clock { .. })
     }
 
     /// Returns whether the register went back to an earlier state while it was opened.
@@ -272,13 +301,17 @@ mod tests {
         for (kind, words) in [
             (LeaseKind::Opening { retry_after }, "no lane yet, because the register has not answered: retry in 250 ms"),
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
+            (
+                LeaseKind::Clock { retry_after },
+                "lanes are too far ahead of the clock: correct the clock, or accept it with any_lead",
+            ),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {
             let error = LeaseError::from(kind);
             assert_eq!(error.to_string(), words);
             assert_eq!(error.retry_after(), Some(retry_after));
-            let kinds = [error.is_no_lane(), error.is_register(), error.is_used_up()];
+            let kinds = [error.is_no_lane(), error.is_register(), error.is_used_up(), error.is_clock()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
         for (kind, words) in [
@@ -311,6 +344,11 @@ mod tests {
             ),
             (OpenKind::Format("no version".into()), "cannot read the register: no version", false),
             (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
+            (
+                OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500 },
+                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or accept it with any_lead",
+                false,
+            ),
             (
                 OpenKind::Silent { waited: Duration::from_secs(1), cause: "refused".into() },
                 "register did not answer in 1000 ms: refused",

@@ -417,6 +417,9 @@ where
         let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
         match (state.status.phase, &state.status.last_error) {
             (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
+            (Phase::Seeking, None) if state.far_ahead_ms.is_some() => {
+                LeaseKind::Clock { retry_after: until(state.next_ms) }
+            }
             (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
             (_, None) => {

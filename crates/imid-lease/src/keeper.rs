@@ -64,6 +64,8 @@ pub(crate) struct State {
     /// The monotonic time at which a lane can be taken, if nobody gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
+    /// How far the lanes are ahead of the clock, if none was taken because of that; and how far they may be.
+    pub(crate) far_ahead_ms: Option<(u64, u64)>,
     /// Whether the register has answered since the start.
     pub(crate) is_answered: bool,
     /// Whether the last call has failed with an error that a retry does not mend.
@@ -148,7 +150,8 @@ impl Keeper {
     ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
         let mut until_known = within(time, move || {
             let state = self.state(lease);
-            (state.status.phase != Phase::Seeking || state.is_refused).then_some(())
+            let is_known = state.is_refused || state.far_ahead_ms.is_some();
+            (state.status.phase != Phase::Seeking || is_known).then_some(())
         });
         move || {
             until_known().map_break(|_| {
@@ -208,6 +211,7 @@ impl State {
             next_ms: 0,
             next_time_out_ms: None,
             held_by_others: 0,
+            far_ahead_ms: None,
             is_answered: false,
             is_refused: false,
             is_given_back: true,
@@ -460,6 +464,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
+        published.far_ahead_ms = engine.far_ahead_ms();
         published.is_answered = self.store.is_answered;
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();

@@ -61,6 +61,16 @@ macro_rules! shared_setters {
             self
         }
 
+        #[doc = concat!("Begins even if the register has each ", $leased, " further ahead of the clock than the horizon and")]
+        /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
+        /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
+        ///
+        /// [`OpenError::is_clock`]: crate::OpenError::is_clock
+        pub fn any_lead(mut self) -> Self {
+            self.settings.any_lead = true;
+            self
+        }
+
         /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -96,6 +106,7 @@ pub(crate) struct Settings {
     pub(crate) poll: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
+    pub(crate) any_lead: bool,
 }
 
 impl Options {
@@ -110,6 +121,7 @@ impl Options {
             poll: Duration::from_millis(75),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
+            any_lead: false,
         };
         Self { clock: SystemClock, settings }
     }
@@ -195,6 +207,7 @@ impl Settings {
             time_out_ms: millis(self.time_out),
             max_skew_ms: millis(self.max_skew),
             poll_ms: millis(self.poll).max(1),
+            any_lead: self.any_lead,
         }
     }
 }
@@ -205,7 +218,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 }
 
 /// The longest horizon and time-out: a day.
-const LONGEST: Duration = Duration::from_hours(24);
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 /// Settings that do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -16,7 +16,7 @@ use imid::{SessionTag, SessionType};
 use imid_lease::segment::RegisterBlocks;
 use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions};
 
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = Duration::from_secs(60);
 const MS: Duration = Duration::from_millis(1);
 
 fn room() -> SessionTag {

@@ -13,7 +13,7 @@ use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
-    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, ZookeeperRegister,
+    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, Tls, ZookeeperRegister,
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
 use imid_lease::{
@@ -105,6 +105,7 @@ check! {
         "RedisQueue" RedisQueue,
     }
     shared_until_a_panic {
+        "register::Tls" Tls,
         "segment::Segment" Segment,
     }
     sent {

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-#[allow(dead_code, reason = "another test uses the rest")]
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;

@@ -102,7 +102,7 @@ impl Register for Parking {
 #[test]
 fn a_client_that_parks_its_thread_does_not_delay_a_close() {
     // A renewal is due after a quarter of the horizon, which is 15 minutes.
-    let options = Options::new().horizon(Duration::from_hours(1));
+    let options = Options::new().horizon(Duration::from_secs(3_600));
     let ids = LeasedGenerator::open(Parking(FaultyRegister::new()), options).and_then(opened).unwrap();
     // The thread has told of the lane, and asks for the time. It is told to end while it does.
     thread::sleep(50 * MS);
@@ -351,6 +351,32 @@ fn a_clock_that_jumps_is_not_followed() {
         let ahead = imid::MessageId::try_from_parts(ahead).unwrap();
         assert!(ids.observe(ahead).is_err(), "an ID that is ahead of the believed time, after a jump of {jump} ms");
     }
+}
+
+#[test]
+fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
+    let register = FaultyRegister::new();
+    let now_ms = SystemClock.now_ms().unwrap();
+    let ahead = std::sync::Arc::new(ManualClock::new(now_ms + 3_600_000));
+    let wrong = LeasedGenerator::open(register.clone(), options().lane_bits(0).clock(ahead)).and_then(opened).unwrap();
+    wrong.generate(room()).unwrap();
+    wrong.close();
+    let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
+    // At once, although it could wait.
+    let error = ids.wait_until_open(Duration::MAX).unwrap_err();
+    assert!(error.is_clock() && error.is_final(), "{error}");
+    let words = "expected lanes at most 1.5 s ahead of the clock, found ";
+    let found = error.to_string();
+    let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
+    let (seconds, rest) = rest.split_once(" s").unwrap();
+    assert!((3_000.0..=3_600.1).contains(&seconds.parse::<f64>().unwrap()), "{found}");
+    assert_eq!(rest, ": correct the clock, or accept it with any_lead");
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
+    drop(ids);
+    let ids = LeasedGenerator::open(register, options().lane_bits(0).any_lead()).and_then(opened).unwrap();
+    let id = ids.generate_within(room(), 1_000 * MS).unwrap();
+    assert!(id.timestamp_ms() >= now_ms + 3_600_000);
 }
 
 #[test]

@@ -150,6 +150,6 @@ fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
     cmd("SET").arg("imid-test:text").arg("x").exec(&mut connection).unwrap();
     let error = cause(open(&url, "imid-test:text").unwrap_err());
     let address = url.rsplit_once('@').map_or(url.as_str(), |(_, address)| address);
-    let expected = format!("call to Redis at {address} failed, for list imid-test:text: ");
+    let expected = format!("cannot use list imid-test:text in Redis at {address}: ");
     assert!(error.contains(&expected) && error.contains("WRONGTYPE"), "{error}");
 }

@@ -1,5 +1,4 @@
-//! URLs that are refused, and servers that do not answer. A URL that asks for TLS is refused, so that a password never
-//! goes to the network in plain text by mistake.
+//! URLs that are refused, the words for TLS, and servers that do not answer.
 #![cfg(all(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 
 use std::io::{Read, Write};
@@ -12,26 +11,84 @@ use imid_lease::register::{open_url, open_url_with_time_limit};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
 use imid_lease::{RedisQueue, RedisQueueOptions};
 
+/// URLs that ask for TLS, the store, and the part that asks.
+const SECURE: &[(&str, &str, &str)] = &[
+    ("postgres://u:secret@db/chat?sslmode=require", "PostgreSQL", "sslmode=require"),
+    ("postgres://u:secret@db/chat?sslmode=verify-ca&sslrootcert=/ca.pem", "PostgreSQL", "sslmode=verify-ca"),
+    (
+        "postgres://u:secret@db1,db2/chat?sslmode=verify-full&channel_binding=require",
+        "PostgreSQL",
+        "sslmode=verify-full",
+    ),
+    ("postgres://u:secret@db/chat?sslrootcert=system", "PostgreSQL", "sslrootcert=system"),
+    ("postgres://u@db/chat?sslmode=verify-full&sslcert=%2Fc.pem&sslkey=/k.pem", "PostgreSQL", "sslmode=verify-full"),
+    ("mysql://u:secret@db/chat?require_ssl=true", "MySQL", "require_ssl=true"),
+    ("mariadb://u:secret@db/chat?require_ssl=true&verify_identity=true&ssl-ca=/ca.pem", "MySQL", "require_ssl=true"),
+    ("mysql://u:secret@db/chat?require_ssl=true&verify_ca=false", "MySQL", "require_ssl=true"),
+    ("rediss://:secret@db/0", "Redis", "rediss://"),
+    ("valkeys://user:secret@db/0?cacert=/ca.pem&cert=/c.pem&key=/k.pem", "Redis", "valkeys://"),
+    ("etcds://u:secret@db", "etcd", "etcds://"),
+    ("https://u:secret@db1:2379,https://db2:2379?cacert=/ca.pem", "etcd", "https://"),
+    ("zookeepers://u:secret@db1,db2/chat?cacert=/ca.pem", "ZooKeeper", "zookeepers://"),
+];
+
+#[cfg(feature = "tls")]
+#[test]
+fn each_store_has_its_own_words_for_tls() {
+    for (url, ..) in SECURE {
+        assert!(open_url(url).is_ok(), "{url}");
+    }
+}
+
+/// A password never goes to the network in plain text by mistake.
+#[cfg(not(feature = "tls"))]
 #[test]
 fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
-    for (url, store, part) in [
-        ("postgres://u:secret@db/chat?sslmode=require", "PostgreSQL", "sslmode=require"),
-        ("postgres://u:secret@db/chat?sslnegotiation=direct", "PostgreSQL", "sslnegotiation=direct"),
-        ("mysql://u:secret@db/chat?require_ssl=true", "MySQL", "require_ssl=true"),
-        ("mysql://u:secret@db/chat?require_ssl=true&verify_ca=false", "MySQL", "require_ssl=true"),
-        ("rediss://:secret@db/0", "Redis", "rediss://"),
-        ("mysql://u:secret@db/chat?verify_ca=true", "MySQL", "verify_ca"),
-        ("mysql://u:secret@db/chat?verify_identity=true", "MySQL", "verify_identity"),
-        ("valkeys://:secret@db/0", "Redis", "valkeys://"),
-        ("redis://:secret@db/0?ssl=true", "Redis", "ssl"),
-        ("redis://:secret@db/0?protocol=resp3&tls=true", "Redis", "tls"),
-        ("etcds://u:secret@db", "etcd", "etcds://"),
-    ] {
+    for (url, store, part) in SECURE {
         let error = open_url(url).err().unwrap();
         let expected = format!(
-            "cannot read the {store} URL: `{part}` asks for TLS, which is not supported; use a tunnel or a local proxy"
+            "cannot read the {store} URL: `{part}` needs the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, which was \
+             not compiled in"
         );
         assert_eq!((error.to_string(), error.is_url()), (expected, true));
+    }
+}
+
+#[test]
+fn words_of_tls_that_contradict_each_other_are_refused() {
+    let files = "`sslmode` require, verify-ca or verify-full with `sslrootcert`, `sslcert` and `sslkey`";
+    let redis = "rediss:// instead of";
+    for (url, expected) in [
+        ("postgres://u:secret@db/chat?sslmode=allow", "`sslmode` disable, prefer, require, verify-ca or verify-full"),
+        ("postgres://u:secret@db/chat?sslrootcert=/ca.pem", files),
+        ("postgres://u:secret@db/chat?sslmode=disable&sslcert=/c.pem&sslkey=/k.pem", files),
+        ("postgres://u:secret@db/chat?sslmode=verify-full&sslcert=/c.pem", "both `sslcert` and `sslkey`, or none"),
+        (
+            "postgres://u:secret@db/chat?sslmode=verify-ca",
+            "`sslrootcert` with `sslmode=verify-ca`, or `sslmode=verify-full`",
+        ),
+        (
+            "postgres://u@db/chat?sslmode=verify-ca&sslrootcert=system",
+            "`sslmode=verify-full` with `sslrootcert=system`",
+        ),
+        ("postgres://u@db/chat?sslmode=disable&sslrootcert=system", "`sslmode=verify-full` with `sslrootcert=system`"),
+        ("postgres://u:secret@db/chat?sslmode=disable&sslmode=require", "`sslmode` once"),
+        ("postgres://u:secret@db/chat?sslnegotiation=direct", "`sslnegotiation=postgres`"),
+        ("mysql://u:secret@db/chat?verify_ca=true", "`require_ssl=true` with other settings of TLS"),
+        ("mysql://u:secret@db/chat?verify_identity=true", "`require_ssl=true` with other settings of TLS"),
+        ("mysql://u:secret@db/chat?require_ssl=false&ssl-ca=/ca.pem", "`require_ssl=true` with other settings of TLS"),
+        ("mysql://u:secret@db/chat?require_ssl=yes", "`require_ssl` true or false"),
+        ("redis://:secret@db/0?ssl=true", &format!("{redis} `ssl`, with `cacert`, `cert` and `key`")),
+        ("redis://:secret@db/0?protocol=resp3&tls=true", &format!("{redis} `tls`, with `cacert`, `cert` and `key`")),
+        ("redis://:secret@db/0?cacert=/ca.pem", &format!("{redis} `cacert`, with `cacert`, `cert` and `key`")),
+        ("redis://:secret@db/0#insecure", "no `#`"),
+        ("etcd://u:secret@db?cacert=/ca.pem", "no `?` and no `#`, or https:// for TLS"),
+        ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
+    ] {
+        let error = open_url(url).err().unwrap_or_else(|| panic!("{url}"));
+        assert!(error.is_url(), "{url}: {error}");
+        let error = error.to_string();
+        assert!(error.ends_with(&format!("URL: expected {expected}")) && !error.contains("secret"), "{url}: {error}");
     }
 }
 
@@ -48,8 +105,6 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("redis://u:secret@db:port", "cannot read the Redis URL: "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
-        ("etcd://u:secret@db?tls=true", "cannot read the etcd URL: expected no `?` and no `#`"),
-        ("zookeeper://u:secret@db/chat?ssl=true", "cannot read the ZooKeeper URL: expected no `?` and no `#`"),
         ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
     ] {
         let error = open_url(url).err().unwrap();
@@ -93,12 +148,11 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
 #[test]
 fn an_unknown_setting_of_tls_is_refused_and_named() {
     for (url, part) in [
-        ("postgres://u:secret@db/chat?sslmode=verify-full", "sslmode"),
-        ("postgres://u:secret@db/chat?sslrootcert=ca.pem", "sslrootcert"),
+        ("postgres://u:secret@db/chat?sslpassword=secret", "sslpassword"),
         ("mysql://u:secret@db/chat?ssl-mode=REQUIRED", "ssl-mode"),
         ("mysql://u:secret@db/chat?ssl_ca=ca.pem", "ssl_ca"),
-        ("https://u:secret@db:2379", "expected a URL that begins with"),
-        ("zookeepers://u:secret@db", "expected a URL that begins with"),
+        ("mysql://u:secret@db/chat?require_ssl=true&built_in_roots=true", "built_in_roots"),
+        ("zookeeperz://u:secret@db", "expected a URL that begins with"),
     ] {
         let error = open_url(url).err().unwrap().to_string();
         assert!(error.contains(part) && !error.contains("secret"), "{url}: {error}");
@@ -106,21 +160,18 @@ fn an_unknown_setting_of_tls_is_refused_and_named() {
 }
 
 #[test]
-fn each_adapter_refuses_tls_by_itself() {
-    let refused_with = |error: &str| {
-        assert!(error.ends_with(" asks for TLS, which is not supported; use a tunnel or a local proxy"), "{error}");
-    };
-    let refused = |error: Option<imid_lease::RegisterError>| refused_with(&error.expect("it asks for TLS").to_string());
-    refused(imid_lease::register::PostgresRegister::from_url("postgres://db/chat?sslmode=require").err());
-    refused(imid_lease::register::MysqlRegister::from_url("mysql://db/chat?require_ssl=true").err());
-    refused(imid_lease::register::RedisRegister::from_url("rediss://db").err());
-    refused(imid_lease::register::EtcdRegister::from_url("https://db:2379").err());
-    refused(imid_lease::register::EtcdRegister::from_url("etcds://db:2379").err());
-    refused(imid_lease::register::ZookeeperRegister::from_url("zookeepers://db").err());
-    refused(PostgresTable::from_url("postgres://db/shop?sslmode=require").err());
-    refused(MysqlTable::from_url("mysql://db/shop?require_ssl=true").err());
-    let queue = RedisQueue::open("rediss://db", "worker-ids", RedisQueueOptions::new(Preset::LEAF)).unwrap_err();
-    refused_with(&std::error::Error::source(&queue).expect("the error of the URL").to_string());
+fn each_client_reads_tls_by_itself() {
+    let same =
+        |error: Option<imid_lease::RegisterError>| assert_eq!(error.is_none(), cfg!(feature = "tls"), "{error:?}");
+    same(imid_lease::register::PostgresRegister::from_url("postgres://db/chat?sslmode=require").err());
+    same(imid_lease::register::MysqlRegister::from_url("mysql://db/chat?require_ssl=true").err());
+    same(imid_lease::register::RedisRegister::from_url("rediss://db").err());
+    same(imid_lease::register::EtcdRegister::from_url("https://db:2379").err());
+    same(imid_lease::register::ZookeeperRegister::from_url("zookeepers://db").err());
+    same(PostgresTable::from_url("postgres://db/shop?sslmode=require").err());
+    same(MysqlTable::from_url("mysql://db/shop?require_ssl=true").err());
+    let queue = RedisQueue::open("rediss://127.0.0.1:1", "worker-ids", RedisQueueOptions::new(Preset::LEAF));
+    assert_eq!(queue.is_ok(), cfg!(feature = "tls"));
 }
 
 #[test]

@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::refusal::Refusal;
 use crate::clock::ClockError;
 use crate::error::RangeError;
 
@@ -43,6 +42,23 @@ pub(super) enum GenerateKind {
     Forked,
     #[error("spare node does not fit the layout: expected a node of 0 to {max}, found {found}")]
     Node { max: u32, found: u32 },
+}
+
+/// Why there is no next ID at a clock reading, in unix milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub(super) enum Refusal {
+    #[error("expected a clock at {first} ms or later, the layout's first tick, found {found} ms")]
+    BeforeFirstTick { first: u64, found: u64 },
+    #[error("clock is {behind} ms behind the last ID or the floor")]
+    Rollback { behind: u64, retry_after: Option<u64> },
+    #[error("no sequence number is left in this tick")]
+    Overload { retry_after: Option<u64> },
+    #[error("clock is past the layout's last tick, which begins at {last} ms: it shows {found} ms")]
+    PastLastTick { last: u64, found: u64 },
+    #[error("no sequence number is left in the layout's last tick")]
+    LastTickFull,
+    #[error("next ID is past the ceiling of the generator")]
+    Ceiling,
 }
 
 impl GenerateError {

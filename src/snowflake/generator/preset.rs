@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::refusal::Refusal;
+use super::error::Refusal;
 use crate::snowflake::layout::Layout;
 
 /// A layout, and the behaviour of its original when the clock steps back and when a tick is full.

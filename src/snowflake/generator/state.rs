@@ -12,9 +12,9 @@
 //! A floor is a last stamp too: the greatest stamp below the floor. So a floor needs no word of its own, and a swap
 //! changes the floor together with the node.
 
+use super::error::Refusal;
 use super::nodes::SpareNode;
 use super::preset::Preset;
-use super::refusal::Refusal;
 use crate::snowflake::id::Snowflake;
 use crate::snowflake::layout::Layout;
 use crate::stamp::{Origin, Shape};
@@ -151,7 +151,7 @@ impl Steps {
         let tick = if self.is_ms {
             now_ms.wrapping_sub(self.first_ms)
         } else {
-            match layout.tick_at(now_ms) {
+            match divided(now_ms, layout) {
                 Some(tick) => tick,
                 None => return None,
             }
@@ -161,6 +161,13 @@ impl Steps {
             && last & self.sequence_max != self.sequence_max;
         if is_next { Some(last + 1) } else { None }
     }
+}
+
+/// Returns the tick of a reading of the clock. Out of line: otherwise the compiler begins the division before it knows whether the
+/// layout needs one.
+#[inline(never)]
+const fn divided(now_ms: u64, layout: Layout) -> Option<u64> {
+    layout.tick_at(now_ms)
 }
 
 /// Returns the stamp that means "closed": the greatest one.

@@ -10,7 +10,6 @@ use crate::Out;
 use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
 use crate::json;
-use crate::output::{Format, field_formats};
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
@@ -27,7 +26,6 @@ use crate::time::{duration, now_ms, rfc3339};
 Examples:
   imid compare EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
   imid new -n 3 | imid compare
-  imid compare --format csv < ids.txt
   imid compare --json EUN6-KDW2-5J2G-DUMH 019aa2ac-6b40-7007-8fc8-56b000000000
 
 JSON members:
@@ -43,10 +41,7 @@ JSON members:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Format of the output: csv and tsv have the members of ids as their columns
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = field_formats())]
-    format: Option<Format>,
-    /// Print one JSON object; the same as --format json
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -109,13 +104,10 @@ impl Args {
         // Equal IDs stay in the order of the input. A stable sort would take more memory.
         items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
         let sessions = number_sessions(&mut items)?;
-        match self.format {
-            _ if self.json => write_json(out, &items, &sessions, is_increasing),
-            Some(Format::Csv) => write_rows(out, &items, &sessions, ","),
-            Some(Format::Tsv) => write_rows(out, &items, &sessions, "\t"),
-            Some(_) => write_json(out, &items, &sessions, is_increasing),
-            None => write_table(out, &items, &sessions, is_increasing),
+        if self.json {
+            return write_json(out, &items, &sessions, is_increasing);
         }
+        write_table(out, &items, &sessions, is_increasing)
     }
 
     fn items(&self, out: &mut Out) -> Result<Vec<Item>, Stop> {
@@ -183,26 +175,6 @@ fn compared<'a>(items: &'a [Item], sessions: &'a [SessionFields]) -> impl Iterat
             hash: session.map(|session| session.1),
         }
     })
-}
-
-/// Writes CSV or TSV. No value has a separator or a quote.
-fn write_rows(out: &mut Out, items: &[Item], sessions: &[SessionFields], separator: &str) -> Result<(), Stop> {
-    let names = ["number", "id", "timestamp_ms", "time", "since_previous_ms", "type", "hash"];
-    writeln!(out, "{}", names.join(separator))?;
-    for row in compared(items, sessions) {
-        let or_empty = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let values = [
-            row.number.to_string(),
-            row.id,
-            row.timestamp_ms.to_string(),
-            row.time,
-            or_empty(row.since_previous_ms),
-            or_empty(row.r#type.map(u64::from)),
-            or_empty(row.hash.map(u64::from)),
-        ];
-        writeln!(out, "{}", values.join(separator))?;
-    }
-    Ok(())
 }
 
 fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, CommandFactory, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use crate::report::Stop;
@@ -17,7 +18,7 @@ Examples:
   imid completions fish > ~/.config/fish/completions/imid.fish")]
 pub(crate) struct Args {
     /// Shell
-    #[arg(value_name = "SHELL")]
+    #[arg(value_name = "SHELL", value_parser = shell())]
     shell: Shell,
 }
 
@@ -29,6 +30,11 @@ impl Args {
     }
 }
 
+/// Reads the name of a shell. The completions of others were never run.
+fn shell() -> impl TypedValueParser<Value = Shell> {
+    PossibleValuesParser::new(["bash", "zsh", "fish"]).try_map(|name| Shell::from_str(&name, true))
+}
+
 /// Says which values of arguments are files: without a hint, shells offer files for all of them.
 fn with_values(command: Command) -> Command {
     command.mut_args(with_value).mut_subcommands(with_values)
@@ -38,7 +44,7 @@ fn with_value(argument: Arg) -> Arg {
     if !argument.get_action().takes_values() {
         return argument;
     }
-    let name = argument.get_value_names().and_then(<[_]>::first).map(|name| name.as_str());
+    let name = argument.get_value_names().and_then(<[_]>::first).map(clap::builder::Str::as_str);
     let hint = match name {
         Some(name) if name.starts_with("FILE") => ValueHint::FilePath,
         Some("FOLDER") => ValueHint::DirPath,

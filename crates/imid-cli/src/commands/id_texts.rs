@@ -1,6 +1,7 @@
 //! IDs that are given as arguments, or as lines of standard input.
 
-use super::rows::Place;
+use std::fmt;
+
 use crate::Out;
 use crate::input::{Input, trim_line_end, utf8};
 use crate::report::Stop;
@@ -47,5 +48,20 @@ impl IdTexts {
             }
             each(out, Place { noun: "line", number }, line.and_then(|line| utf8(trim_line_end(line))))
         })
+    }
+}
+
+/// The place of an ID, for messages.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// "line" or "argument".
+    pub(super) noun: &'static str,
+    /// Counts from 1.
+    pub(super) number: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.noun, self.number)
     }
 }

@@ -7,9 +7,9 @@ use crate::candidates::{Reading, pasted_readings, place_of_id};
 use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
-use crate::output::{FormatArgs, Writer, field_formats};
+use crate::id_object::IdObject;
+use crate::output::Writer;
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::row::{Column, Row};
 use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
 use crate::time::{now_ms, rfc3339};
@@ -24,7 +24,6 @@ use crate::time::{now_ms, rfc3339};
 /// there are several, compare their times with the time of a message that you know. Then use imid inspect
 /// --dialect NAME.
 #[derive(clap::Args)]
-#[command(mut_arg("format", |format| format.value_parser(field_formats())))]
 #[command(after_help = "\
 Examples:
   imid identify BUFE-A62U-32C4-01I2
@@ -33,8 +32,9 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    #[command(flatten)]
-    format: FormatArgs,
+    /// Print a JSON object for each candidate, one per line
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     keep_going: KeepGoing,
 }
@@ -43,15 +43,12 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let mut list = List {
-            writer: self.format.writer(STANDARD, Column::CANDIDATE)?,
+            writer: self.json.then(Writer::json),
             // One ID needs no heading.
             has_headings: self.ids.count() != Some(1),
             is_first: true,
             terminal: Terminal::stdout(),
         };
-        if let Some(writer) = &mut list.writer {
-            writer.write_header(out)?;
-        }
         self.ids.each(out, |out, place, text| {
             let listed = match text {
                 Ok(text) => list.write(out, text.trim(), report)?,
@@ -75,13 +72,11 @@ impl List {
     fn write(&mut self, out: &mut Out, text: &str, report: &Report) -> Result<Result<(), String>, Stop> {
         let readings = pasted_readings(text, now_ms());
         if readings.is_empty() {
-            return Ok(Err(match Foreign::read(text) {
-                Some(foreign) => format!("{} is {foreign}, not an ID of this family", quote(text)),
-                None => {
-                    let place = place_of_id(STANDARD, text).map(|place| format!("; {place}")).unwrap_or_default();
-                    format!("{} is not an ID of any known dialect or Snowflake layout{place}", quote(text))
-                }
-            }));
+            if let Some(foreign) = Foreign::read(text) {
+                return Ok(Err(format!("{} is {foreign}, not an ID of this family", quote(text))));
+            }
+            let place = place_of_id(STANDARD, text).map(|place| format!("; {place}")).unwrap_or_default();
+            return Ok(Err(format!("{} is not an ID of any known dialect or Snowflake layout{place}", quote(text))));
         }
         if let Some(time @ Foreign::Time { .. }) = Foreign::read(text) {
             report.note(format_args!("{} is also {time}", quote(text)));
@@ -93,8 +88,9 @@ impl List {
         if let Some(writer) = &mut self.writer {
             for reading in readings {
                 let (id, form, plausible) = (reading.read.id, reading.read.form, reading.is_plausible);
-                let row = Row { form: Some(form), plausible: Some(plausible), input: Some(text), ..Row::new(id) };
-                writer.write(out, &row)?;
+                let object =
+                    IdObject { form: Some(form), plausible: Some(plausible), input: Some(text), ..IdObject::new(id) };
+                writer.write(out, &object)?;
             }
             return Ok(Ok(()));
         }

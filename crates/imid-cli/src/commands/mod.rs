@@ -4,16 +4,16 @@ mod check;
 mod compare;
 mod completions;
 mod grep;
+mod id_line;
 mod id_texts;
 mod identify;
 mod inspect;
 mod lane;
-mod lines;
 mod man;
 mod new;
+mod problems;
 mod range;
 mod risk;
-mod rows;
 mod shard;
 mod stats;
 mod stored;
@@ -22,16 +22,11 @@ mod tag;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use std::time::Duration;
 
 use clap::Subcommand;
 
 use crate::Out;
 use crate::report::{Report, Stop, quote};
-
-/// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
-/// was set back by hours, it would have to wait longer than this.
-pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 #[derive(Subcommand)]
 pub(crate) enum Command {

@@ -8,12 +8,12 @@ use imid::Generator;
 use imid::dialect::Dialect;
 use imid::snowflake::{self, Layout, Preset};
 
-use super::{MAX_WAIT, whole_number};
+use super::whole_number;
 use crate::Out;
-use crate::lead;
-use crate::output::{Format, FormatArgs, Writer};
+use crate::form::Form;
+use crate::lead::{self, MAX_WAIT};
+use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
-use crate::row::Column;
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs};
 
@@ -35,7 +35,6 @@ Examples:
   imid new --type group --session room-42 -n 3
   imid new --session alice --peer bob --json
   imid new -n 3 --format uuid
-  imid new -n 1000 --format csv --columns id,hex
   imid new --dialect rongcloud --type private --session user9
   imid new --dialect twitter --node 35 -n 3")]
 pub(crate) struct Args {
@@ -59,8 +58,8 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let scheme = self.scheme.scheme;
-        let writer = self.format.writer(scheme, Column::of(scheme))?;
-        let writer = &mut writer.unwrap_or_else(|| Writer::new(Format::Text));
+        let writer = self.format.writer(scheme)?;
+        let writer = &mut writer.unwrap_or_else(|| Writer::new(Form::Text));
         let mut last = None;
         let minted = match scheme {
             Scheme::Dialect(_) if self.node.is_some() => {

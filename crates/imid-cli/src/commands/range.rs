@@ -6,10 +6,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Out;
+use crate::form::Form;
 use crate::json;
-use crate::output::{Format, FormatArgs, Writer};
+use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
-use crate::row::Column;
 use crate::scheme::{Id, STANDARD};
 use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 
@@ -21,7 +21,7 @@ use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 /// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
 /// by that much.
 #[derive(clap::Args)]
-#[command(mut_arg("json", |json| json.help("Print one JSON object; the same as --format json")))]
+#[command(mut_arg("json", |json| json.help("Print one JSON object")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{JSON_MEMBERS}"))]
 pub(crate) struct Args {
     /// Start of the range
@@ -76,15 +76,15 @@ impl Args {
         }
         let ids = MessageId::range(from_ms..to_ms).map_err(|error| Stop::Usage(error.to_string()))?;
         let (first, last) = ids.into_inner();
-        let writer = self.format.writer(STANDARD, Column::of(STANDARD))?;
-        if self.format.format() == Some(Format::Json) {
+        let writer = self.format.writer(STANDARD)?;
+        if self.format.json {
             let (first_hex, last_hex) = (first.to_hex().into(), last.to_hex().into());
             let (first_uuid, last_uuid) = (first.to_uuid(), last.to_uuid());
             let (first, last) = (first.to_string(), last.to_string());
             let bounds = Bounds { first, last, from_ms, to_ms, first_hex, last_hex, first_uuid, last_uuid };
             return json::write_line(out, &bounds);
         }
-        let mut writer = writer.unwrap_or_else(|| Writer::new(Format::Text));
+        let mut writer = writer.unwrap_or_else(|| Writer::new(Form::Text));
         for id in [first, last] {
             writer.write_id(out, &Id::Message { dialect: &Dialect::STANDARD, id: id.into() })?;
         }

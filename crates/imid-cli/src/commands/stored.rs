@@ -8,11 +8,11 @@ use imid::error::LineError;
 use imid::{MessageId, codec};
 use serde::Serialize;
 
-use super::lines::{Problems, read_id, read_line};
-use super::rows::{Fields, Row, each_row};
+use super::id_line::{read_id, read_line};
+use super::problems::Problems;
 use crate::form::{Form, FormArg};
-use crate::input::{Block, FilesArgs, open, too_long};
-use crate::json_line;
+use crate::input::{Block, FilesArgs, Input, Opened, Record, open, too_long};
+use crate::json;
 use crate::progress;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
@@ -104,7 +104,7 @@ impl StoredIds {
             line: 0,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        let fields = Fields { id: &self.id_field, time: time.and_then(|time| time.name.as_ref()) };
+        let fields = || [&self.id_field].into_iter().chain(time.and_then(|time| time.name.as_ref()));
         for path in &paths {
             let before = reader.line;
             if paths.len() > 1 {
@@ -113,16 +113,13 @@ impl StoredIds {
                 reader.visitor.begin_file();
             }
             let opened = open(*path, self.input.kind, "IDs or JSON objects, one per line,")?;
-            let lines = each_row(opened.with_bar(&bar), &fields, |number, row| reader.read_row(before + number, row))?;
-            let Some(mut input) = lines else { continue };
-            while let Some(block) = input.next()? {
-                match block {
-                    Block::Lines(lines) => reader.read_lines(lines)?,
-                    Block::TooLong => {
-                        reader.line += 1;
-                        reader.counts.lines += 1;
-                        reader.count_invalid(&too_long());
-                    }
+            match opened.with_bar(&bar) {
+                Opened::Lines(input) => reader.read_input(input)?,
+                Opened::Records(input, delimiter) => {
+                    input.each_record(delimiter, |record| match record.as_header() {
+                        Some(header) => header.require(fields()),
+                        None => reader.read_record(before + record.line, &record),
+                    })?;
                 }
             }
         }
@@ -148,6 +145,20 @@ struct Reader<'a, 'r, V> {
 }
 
 impl<V: Visitor> Reader<'_, '_, V> {
+    fn read_input(&mut self, mut input: Input) -> Result<(), Stop> {
+        while let Some(block) = input.next()? {
+            match block {
+                Block::Lines(lines) => self.read_lines(lines)?,
+                Block::TooLong => {
+                    self.line += 1;
+                    self.counts.lines += 1;
+                    self.count_invalid(&too_long());
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
             // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
@@ -180,7 +191,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
         let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form);
         let read = read.map_err(|problem| {
             let text = str::from_utf8(line).ok().filter(|text| !text.trim_start().starts_with('{'));
-            match text.and_then(json_line::table_hint) {
+            match text.and_then(json::table_hint) {
                 Some(hint) => format!("{problem} ({hint})"),
                 None => problem,
             }
@@ -190,19 +201,22 @@ impl<V: Visitor> Reader<'_, '_, V> {
             let object = line.object.ok_or_else(|| {
                 format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))
             })?;
-            let time = json_line::parse(object.value(name)?, |text| field.parse(text));
+            let time = json::parse(object.value(name)?, |text| field.parse(text));
             Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
         });
         self.count(read)
     }
 
-    /// Reads a row of a table.
-    fn read_row(&mut self, number: u64, row: Result<Row<'_>, String>) -> Result<(), Stop> {
+    /// Reads a record of a table. The header has its fields.
+    fn read_record(&mut self, number: u64, record: &Record<'_>) -> Result<(), Stop> {
         self.line = number;
         self.counts.lines += 1;
-        let read = row.and_then(|row| {
-            let id = read_id(row.id.as_bytes(), self.args.scheme(), self.args.form)?;
-            let Some(((name, field), time)) = self.time.zip(row.time) else { return Ok((id, None)) };
+        let read = record.check().and_then(|()| {
+            let id = record.field(&self.args.id_field)?;
+            let time =
+                self.time.map(|(name, field)| Ok::<_, String>((name, field, record.field(name)?))).transpose()?;
+            let id = read_id(id.as_bytes(), self.args.scheme(), self.args.form)?;
+            let Some((name, field, time)) = time else { return Ok((id, None)) };
             Ok((id, Some(field.parse(time).map_err(|problem| in_field(name, &problem))?)))
         });
         self.count(read)

@@ -80,23 +80,3 @@ fn a_bad_id_or_none_is_an_error() {
     assert!(imid(&format!("compare {FIRST} x"), "").error(1).starts_with("argument 2: \"x\" is not an ID: "));
     assert!(imid("compare", format!("{FIRST}\n\nx\n")).error(1).starts_with("line 3: \"x\" is not an ID: "));
 }
-
-#[test]
-fn tables_have_the_members_of_the_json_objects_as_columns() {
-    let args = format!("compare {FIRST} {OTHER}");
-    let expected = "\
-number,id,timestamp_ms,time,since_previous_ms,type,hash
-2,EMAQ-2948-WCRV-T3DD,1732037865755,2024-11-19T17:37:45.755Z,,14,3966315
-1,EUN6-KDW2-5J2G-DUMH,1763640000000,2025-11-20T12:00:00.000Z,31602134245,3,2484847
-";
-    assert_eq!(imid(&format!("{args} --format csv"), "").ok(), expected);
-    assert_eq!(imid(&format!("{args} --format tsv"), "").ok(), expected.replace(',', "\t"));
-    // A Snowflake has no session.
-    let snowflakes = imid("compare --dialect leaf --format csv 5", "").ok();
-    assert!(snowflakes.ends_with("Z,,,\n"), "{snowflakes}");
-    let json =
-        |option| serde_json::from_str::<Value>(&imid(&format!("{args} {option}"), "").ok()).unwrap()["ids"].take();
-    assert_eq!(json("--format json"), json("--json"));
-    let error = imid(&format!("{args} --format hex"), "").error(2);
-    assert_eq!(error, "--format: expected one of json, csv, tsv, found \"hex\"");
-}

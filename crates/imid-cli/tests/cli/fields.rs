@@ -125,10 +125,10 @@ fn a_name_with_dots_is_a_field_or_a_path() {
 #[test]
 fn a_template_makes_a_session_name_from_several_fields() {
     let line = r#"{"app":"shop","room":42,"m":{"x":"é"}}"#;
-    let tagged = imid("tag --session-template {app}:{room}/{m.x}{{}}", line).ok();
+    let tagged = imid("tag --session-field {app}:{room}/{m.x}{{}}", line).ok();
     assert!(tagged_ids(&tagged)[0].is_in(SessionTag::new(SessionType::default(), "shop:42/é{}")));
-    assert_eq!(imid("tag --session-template {app}:{b}", line).error(1), "line 1: field \"b\" is missing");
-    let error = imid("tag --session-template {app", line).error(2);
+    assert_eq!(imid("tag --session-field {app}:{b}", line).error(1), "line 1: field \"b\" is missing");
+    let error = imid("tag --session-field {app", line).error(2);
     assert!(error.ends_with("expected fields in braces, such as {app}:{room}, found \"{\" at 0"), "{error}");
 }
 

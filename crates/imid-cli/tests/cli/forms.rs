@@ -50,8 +50,8 @@ fn variants_of_a_form_are_read() {
         ("urn:uuid:019aa2ac-6b40-7007-8fc8-56b000000000", "uuid"),
         (" 484792763652715801511275 ", "int"),
     ] {
-        let csv = imid_args(&["inspect", "--format", "csv", "--columns", "id,form", "--no-header", text], "").ok();
-        assert_eq!(csv, format!("{ID},{form}\n"), "{text}");
+        let json = imid_args(&["inspect", "--json", text], "").ok();
+        assert!(json.contains(&ID.to_string()) && json.contains(&format!("\"form\":\"{form}\"")), "{json}");
         assert!(imid_args(&["inspect", text], "").ok().contains(&format!("\nread as  {form} of standard\n")), "{text}");
         // The same from standard input.
         assert_eq!(imid("inspect --format text", format!("{text}\r\n")).ok(), format!("{ID}\n"), "{text}");
@@ -62,23 +62,10 @@ fn variants_of_a_form_are_read() {
 }
 
 #[test]
-fn raw_bytes_are_read_from_a_pipe() {
-    let ids: Vec<_> = (0..20_000).map(|ms| MessageId::first_at(ms).unwrap()).collect();
-    let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_bytes()).collect();
-    let texts = ids.iter().fold(String::new(), |texts, id| texts + &id.to_string() + "\n");
-    assert_eq!(imid("inspect --id-form bytes --format text", bytes.clone()).ok(), texts);
-    let written = crate::command().args(["inspect", "--format", "bytes"]).write_stdin(texts).output().unwrap();
-    assert_eq!(written.stdout, bytes);
-
-    let run = imid("inspect --id-form bytes --format text", &bytes[..25]);
-    assert_eq!((run.status, run.out.lines().count()), (1, 2));
-    assert_eq!(run.err, "error: expected an ID of 10 bytes at byte 20, found 5 bytes\n");
-    assert_eq!(imid("inspect --id-form bytes --json", "").ok(), "");
-    assert_eq!(imid("inspect --id-form bytes --format text -", &bytes[..10]).ok(), "2222-2222-2222-2222\n");
-    let error = imid("inspect --id-form bytes 2222-2222-2222-2222", "").error(2);
-    assert_eq!(error, "--id-form bytes: expected no IDs as arguments: bytes are read from standard input");
+fn only_standard_ids_have_a_uuid_view() {
     let error = imid("inspect --dialect leaf --id-form uuid", "").error(2);
     assert_eq!(error, "--id-form uuid: only 80-bit IDs of the standard layout have a UUID view");
+    assert_eq!(imid(&format!("inspect --json --format hex {ID}"), "").status, 2);
 }
 
 #[test]
@@ -267,38 +254,6 @@ fn a_number_past_the_bits_of_an_id_is_an_error() {
 }
 
 #[test]
-fn tables_have_the_columns_that_were_asked_for() {
-    let csv = imid("inspect --format csv", format!("{ID}\n").repeat(2)).ok();
-    let lines: Vec<_> = csv.lines().collect();
-    assert_eq!(lines[0], "id,dialect,timestamp_ms,time,spin,type,type_name,hash,hex,int,uuid");
-    assert_eq!(
-        lines[1],
-        "EUNC-Q8QJ-22GH-T3DD,standard,1763665800000,2025-11-20T19:10:00.000Z,7,3,GROUP,3966315,66a8ab1ad0001cfc856b,\
-         484792763652715801511275,019aa2ac-6b40-7007-8fc8-56b000000000"
-    );
-    assert_eq!((lines.len(), lines[2]), (3, lines[1]));
-    let tsv = imid(&format!("inspect --format tsv --columns hex,id,session_match --session room-42 {ID}"), "").ok();
-    assert_eq!(tsv, "hex\tid\tsession_match\n66a8ab1ad0001cfc856b\tEUNC-Q8QJ-22GH-T3DD\ttrue\n");
-    let csv = imid("inspect --dialect leaf --format csv --columns sequence,spin,overflowed 5 -1", "").ok();
-    assert_eq!(csv, "sequence,spin,overflowed\n5,,\n4095,,true\n");
-    assert_eq!(imid("new -n 0 --format csv --columns id", "").ok(), "");
-    assert_eq!(imid("inspect --format csv --columns id", "").ok(), "id\n");
-
-    let csv = imid_args(&["identify", "--format", "csv", "--columns", "dialect,plausible", "BUFE-A62U-32C4-01I2"], "");
-    assert_eq!(csv.ok(), "dialect,plausible\nrongcloud,true\nrongcloud-v1,false\n");
-
-    let wrong = imid(&format!("inspect --format csv --columns id,colour {ID}"), "");
-    assert!(wrong.status == 2 && wrong.err.contains("found \"colour\""), "{}", wrong.err);
-    for args in ["--json --columns id", "--format hex --no-header", "--columns id"] {
-        let error = imid(&format!("inspect {args} {ID}"), "").error(2);
-        assert_eq!(error, "--columns and --no-header work only with --format csv or --format tsv");
-    }
-    assert_eq!(imid(&format!("inspect --json --format hex {ID}"), "").status, 2);
-    let error = imid("identify --format hex 5", "").error(2);
-    assert_eq!(error, "--format: expected one of json, csv, tsv, found \"hex\"");
-}
-
-#[test]
 fn new_prints_each_format() {
     for (format, length) in [("text", 19), ("hex", 20), ("uuid", 36)] {
         let out = imid(&format!("new -n 3 --format {format}"), "").ok();
@@ -306,10 +261,8 @@ fn new_prints_each_format() {
         let texts = imid("inspect --format text", out).ok();
         assert!(crate::ids(&texts).is_sorted_by(|a, b| a < b));
     }
-    let bytes = crate::command().args(["new", "-n", "3", "--format", "bytes"]).output().unwrap().stdout;
-    assert_eq!(bytes.len(), 30);
-    let csv = imid("new -n 2 --format csv --columns id,type_name --type group", "").ok();
-    assert!(csv.starts_with("id,type_name\n") && csv.lines().skip(1).all(|line| line.ends_with(",GROUP")), "{csv}");
+    let json = imid("new -n 2 --json --type group", "").ok();
+    assert!(json.lines().count() == 2 && json.lines().all(|line| line.contains("\"type_name\":\"GROUP\"")), "{json}");
 }
 
 #[test]
@@ -388,7 +341,7 @@ fn each_command_reads_each_form_that_the_tool_writes() {
                 continue;
             }
             let lines = convert.ok();
-            let json = |lines: &str| lines.lines().map(|id| format!("{{\"id\":\"{id}\"}}\n")).collect::<String>();
+            let json = |lines: &str| lines.lines().fold(String::new(), |json, id| json + "{\"id\":\"" + id + "\"}\n");
             for lines in [lines.clone(), lines.to_lowercase(), lines.to_uppercase()] {
                 for command in ["check --json", "stats --json", "compare --json", "inspect --format text"] {
                     let command = format!("{command} --dialect {dialect}");
@@ -418,5 +371,50 @@ fn each_command_reads_each_form_that_the_tool_writes() {
         for command in ["check --json", "stats --json", "stats --json --time-field t"] {
             assert_eq!(imid(command, tagged.as_str()).ok(), imid(command, expected.as_str()).ok(), "{tagged}");
         }
+    }
+}
+
+#[test]
+fn what_people_paste_is_read_or_named() {
+    let read = |text: &str| {
+        let ran = imid_args(&["inspect", "--format", "text", text], "");
+        assert_eq!((ran.status, ran.out), (0, format!("{ID}\n")), "{text}: {}", ran.err);
+        let first = imid_args(&["identify", text], "").ok();
+        assert!(first.starts_with("standard          2025-11-20T19:10:00.000Z"), "{text}: {first}");
+    };
+    for text in [
+        "euncq8qj22ght3dd",
+        "\"EUNC-Q8QJ-22GH-T3DD\",",
+        "**EUNC-Q8QJ-22GH-T3DD**",
+        "<#EUNC-Q8QJ-22GH-T3DD>",
+        "EUNC\u{2013}Q8QJ\u{2013}22GH\u{2013}T3DD",
+        "EUNC Q8QJ 22GH T3DD",
+        "0x66A8AB1AD0001CFC856B",
+        "X'66A8AB1AD0001CFC856B'",
+        "66 a8 ab 1a d0 00 1c fc 85 6b",
+        "66:A8:AB:1A:D0:00:1C:FC:85:6B",
+        "484,792,763,652,715,801,511,275",
+        "{019AA2AC-6B40-7007-8FC8-56B000000000}",
+        "ZqirGtAAHPyFaw==",
+        "\"ZqirGtAAHPyFaw==\",",
+    ] {
+        read(text);
+    }
+    for text in [
+        "\"id\":\"EUNC-Q8QJ-22GH-T3DD\",",
+        "https://chat.example/m/EUNC-Q8QJ-22GH-T3DD?x=1",
+        "INFO sent id=EUNCQ8QJ22GHT3DD room=7",
+        "{\"id80\":\"66a8ab1ad0001cfc856b\"}",
+        " 7 | \\x66a8ab1ad0001cfc856b | kitchen",
+        "MessageId(EUNC-Q8QJ-22GH-T3DD)",
+    ] {
+        for command in ["inspect", "identify"] {
+            let error = imid_args(&[command, text], "").error(1);
+            assert!(error.contains("; there is an ID at ") && error.ends_with(": EUNC-Q8QJ-22GH-T3DD"), "{error}");
+        }
+    }
+    // Base 64 of other bytes, and numbers that are no IDs.
+    for text in ["AAAAAAAAAAAAAA==", "aGVsbG8gd29ybGQ=", "1,234,567", "deadbeef deadbeef"] {
+        assert_eq!(imid_args(&["inspect", text], "").status, 1, "{text}");
     }
 }

@@ -178,18 +178,6 @@ fn a_dumb_terminal_and_a_locale_without_utf_8_get_ascii() {
 }
 
 #[test]
-fn color_is_chosen_by_an_option() {
-    let colored = |args: &[&str]| inspect_with(&[], args).contains("\x1b[36m");
-    assert!(colored(&["--color", "always", ID]));
-    assert!(!colored(&["--color", "never", ID]) && !colored(&["--color", "auto", ID]) && !colored(&[ID]));
-    // The option overrides the environment.
-    assert!(!inspect_with(&[("CLICOLOR_FORCE", "1")], &["--color", "never", ID]).contains('\x1b'));
-    assert!(inspect_with(&[("NO_COLOR", "1")], &["--color", "always", ID]).contains('\x1b'));
-    let error = |color: &str| imid(&format!("inspect --color {color} x"), "").err;
-    assert!(error("always").contains('\x1b') && !error("never").contains('\x1b'));
-}
-
-#[test]
 fn the_local_time_has_the_zone_of_the_option() {
     let local = |zone: &str, id: &str| {
         let out = inspect_with(&[], &["--time-zone", zone, id]);
@@ -259,8 +247,8 @@ fn names_are_read_in_any_case() {
     for args in [
         "inspect --dialect Twitter 204697221847986177",
         "inspect --format UUID EMAQ-2948-WCRV-T3DD",
-        "identify --format Json EMAQ-2948-WCRV-T3DD",
-        "new --dialect RongCloud --color NEVER",
+        "completions BASH",
+        "new --dialect RongCloud --type Group",
         "grep --dialect STANDARD -o",
         "check --in Lines --id-form TEXT",
         "stats --per Day",

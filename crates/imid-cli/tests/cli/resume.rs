@@ -39,7 +39,7 @@ fn lines() -> Vec<String> {
 #[test]
 fn a_run_that_is_resumed_after_any_line_is_the_whole_run() {
     let lines = lines();
-    for form in [&["--id-form", "text"][..], &["--id-form", "int", "--hex-field", "h"], &["--id-field", "m.id"]] {
+    for form in [&["--id-form", "text"][..], &["--id-form", "int,hex", "--id-field", "id,h"], &["--id-field", "m.id"]] {
         let whole = tag(form, &lines.concat()).out;
         let written: Vec<_> = whole.split_inclusive('\n').collect();
         assert_eq!(written.len(), lines.len());

@@ -206,12 +206,11 @@ fn wrong_arguments_are_usage_errors() {
         "--session-field s --after XX",
         "--session-field s --seed -1",
         "--session-field s --seed 1",
-        "--session-field s --session-template {s}",
-        "--session-field s --threads 0",
+        "--session-field {s",
+        "--session-field s --id-field a,b",
     ] {
         assert_eq!(imid(&format!("tag {args}"), "{\"s\":1}").status, 2, "{args}");
     }
-    assert_eq!(imid("tag", "").error(2), "expected --session-field or --session-template, found neither");
 }
 
 /// Returns a file with this content in a new folder.
@@ -267,41 +266,11 @@ fn input_that_ends_early_is_an_error_that_names_the_last_line_of_the_output() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_change_the_output() {
-    // Several blocks of 256 KiB, with blank lines, bad lines and moved IDs.
-    let lines: String = (0..30_000_u64)
-        .map(|n| match n % 1_000 {
-            500 => "\r\n".into(),
-            700 => "not an object\n".into(),
-            _ => format!("{{\"room\":\"{n}\",\"at\":{}}}\n", 1_763_640_000_000 + n / 10 - (n % 3)),
-        })
-        .collect();
-    let tag = |more: &str| imid(&format!("{TAG_SAMPLE} {more}"), lines.as_str());
-    for more in ["--keep-going", "--keep-going --max-shift 1ms", "", "--max-shift 1ms"] {
-        let (one, four) = (tag(&format!("--threads 1 {more}")), tag(&format!("--threads 4 {more}")));
-        assert!(one.out == four.out && one.err == four.err && one.status == four.status, "{more}");
-        assert!(one.status == 1 && !one.out.is_empty());
-    }
-}
-
-#[test]
 fn blank_lines_beside_lines_that_are_left_out_are_kept() {
     let lines = "{\"s\":1,\"t\":9}\n\nx\n\n\r\n{\"s\":1,\"t\":5}\n \n\n{\"s\":1,\"t\":9}\n\n";
     let run = imid("tag --session-field s --time-field t --max-shift 3ms --keep-going", lines);
     assert_eq!(untagged(&run.out), "{\"s\":1,\"t\":9}\n\n\n\r\n \n\n{\"s\":1,\"t\":9}\n\n");
     assert_eq!(run.err.lines().filter(|line| line.starts_with("error: line ")).count(), 2);
-}
-
-#[test]
-fn a_number_of_threads_that_no_machine_has_is_an_error() {
-    for wrong in ["0", "-1", "257", "1000000", "18446744073709551615", "x"] {
-        let error = imid(&format!("tag --session-field s --threads {wrong}"), "").error(2);
-        assert!(
-            error.ends_with(&format!("--threads: expected a whole number from 1 to 256, found {wrong:?}")),
-            "{error}"
-        );
-    }
-    assert_eq!(imid("tag --session-field s --threads 256", "{\"s\":1}\n").status, 0);
 }
 
 #[test]
@@ -326,19 +295,20 @@ fn the_id_is_written_in_each_form() {
             text.iter().map(|text| line.replace("}\n", &format!(",\"id\":\"{text}\"}}\n"))).collect();
         assert_eq!(run(&format!("--id-form {form}")), expected);
     }
-    let both = run("--hex-field h --uuid-field u --id-field i");
+    let fields = "--id-field i,h,u --id-form text,hex,uuid";
+    let both = run(fields);
     let first = format!(",\"i\":\"{}\",\"h\":\"{}\",\"u\":\"{}\"}}\n", ids[0], ids[0].to_hex(), uuid(&ids[0]));
     assert!(both.starts_with(&line.replace("}\n", &first)), "{both}");
     // Replaced together.
-    let again = imid(&format!("{TAG_SAMPLE} --hex-field h --uuid-field u --id-field i --overwrite"), both.as_str()).out;
+    let again = imid(&format!("{TAG_SAMPLE} {fields} --overwrite"), both.as_str()).out;
     assert_eq!(again, both);
-    let again = imid(&format!("{TAG_SAMPLE} --uuid-field u"), both).error(1);
+    let again = imid(&format!("{TAG_SAMPLE} --id-field id,u --id-form text,uuid"), both).error(1);
     assert_eq!(again, "line 1: field \"u\" already exists (--overwrite replaces it)");
 
-    let error = imid(&format!("{TAG_SAMPLE} --id-form bytes"), "").error(2);
-    assert_eq!(error, "--id-form: expected a form of text, such as hex, found bytes");
-    let error = imid(&format!("{TAG_SAMPLE} --hex-field id"), "").error(2);
-    assert_eq!(error, "--id-field, --hex-field, --uuid-field: expected different fields, found \"id\" twice");
+    let error = imid(&format!("{TAG_SAMPLE} --id-field a,b --id-form hex"), "").error(2);
+    assert_eq!(error, "--id-form: expected a form for each --id-field, 2, found 1");
+    let error = imid(&format!("{TAG_SAMPLE} --id-field id,id --id-form text,hex"), "").error(2);
+    assert_eq!(error, "--id-field: expected different fields, found \"id\" twice");
 }
 
 /// Returns the UUID view of an ID, made from its fields.

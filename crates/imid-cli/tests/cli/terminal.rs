@@ -46,7 +46,7 @@ impl Screen {
     /// Waits until the terminal has shown a text.
     fn wait_for(&mut self, text: &str) {
         while !self.text.contains(text) {
-            let more = self.shown.recv_timeout(Duration::from_mins(1));
+            let more = self.shown.recv_timeout(Duration::from_secs(60));
             let more = more.unwrap_or_else(|_| panic!("{text:?} is not in {:?}", self.text));
             self.text += &String::from_utf8_lossy(&more);
         }

@@ -51,7 +51,7 @@ fn consume(url: &str, step: u64) -> Result<u64, Failure> {
     let start = Instant::now();
     let (mut numbers, mut refused, mut repeats, mut gaps, mut last) = (0, 0, 0_u64, 0, 0);
     let (mut dry, mut longest) = (None, Duration::ZERO);
-    while start.elapsed() < Duration::from_mins(1) {
+    while start.elapsed() < Duration::from_secs(60) {
         let due = u64::try_from(start.elapsed().as_millis())? * RATE;
         while numbers + refused < due {
             match segment.next() {

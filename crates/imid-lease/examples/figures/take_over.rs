@@ -23,7 +23,7 @@ const TIME_OUT: Duration = Duration::from_secs(10);
 fn open(url: &str, space: &str) -> Result<LeasedGenerator, Failure> {
     let options = Options::new().space(space).lane_bits(0);
     let ids = LeasedGenerator::open(open_url(url)?, options)?;
-    ids.wait_until_open(Duration::from_mins(1))?;
+    ids.wait_until_open(Duration::from_secs(60))?;
     Ok(ids)
 }
 

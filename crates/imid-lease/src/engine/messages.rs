@@ -13,6 +13,8 @@ pub(crate) struct Config {
     pub(crate) max_skew_ms: u64,
     /// How often to look for a lane while there is none.
     pub(crate) poll_ms: u64,
+    /// Whether it begins even if all lanes are far ahead of its clock.
+    pub(crate) any_lead: bool,
 }
 
 /// When something happens, and what the generator has used by then.

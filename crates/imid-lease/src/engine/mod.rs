@@ -112,7 +112,10 @@ enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     config: Config,
+    /// The record that describes the space, as it was last read.
     meta: Option<MetaRecord>,
+    /// The same as it was read before the last lane was granted.
+    proven: Option<MetaRecord>,
     seen: BTreeMap<u16, Seen>,
     /// What was last acknowledged for each lane.
     acknowledged: BTreeMap<u16, LaneRecord>,
@@ -130,6 +133,8 @@ pub(crate) struct Engine {
     is_released: bool,
     /// The lane that it may hold, because the write that takes it had no answer.
     unanswered: Option<u16>,
+    /// How far the lanes are ahead of the clock, if none was taken because of that.
+    ahead_ms: Option<u64>,
     attempts: u64,
     lost: u64,
     acknowledgements: u64,
@@ -142,6 +147,7 @@ impl Engine {
         Self {
             config,
             meta: None,
+            proven: None,
             seen: BTreeMap::new(),
             acknowledged: BTreeMap::new(),
             present: None,
@@ -154,6 +160,7 @@ impl Engine {
             is_closing: false,
             is_released: false,
             unanswered: None,
+            ahead_ms: None,
             attempts: 0,
             lost: 0,
             acknowledgements: 0,
@@ -294,6 +301,11 @@ impl Engine {
     /// Returns whether no lane is held in the register for it, as far as it knows.
     pub(crate) fn is_given_back(&self) -> bool {
         self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
+    }
+
+    /// Returns how far the lanes are ahead of the clock, if none was taken because of that; and how far they may be.
+    pub(crate) fn far_ahead_ms(&self) -> Option<(u64, u64)> {
+        self.ahead_ms.map(|ahead_ms| (ahead_ms, self.config.horizon_ms + self.config.max_skew_ms))
     }
 
     /// Returns the UUID of the space, once it was read.

@@ -97,6 +97,10 @@ impl Engine {
         };
         self.acknowledged_at_ms = Some(at.mono_ms);
         self.acknowledgements += 1;
+        if self.proven.as_ref().map(|proven| proven.era) != self.meta.as_ref().map(|meta| meta.era) {
+            self.acknowledged.clear();
+        }
+        self.proven.clone_from(&self.meta);
         self.acknowledged.insert(lane, record);
         self.unanswered = None;
         self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));

@@ -22,9 +22,10 @@ impl Engine {
         let space = &self.config.space;
         let meta_key = space.meta_key();
         let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
-            if self.meta.is_some() {
+            if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
+            self.meta = None;
             self.step = Step::Describe;
             return;
         };
@@ -36,15 +37,15 @@ impl Engine {
         if !is_expected {
             return self.stop(Stopped::Mismatch { layout: meta.layout, bits: meta.bits });
         }
-        if let Some(known) = &self.meta {
-            if known.space_id != meta.space_id || meta.version < known.version || meta.era < known.era {
-                return self.stop(Stopped::Reverted { key: meta_key });
-            }
-            if known.era != meta.era {
-                // The number of lanes was changed and changed back.
-                self.seen.clear();
-                self.acknowledged.clear();
-            }
+        // A read proves nothing: the register can still lose what it has not acknowledged to anyone.
+        if let Some(known) = &self.proven
+            && (known.space_id != meta.space_id || meta.version < known.version || meta.era < known.era)
+        {
+            return self.stop(Stopped::Reverted { key: meta_key });
+        }
+        if self.meta.as_ref().is_some_and(|read| read.space_id != meta.space_id || read.era != meta.era) {
+            // Another space, or the number of lanes was changed and changed back.
+            self.seen.clear();
         }
         let era = meta.era;
         self.meta = Some(meta);
@@ -80,6 +81,10 @@ impl Engine {
 
     /// Returns whether a record is older than what was acknowledged, or takes its place.
     pub(super) fn reverted(&self, lane: u16, found: Option<&LaneRecord>) -> bool {
+        let era = |meta: &Option<MetaRecord>| meta.as_ref().map(|meta| meta.era);
+        if era(&self.meta) != era(&self.proven) {
+            return false;
+        }
         let Some(known) = self.acknowledged.get(&lane) else { return false };
         found.is_none_or(|found| {
             found.version < known.version
@@ -107,7 +112,9 @@ impl Engine {
 
     /// Tries to take the best lane, or waits.
     pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
-        let Some(best) = self.best(at, token) else {
+        let best = self.best(at, token);
+        self.ahead_ms = best.is_none().then(|| self.far_ahead(at)).flatten();
+        let Some(best) = best else {
             let at_ms = self.next_look_ms(at);
             self.step = Step::Look { at_ms };
             return self.sleep(at_ms);
@@ -156,9 +163,9 @@ impl Engine {
             }
         }
         if self.is_far_ahead(at, floor_ms) {
-            // If all lanes are far ahead, this process's own clock must be behind.
+            // If all lanes are far ahead, this process's own clock is behind, or one was ahead. The user decides at the start.
             let is_near = |seen: &Seen| self.floor_of(seen).is_some_and(|floor_ms| !self.is_far_ahead(at, floor_ms));
-            if self.seen.values().any(is_near) {
+            if self.seen.values().any(is_near) || self.far_ahead(at).is_some() {
                 return None;
             }
         }
@@ -183,6 +190,22 @@ impl Engine {
     fn is_far_ahead(&self, at: Moment, ceiling_ms: u64) -> bool {
         let allowed_ms = self.config.horizon_ms + self.config.max_skew_ms;
         at.now_ms.is_some_and(|now| ceiling_ms > now.saturating_add(allowed_ms))
+    }
+
+    /// Returns how far the lanes are ahead of the clock, if all of them are further than the horizon of any process of theirs
+    /// explains, and this process has not minted yet.
+    fn far_ahead(&self, at: Moment) -> Option<u64> {
+        if self.config.any_lead || self.present.is_some() {
+            return None;
+        }
+        let now_ms = at.now_ms?;
+        let leads = self.seen.values().filter_map(|seen| {
+            let horizon_ms = seen.record.as_ref().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
+            let lead_ms = self.floor_of(seen)?.saturating_sub(now_ms);
+            Some((lead_ms > horizon_ms.saturating_add(self.config.max_skew_ms)).then_some(lead_ms))
+        });
+        // `None` of a single lane is less than each lead.
+        leads.min().flatten()
     }
 
     /// Returns how long a held record must stay unchanged until it can be taken.

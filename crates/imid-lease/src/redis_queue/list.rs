@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use redis::{Client, Connection, RedisError, cmd};
+use redis::cmd;
 
-use crate::register::{RegisterError, parse_redis_url as parse};
+use crate::register::remote::Remote;
+use crate::register::{RedisServer, RegisterError};
 
 /// A call that has failed.
 #[derive(Debug)]
@@ -29,48 +30,36 @@ pub(super) trait List: Send {
 
 /// A list of a Redis server.
 pub(super) struct RedisList {
-    client: Client,
+    server: Remote<RedisServer>,
     key: String,
-    time_limit: Duration,
-    /// `None` after a failure, until the next call.
-    connection: Option<Connection>,
 }
 
 impl RedisList {
     pub(super) fn new(url: &str, key: &str, time_limit: Duration) -> Result<Self, RegisterError> {
-        Ok(Self { client: parse(url)?, key: key.to_owned(), time_limit, connection: None })
+        let (server, place) = RedisServer::parse(url)?;
+        let mut server = Remote::new(server, place);
+        server.set_time_limit(time_limit);
+        Ok(Self { server, key: key.to_owned() })
     }
 
-    fn call<T: redis::FromRedisValue>(&mut self, command: &redis::Cmd) -> Result<T, Failure> {
-        let place = self.client.get_connection_info().addr().to_string();
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => {
-                let connected = connect(&self.client, self.time_limit);
-                let refused =
-                    |error| RegisterError::new(format!("cannot connect to Redis at {place}")).caused_by(error);
-                none.insert(connected.map_err(|error: RedisError| Failure::NotDone(refused(error)))?)
-            }
-        };
-        command.query(connection).map_err(|error: RedisError| {
-            let key = &self.key;
-            let context = RegisterError::new(format!("call to Redis at {place} failed, for list {key}"));
+    fn call<T: redis::FromRedisValue + Send + Sync>(&mut self, command: &redis::Cmd) -> Result<T, Failure> {
+        let Self { server, key } = self;
+        let what = format_args!("use list {key}");
+        // A connection without a command.
+        server.call(what, async |_| Ok(())).map_err(Failure::NotDone)?;
+        let answer = server.call(what, async |connection| match command.query_async(connection).await {
             // An error that the server has answered comes in place of the work.
-            if matches!(error.kind(), redis::ErrorKind::Server(_)) {
-                Failure::NotDone(context.caused_by(error))
-            } else {
-                self.connection = None;
-                Failure::Unknown(context.caused_by(error))
-            }
-        })
+            Err(error) if matches!(error.kind(), redis::ErrorKind::Server(_)) => Ok(Err(error)),
+            answer => Ok(Ok(answer?)),
+        });
+        match answer {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(Failure::NotDone(
+                RegisterError::new(format!("cannot {what} in {}", server.place())).caused_by(error),
+            )),
+            Err(error) => Err(Failure::Unknown(error)),
+        }
     }
-}
-
-fn connect(client: &Client, time_limit: Duration) -> Result<Connection, RedisError> {
-    let connection = client.get_connection_with_timeout(time_limit)?;
-    connection.set_read_timeout(Some(time_limit))?;
-    connection.set_write_timeout(Some(time_limit))?;
-    Ok(connection)
 }
 
 impl List for RedisList {

@@ -49,7 +49,7 @@ impl<L: List> Work<L> {
                     if is_closing {
                         GAP
                     } else {
-                        Duration::from_hours(1)
+                        Duration::from_secs(3_600)
                     }
                 }
                 Ok(Job::Wait { until_ms: Some(ms) }) => Duration::from_millis(ms).min(GAP),

@@ -11,6 +11,8 @@ use serde_json::json;
 use ureq::Agent;
 
 use super::hosts::Hosts;
+use super::password::Password;
+use super::tls::Tls;
 use super::{
     Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
 };
@@ -36,7 +38,11 @@ pub struct EtcdRegister {
     user: Option<(String, String)>,
     /// The token that a member gave for the user and password.
     auth: Option<String>,
-    agent: Agent,
+    tls: Option<Tls>,
+    password: Option<Password>,
+    time_limit: Duration,
+    /// `None` before the first call, and after an error, so that the files of TLS are read again.
+    agent: Option<Agent>,
     process: Process,
     access: Access,
 }
@@ -47,10 +53,16 @@ const ROOT: &str = "imid-register/";
 impl EtcdRegister {
     /// Reads a URL, such as `etcd://user:password@host1:2379,host2:2379`. Does not connect yet.
     ///
+    /// `https://` (or `etcds://`) needs the feature `tls`, and checks that the certificate of a member is for its host. Then the
+    /// URL can have the names of etcdctl: `cacert`, a file of authorities instead of those of the system, and the files
+    /// `cert` and `key` of a certificate for the members: `https://host1:2379,https://host2:2379?cacert=/etc/ca.pem`. Where etcd
+    /// has users too, its JSON gateway refuses a certificate with a common name (CN).
+    ///
     /// # Errors
-    /// The URL cannot be understood.
+    /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } = Hosts::parse(url, "etcd", "etcd", 2379).map_err(RegisterError::of_url)?;
+        let Hosts { user, addresses, path, tls } =
+            Hosts::parse(url, "etcd", "etcd", &["https", "etcds"], 2379).map_err(RegisterError::of_url)?;
         if !path.is_empty() {
             return Err(RegisterError::new("cannot read the etcd URL: expected no path").of_url());
         }
@@ -59,7 +71,10 @@ impl EtcdRegister {
             next: 0,
             user,
             auth: None,
-            agent: agent(DEFAULT_TIME_LIMIT),
+            tls,
+            password: None,
+            time_limit: DEFAULT_TIME_LIMIT,
+            agent: None,
             process: Process::current(),
             access: Access::Write,
         })
@@ -68,7 +83,23 @@ impl EtcdRegister {
     /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`].
     #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.agent = agent(time_limit);
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Connects by TLS only, with these settings. They replace all that the URL says of TLS.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Replaces the password of the user in the URL by one that is made for each new token of etcd, such as a mounted
+    /// secret that changes. The call waits for the function.
+    #[must_use]
+    pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
+        self.password = Some(Password::new(make));
         self
     }
 
@@ -80,12 +111,25 @@ impl EtcdRegister {
     }
 
     /// Sends a request and returns the status and the body of the reply, and its date.
-    fn post(&mut self, path: &str, body: &str) -> Result<(u16, String, Option<u64>), ureq::Error> {
-        let mut request = self.agent.post(format!("http://{}/v3/{path}", self.members[self.next]));
+    fn post(
+        &mut self,
+        path: &str,
+        body: &str,
+    ) -> Result<(u16, String, Option<u64>), Box<dyn std::error::Error + Send + Sync>> {
+        let agent = match &self.agent {
+            Some(agent) => agent,
+            None => self.agent.insert(agent(self.time_limit, self.tls.as_ref())?),
+        };
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let mut request = agent.post(format!("{scheme}://{}/v3/{path}", self.members[self.next]));
         if let Some(auth) = &self.auth {
             request = request.header("Authorization", auth);
         }
-        let mut reply = request.content_type("application/json").send(body)?;
+        let mut reply = request.content_type("application/json").send(body).map_err(|error| match error {
+            // It has the error of TLS in it.
+            ureq::Error::Io(error) => Box::<dyn std::error::Error + Send + Sync>::from(error),
+            error => error.into(),
+        })?;
         let date = reply.headers().get("Date").and_then(|date| date.to_str().ok()).and_then(unix_ms);
         Ok((reply.status().as_u16(), reply.body_mut().read_to_string()?, date))
     }
@@ -105,12 +149,17 @@ impl EtcdRegister {
         }
         let failed = |reason: Box<dyn std::error::Error + Send + Sync>| {
             let is_refused = reason.is::<Refused>();
+            #[cfg(feature = "tls")]
+            let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
             let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
             if is_refused { error.finally() } else { error }
         };
         let result = self.try_call(path, request).map_err(failed);
         if result.is_err() {
             self.next = (self.next + 1) % self.members.len();
+            if self.tls.is_some() {
+                self.agent = None;
+            }
         }
         result
     }
@@ -147,6 +196,10 @@ impl EtcdRegister {
             token: String,
         }
         if let (Some((name, password)), None) = (&self.user, &self.auth) {
+            let password = match &self.password {
+                Some(password) => &password.make()?,
+                None => password,
+            };
             let body = json!({ "name": name, "password": password }).to_string();
             let (status, text, _) = self.post("auth/authenticate", &body)?;
             match status {
@@ -188,14 +241,38 @@ impl EtcdRegister {
     }
 }
 
-fn agent(time_limit: Duration) -> Agent {
+/// Returns a client. Reads the files of TLS.
+#[cfg_attr(not(feature = "tls"), allow(clippy::unnecessary_wraps, reason = "the files of TLS can be wrong"))]
+fn agent(time_limit: Duration, tls: Option<&Tls>) -> Result<Agent, Box<dyn std::error::Error + Send + Sync>> {
     let config = Agent::config_builder()
         .timeout_global(Some(time_limit))
         // An error's body says more than its status.
         .http_status_as_error(false)
         // The proxy that the environment names is for other hosts.
         .proxy(None);
-    config.build().into()
+    match tls {
+        #[cfg(feature = "tls")]
+        Some(tls) => Ok(config.tls_config(tls_config(tls)?).build().into()),
+        _ => Ok(config.build().into()),
+    }
+}
+
+/// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
+#[cfg(feature = "tls")]
+fn tls_config(tls: &Tls) -> Result<ureq::tls::TlsConfig, Box<dyn std::error::Error + Send + Sync>> {
+    use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+
+    tls.check_for("etcd")?;
+    let roots = tls.root_certificates()?;
+    let config = TlsConfig::builder()
+        .root_certs(RootCerts::from(roots.iter().map(|root| Certificate::from_der(root).to_owned())));
+    let Some((certificate, key)) = tls.identity_pem()? else { return Ok(config.build()) };
+    let chain = ureq::tls::parse_pem(&certificate).filter_map(|item| match item {
+        Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    });
+    let identity = ClientCert::new_with_certs(&chain.collect::<Vec<_>>(), PrivateKey::from_pem(&key)?);
+    Ok(config.client_cert(Some(identity)).build())
 }
 
 /// The user, the password or the rights are wrong.
@@ -209,10 +286,11 @@ fn refusal(status: u16, body: &str) -> String {
     struct Reply {
         error: String,
     }
-    match serde_json::from_str::<Reply>(body) {
-        Ok(reply) => format!("{} (HTTP status {status})", reply.error),
-        Err(_) => format!("expected the JSON gateway of etcd, found HTTP status {status}"),
+    if let Ok(reply) = serde_json::from_str::<Reply>(body) {
+        return format!("{} (HTTP status {status})", reply.error);
     }
+    let line: String = body.lines().next().unwrap_or_default().chars().take(120).collect();
+    format!("expected the JSON gateway of etcd, found HTTP status {status}: {line:?}")
 }
 
 fn encode(text: &str) -> String {

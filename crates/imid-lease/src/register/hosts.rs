@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::{RegisterError, no_tls};
+use super::RegisterError;
+use super::query::Words;
+use super::tls::{Tls, check_feature};
 
 /// The parts of such a URL.
 pub(super) struct Hosts {
@@ -14,25 +16,43 @@ pub(super) struct Hosts {
     pub(super) addresses: Vec<String>,
     /// Empty, or from the first `/` on.
     pub(super) path: String,
+    /// `None` for plain text.
+    pub(super) tls: Option<Tls>,
 }
 
 impl Hosts {
-    /// Reads the URL of a store. Errors do not repeat the text, because a password may be in it.
-    pub(super) fn parse(url: &str, store: &str, scheme: &str, default_port: u16) -> Result<Self, RegisterError> {
+    /// Reads the URL of a store. `secure` are the schemes that ask for TLS. Errors do not repeat the text, because a
+    /// password may be in it.
+    pub(super) fn parse(
+        url: &str,
+        store: &'static str,
+        scheme: &str,
+        secure: &[&str],
+        default_port: u16,
+    ) -> Result<Self, RegisterError> {
+        let mut words = Words::split(store, url);
         let wrong = |expected: &str| RegisterError::new(format!("cannot read the {store} URL: expected {expected}"));
-        let rest = match url.split_once("://") {
-            Some((found, rest)) if found == scheme => rest,
-            // Without this check a URL that asks for TLS would be read as one that does not.
-            Some((found, _)) if found == "https" || found.strip_suffix('s') == Some(scheme) => {
-                return Err(no_tls(store, &format!("{found}://")));
-            }
-            _ => return Err(wrong(&format!("{scheme}://host:port"))),
+        let found = url.split_once("://").map_or("", |(found, _)| found);
+        let tls = if secure.contains(&found) {
+            check_feature(store, &format!("{found}://"))?;
+            Some(Tls::from_words(&mut words, ["cacert", "cert", "key"])?.unwrap_or_default())
+        } else if found == scheme {
+            None
+        } else {
+            return Err(wrong(&format!("{scheme}://host:port or {}://host:port", secure[0])));
         };
         // Settings such as `?ssl=true` must not be ignored.
-        if rest.contains(['?', '#']) {
-            return Err(wrong("no `?` and no `#`"));
+        let text = words.url();
+        if text.contains(['?', '#']) {
+            let expected = match tls {
+                Some(_) => "no settings but `cacert`, `cert` and `key`, and no `#`".to_owned(),
+                None => format!("no `?` and no `#`, or {}:// for TLS", secure[0]),
+            };
+            return Err(wrong(&expected));
         }
-        let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+        // Clients of etcd name each member with its scheme.
+        let rest = text[found.len() + 3..].replace(&format!(",{found}://"), ",");
+        let (authority, path) = rest.find('/').map_or((&*rest, ""), |slash| rest.split_at(slash));
         let (user, hosts) = match authority.rsplit_once('@') {
             None => (None, authority),
             Some((user, hosts)) => {
@@ -55,7 +75,8 @@ impl Hosts {
             _ if host.is_empty() => Err(wrong("a host")),
             _ => Ok(format!("{host}:{default_port}")),
         });
-        Ok(Self { user, addresses: addresses.collect::<Result<_, _>>()?, path: path.trim_end_matches('/').to_owned() })
+        let addresses = addresses.collect::<Result<_, _>>()?;
+        Ok(Self { user, addresses, path: path.trim_end_matches('/').to_owned(), tls })
     }
 }
 
@@ -65,29 +86,49 @@ mod tests {
 
     #[test]
     fn a_url_has_hosts_and_may_have_a_user_and_a_path() {
-        let parsed = Hosts::parse("x://a%40b:c%3Ad@h1:1,h2,[::1]:3,[::2]/chat/ids/", "X", "x", 99).unwrap();
+        let parsed =
+            Hosts::parse("x://a%40b:c%3Ad@h1:1,h2,[::1]:3,[::2]/chat/ids/", "X", "x", &["xs", "https"], 99).unwrap();
         assert_eq!(parsed.user, Some(("a@b".into(), "c:d".into())));
         assert_eq!(parsed.addresses, ["h1:1", "h2:99", "[::1]:3", "[::2]:99"]);
         assert_eq!(parsed.path, "/chat/ids");
-        let parsed = Hosts::parse("x://h", "X", "x", 99).unwrap();
+        let parsed = Hosts::parse("x://h", "X", "x", &["xs", "https"], 99).unwrap();
         assert_eq!((parsed.user, parsed.addresses, parsed.path), (None, vec!["h:99".into()], String::new()));
+    }
+
+    #[cfg(feature = "tls")]
+    #[test]
+    fn a_url_of_tls_may_name_files_and_repeat_its_scheme() {
+        let parse = |url| Hosts::parse(url, "X", "x", &["xs", "https"], 99);
+        let parsed = parse("https://u:p@h1:1,https://h2:2,h3?cacert=/ca.pem&cert=/c&key=/k").unwrap();
+        assert_eq!(parsed.addresses, ["h1:1", "h2:2", "h3:99"]);
+        assert!(parsed.tls.is_some() && parse("xs://h").unwrap().tls.is_some());
+        assert!(parse("x://h").unwrap().tls.is_none());
+        for (url, expected) in [
+            ("xs://h?ssl=true", "no settings but `cacert`, `cert` and `key`, and no `#`"),
+            ("xs://h?cert=/c", "both `cert` and `key`, or none"),
+            ("xs://h?cacert=", "a value of `cacert`"),
+            ("x://h?cacert=/ca.pem", "no `?` and no `#`, or xs:// for TLS"),
+        ] {
+            let error = parse(url).err().unwrap().to_string();
+            assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
+        }
     }
 
     #[test]
     fn an_error_does_not_repeat_the_password() {
         for (url, expected) in [
-            ("x:secret@h", "x://host:port"),
-            ("y://u:secret@h", "x://host:port"),
+            ("x:secret@h", "x://host:port or xs://host:port"),
+            ("y://u:secret@h", "x://host:port or xs://host:port"),
             ("x://secret@h", "user:password before @"),
             ("x://u:secret@", "a host"),
             ("x://u:secret@h:port", "host:port"),
             ("x://u:secret@h:99999", "host:port"),
             ("x://u:secret@::1", "host:port"),
-            ("x://u:secret@h?ssl=true", "no `?` and no `#`"),
-            ("x://u:secret@h/chat?ssl=true", "no `?` and no `#`"),
+            ("x://u:secret@h?ssl=true", "no `?` and no `#`, or xs:// for TLS"),
+            ("x://u:secret@h/chat?ssl=true", "no `?` and no `#`, or xs:// for TLS"),
             ("x://u:secret%ff@h", "a user and a password in UTF-8"),
         ] {
-            let error = Hosts::parse(url, "X", "x", 99).err().unwrap().to_string();
+            let error = Hosts::parse(url, "X", "x", &["xs", "https"], 99).err().unwrap().to_string();
             assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
         }
     }

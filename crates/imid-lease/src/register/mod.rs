@@ -8,12 +8,19 @@ mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
 pub(crate) mod mysql;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+pub(crate) mod password;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod query;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 pub(crate) mod remote;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
+pub(crate) mod tls;
 mod url;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
@@ -26,7 +33,7 @@ use std::borrow::Cow;
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
 #[cfg(feature = "redis")]
-pub(crate) use self::redis::parse as parse_redis_url;
+pub(crate) use self::redis::RedisServer;
 pub use self::url::{open_url, open_url_read_only, open_url_with_time_limit};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
@@ -38,6 +45,11 @@ pub use memory::MemoryRegister;
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegister;
+#[cfg(all(
+    feature = "tls",
+    any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper")
+))]
+pub use tls::Tls;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
 ///
@@ -187,21 +199,6 @@ fn check_value(value: &str) -> Result<(), RegisterError> {
     }
 }
 
-/// Refuses a URL that asks for TLS. `part` is what asks for it.
-#[allow(dead_code, reason = "each feature of a server uses it")]
-fn no_tls(store: &str, part: &str) -> RegisterError {
-    RegisterError::new(format!(
-        "cannot read the {store} URL: `{part}` asks for TLS, which is not supported; use a tunnel or a local proxy"
-    ))
-}
-
-/// Returns whether one of the settings after `?` has such a name.
-#[cfg(any(feature = "mysql", feature = "redis"))]
-fn asks(url: &str, is_name: impl Fn(&str) -> bool) -> bool {
-    let query = url.rsplit_once('?').map_or("", |(_, query)| query);
-    query.split('&').any(|setting| is_name(setting.split('=').next().unwrap_or_default()))
-}
-
 /// The name of a connection, where the server shows one.
 #[allow(dead_code, reason = "each feature of a server uses it")]
 pub(crate) const CLIENT_NAME: &str = "imid-lease";
@@ -260,13 +257,12 @@ impl RegisterError {
         self
     }
 
-    fn of_url(mut self) -> Self {
+    pub(crate) fn of_url(mut self) -> Self {
         self.is_url = true;
         self
     }
 
-    /// Returns whether the URL cannot be used: it cannot be understood, asks for TLS, or needs a feature that was not
-    /// compiled in.
+    /// Returns whether the URL cannot be used: it cannot be understood, or needs a feature that was not compiled in.
     pub const fn is_url(&self) -> bool {
         self.is_url
     }

@@ -6,8 +6,11 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
 
+use super::password::Password;
+use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
-use super::{Access, Promise, RegisterError, asks, no_tls};
+use super::tls::{Check, Tls, check_feature};
+use super::{Access, Promise, RegisterError};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -28,45 +31,125 @@ remote_register! {
 }
 
 impl MysqlRegister {
-    /// Reads a URL, such as `mysql://user:password@host:3306/database`. Does not connect yet.
+    /// Reads a URL, such as `mysql://user:password@host:3306/database?require_ssl=true`. Does not connect yet.
+    ///
+    /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and
+    /// checks that the certificate of the server is for the host. `verify_ca=false` accepts any certificate;
+    /// `verify_identity=false` is refused without it, because the client checks the host all the same. The authorities are those of the system, or those in the file `ssl-ca`. `ssl-cert` and
+    /// `ssl-key` are the files of a certificate for the server. Without `require_ssl=true` the connection is plain text.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it names no database.
+    /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (options, place) = parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(Mysql { options }, place)))
+        let (mysql, place) = Mysql::parse(url).map_err(RegisterError::of_url)?;
+        Ok(Self(Remote::new(mysql, place)))
     }
 }
 
-/// Reads a URL. Returns the client's settings, and the place for errors.
-pub(crate) fn parse(url: &str) -> Result<(Opts, String), RegisterError> {
-    let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
-    let options = Opts::from_url(mysql.as_deref().unwrap_or(url))
-        .map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
-    // The client ignores these settings without `require_ssl=true`.
-    for part in ["verify_ca", "verify_identity", "built_in_roots"] {
-        if options.ssl_opts().is_none() && asks(url, |name| name == part) {
-            return Err(no_tls("MySQL", part));
-        }
-    }
-    if options.ssl_opts().is_some() {
-        return Err(no_tls("MySQL", "require_ssl=true"));
-    }
-    if options.db_name().is_none_or(str::is_empty) {
-        return Err(RegisterError::new("cannot read the MySQL URL: expected a database, as in mysql://host/database"));
-    }
-    let place = format!("MySQL at {}:{}", options.ip_or_hostname(), options.tcp_port());
-    let options = OptsBuilder::from_opts(options)
-        // An update counts the rows that it found. By default it counts those that it changed.
-        .client_found_rows(true)
-        // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
-        .prefer_socket(false)
-        .setup(SETUP.map(str::to_owned).to_vec());
-    Ok((options.into(), place))
-}
-
-pub(super) struct Mysql {
+/// Where a server is, and how to connect to it.
+pub(crate) struct Mysql {
     options: Opts,
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
+    tls: Option<Tls>,
+    password: Option<Password>,
+}
+
+impl Mysql {
+    /// Reads a URL. Returns also the place for errors.
+    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
+        let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
+        let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url));
+        let tls = take_tls(&mut words)?;
+        let options = Opts::from_url(&words.url())
+            .map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+        if options.db_name().is_none_or(str::is_empty) {
+            return Err(words.wrong("a database, as in mysql://host/database"));
+        }
+        let place = format!("MySQL at {}:{}", options.ip_or_hostname(), options.tcp_port());
+        let options = OptsBuilder::from_opts(options)
+            // An update counts the rows that it found. By default it counts those that it changed.
+            .client_found_rows(true)
+            // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
+            .prefer_socket(false)
+            .setup(SETUP.map(str::to_owned).to_vec());
+        Ok((Self { options: options.into(), tls, password: None }, place))
+    }
+
+    #[cfg(feature = "tls")]
+    pub(crate) fn set_tls(&mut self, tls: Tls) {
+        self.tls = Some(tls);
+    }
+
+    pub(crate) fn set_password(&mut self, password: Password) {
+        self.password = Some(password);
+    }
+
+    /// Connects to a server that takes writes.
+    pub(crate) async fn connect(&self) -> Result<Conn, Failure> {
+        let mut options = OptsBuilder::from_opts(self.options.clone());
+        if let Some(password) = &self.password {
+            options = options.pass(Some(password.make_in_background().await?));
+        }
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            options = options.ssl_opts(ssl_options(tls)?);
+        }
+        let mut conn = Conn::new(options).await?;
+        let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
+        if read_only != Some(false) {
+            return Err("expected a server that takes writes, found one with read_only".into());
+        }
+        Ok(conn)
+    }
+}
+
+/// Takes the words of TLS out of a URL. `None` is plain text.
+fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
+    let mut flag = |name: &str| match words.take(name)?.as_deref() {
+        None => Ok(None),
+        Some("true") => Ok(Some(true)),
+        Some("false") => Ok(Some(false)),
+        Some(_) => Err(words.wrong(&format!("`{name}` true or false"))),
+    };
+    let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
+    let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
+    if words.find(|name| name == "built_in_roots").is_some() {
+        return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
+    }
+    if required != Some(true) {
+        // The client ignores the others.
+        let is_asked = authority == Some(true) || host == Some(true) || files.is_some();
+        return if is_asked { Err(words.wrong("`require_ssl=true` with other settings of TLS")) } else { Ok(None) };
+    }
+    check_feature("MySQL", "require_ssl=true")?;
+    let mut tls = files.unwrap_or_default();
+    tls.check = match (authority, host) {
+        (Some(false), Some(true)) => return Err(words.wrong("no `verify_ca=false` with `verify_identity=true`")),
+        (Some(false), _) => Check::Nothing,
+        // mysql_async 0.37 looks for words that rustls does not use any more.
+        (_, Some(false)) => {
+            return Err(
+                words.wrong("`verify_ca=false` with `verify_identity=false`, because the client checks both or none")
+            );
+        }
+        _ => Check::Host,
+    };
+    Ok(Some(tls))
+}
+
+/// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
+#[cfg(feature = "tls")]
+fn ssl_options(tls: &Tls) -> Result<mysql_async::SslOpts, Failure> {
+    use mysql_async::ClientIdentity;
+
+    tls.check_for("MySQL")?;
+    let identity = tls.identity_pem()?;
+    Ok(mysql_async::SslOpts::default()
+        .with_disable_built_in_roots(true)
+        // The client needs some, also where it checks nothing.
+        .with_root_certs(tls.root_certificates()?.iter().map(|root| root.to_vec().into()).collect())
+        .with_client_identity(identity.map(|(certificate, key)| ClientIdentity::new(certificate.into(), key.into())))
+        .with_danger_accept_invalid_certs(tls.check == Check::Nothing))
 }
 
 /// A default of the server could show writes that are not committed, leave transactions open, or repeat an hour.
@@ -92,7 +175,7 @@ impl Server for Mysql {
     type Connection = Conn;
 
     async fn connect(&self, access: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
-        let mut conn = connect(&self.options).await?;
+        let mut conn = Self::connect(self).await?;
         match check_table(&mut conn).await {
             Err(failure) if access == Access::Write && is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
@@ -110,6 +193,15 @@ impl Server for Mysql {
 
     async fn promise(conn: &mut Conn) -> Result<Option<Promise>, Failure> {
         settings(conn).await.map(Some)
+    }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        Self::set_tls(self, tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        Self::set_password(self, password);
     }
 }
 
@@ -175,16 +267,6 @@ pub(crate) async fn engine(conn: &mut Conn, table: &str) -> Result<Option<String
 
 fn is_no_table(failure: &Failure) -> bool {
     matches!(failure.downcast_ref(), Some(Error::Server(error)) if error.code == NO_TABLE)
-}
-
-/// Connects to a server that takes writes.
-pub(crate) async fn connect(options: &Opts) -> Result<Conn, Failure> {
-    let mut conn = Conn::new(options.clone()).await?;
-    let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
-    if read_only != Some(false) {
-        return Err("expected a server that takes writes, found one with read_only".into());
-    }
-    Ok(conn)
 }
 
 /// Reads the settings that make commits durable.

@@ -5,13 +5,18 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 
+use super::password::Password;
+use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
-use super::{Access, CLIENT_NAME, Promise, RegisterError, no_tls};
+use super::tls::{Check, Tls, check_feature};
+use super::{Access, CLIENT_NAME, Promise, RegisterError};
 use crate::sync::lock;
 
 remote_register! {
@@ -39,42 +44,161 @@ remote_register! {
 }
 
 impl PostgresRegister {
-    /// Reads a URL, such as `postgres://user:password@host:5432/database`. Does not connect yet.
+    /// Reads a URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Does not connect yet.
     ///
     /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`; the default name
     /// is `imid-lease`. Several hosts can be named. The one that takes writes is used, and each has a part of the time
     /// limit to accept a connection, unless `target_session_attrs` and `connect_timeout` say otherwise.
     ///
+    /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
+    /// `channel_binding`:
+    ///
+    /// | `sslmode` | the connection is | the certificate of the server |
+    /// | --- | --- | --- |
+    /// | `disable` | plain text | |
+    /// | `prefer`, the default | encrypted if the server can, else plain text | is not checked, so whoever is in between can read and change all |
+    /// | `require` | encrypted | is signed by an authority in `sslrootcert`; without it, as for `verify-full` |
+    /// | `verify-ca` | encrypted | is signed by an authority in `sslrootcert`, which must be a file |
+    /// | `verify-full` | encrypted | is signed by an authority in `sslrootcert`, or else of the system, and is for the host |
+    ///
+    /// libpq checks nothing for `require` without `sslrootcert`. `sslrootcert=system` alone means `verify-full`, as in libpq.
+    /// `channel_binding=require` also proves that the server knows the password.
+    ///
     /// # Errors
-    /// The URL cannot be understood.
+    /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (config, place) = parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(Postgres { config }, place)))
+        let (postgres, place) = Postgres::parse(url).map_err(RegisterError::of_url)?;
+        Ok(Self(Remote::new(postgres, place)))
     }
 }
 
-/// Reads a URL. Returns the client's settings, and the place for errors.
-pub(crate) fn parse(url: &str) -> Result<(Config, String), RegisterError> {
-    let mut config: Config =
-        url.parse().map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
-    if matches!(config.get_ssl_mode(), SslMode::Require) {
-        return Err(no_tls("PostgreSQL", "sslmode=require"));
-    }
-    if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
-        return Err(no_tls("PostgreSQL", "sslnegotiation=direct"));
-    }
-    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err(RegisterError::new("cannot read the PostgreSQL URL: expected a host"));
-    }
-    if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-    }
-    if config.get_application_name().is_none() {
-        config.application_name(CLIENT_NAME);
-    }
-    let place = format!("PostgreSQL at {}", places(&config));
-    Ok((config, place))
+/// Where servers are, and how to connect to the one that takes writes.
+pub(crate) struct Postgres {
+    config: Config,
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
+    tls: Option<Tls>,
+    password: Option<Password>,
 }
+
+impl Postgres {
+    /// Reads a URL. Returns also the place for errors.
+    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
+        let mut words = Words::split("PostgreSQL", url);
+        let tls = take_tls(&mut words)?;
+        let mut config: Config = words
+            .url()
+            .parse()
+            .map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
+        if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
+            return Err(words.wrong("`sslnegotiation=postgres`"));
+        }
+        config.ssl_mode(match &tls {
+            None => SslMode::Disable,
+            Some(tls) if tls.check == Check::Nothing => SslMode::Prefer,
+            Some(_) => SslMode::Require,
+        });
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(words.wrong("a host"));
+        }
+        if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name(CLIENT_NAME);
+        }
+        let place = format!("PostgreSQL at {}", places(&config));
+        Ok((Self { config, tls, password: None }, place))
+    }
+
+    #[cfg(feature = "tls")]
+    pub(crate) fn set_tls(&mut self, tls: Tls) {
+        self.config.ssl_mode(SslMode::Require);
+        self.tls = Some(tls);
+    }
+
+    pub(crate) fn set_password(&mut self, password: Password) {
+        self.password = Some(password);
+    }
+
+    /// Connects to a server that takes writes.
+    pub(crate) async fn connect(&self, limit: Duration) -> Result<Connection, Failure> {
+        let mut config = self.config.clone();
+        if servers(&config) > 1 && config.get_connect_timeout().is_none() {
+            // A host that does not answer leaves time for the others.
+            config.connect_timeout(limit / u32::try_from(servers(&config) + 1)?);
+        }
+        if let Some(password) = &self.password {
+            config.password(password.make_in_background().await?);
+        }
+        let connection = self.open(&config).await?;
+        if connection.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
+            return Err("expected a server that takes writes, found a standby".into());
+        }
+        Ok(connection)
+    }
+
+    #[cfg(feature = "tls")]
+    async fn open(&self, config: &Config) -> Result<Connection, Failure> {
+        use tokio_postgres_rustls::MakeRustlsConnect;
+
+        let Some(tls) = &self.tls else { return open(config, NoTls).await };
+        let prefers = config.get_ssl_mode() == SslMode::Prefer;
+        match tls.client_config() {
+            Ok(settings) => match open(config, MakeRustlsConnect::new((*settings).clone())).await {
+                // libpq does so too.
+                Err(failure) if prefers && super::tls::failure_of(&*failure).is_some() => open(config, NoTls).await,
+                opened => opened,
+            },
+            // Without a crypto provider it cannot encrypt.
+            Err(_) if prefers => open(config, NoTls).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    async fn open(&self, config: &Config) -> Result<Connection, Failure> {
+        open(config, NoTls).await
+    }
+}
+
+/// Takes the words of TLS out of a URL, of which the client knows some only. `None` is plain text.
+fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
+    let mode = words.take("sslmode")?;
+    if words.take_if("sslrootcert", "system")? {
+        return match mode.as_deref() {
+            None | Some("require" | "verify-full") => {
+                check_feature("PostgreSQL", "sslrootcert=system")?;
+                let tls = Tls::from_words(words, WORDS)?.unwrap_or_default();
+                if tls.has_roots() { Err(words.wrong("`sslrootcert` once")) } else { Ok(Some(tls)) }
+            }
+            _ => Err(words.wrong("`sslmode=verify-full` with `sslrootcert=system`")),
+        };
+    }
+    let files = Tls::from_words(words, WORDS)?;
+    let mode = mode.as_deref().unwrap_or("prefer");
+    let check = match mode {
+        "disable" | "prefer" if files.is_some() => {
+            let expected = "`sslmode` require, verify-ca or verify-full with `sslrootcert`, `sslcert` and `sslkey`";
+            return Err(words.wrong(expected));
+        }
+        "disable" => return Ok(None),
+        "prefer" if cfg!(not(feature = "tls")) => return Ok(None),
+        "prefer" => Check::Nothing,
+        "require" | "verify-ca" if files.as_ref().is_some_and(Tls::has_roots) => Check::Authority,
+        // Everyone can have a certificate from an authority of the system, so the host counts.
+        "require" | "verify-full" => Check::Host,
+        "verify-ca" => return Err(words.wrong("`sslrootcert` with `sslmode=verify-ca`, or `sslmode=verify-full`")),
+        _ => return Err(words.wrong("`sslmode` disable, prefer, require, verify-ca or verify-full")),
+    };
+    if check != Check::Nothing {
+        check_feature("PostgreSQL", &format!("sslmode={mode}"))?;
+    }
+    let mut tls = files.unwrap_or_default();
+    tls.check = check;
+    Ok(Some(tls))
+}
+
+const WORDS: [&str; 3] = ["sslrootcert", "sslcert", "sslkey"];
 
 /// Returns how many servers a configuration names.
 fn servers(config: &Config) -> usize {
@@ -93,10 +217,6 @@ fn places(config: &Config) -> String {
     });
     let all: Vec<_> = if config.get_hosts().is_empty() { addresses.collect() } else { names.collect() };
     all.join(",")
-}
-
-pub(super) struct Postgres {
-    config: Config,
 }
 
 /// Creates the table. Comparisons by "C" are comparisons of bytes.
@@ -160,7 +280,7 @@ impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, access: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
-        let client = connect(&self.config, limit).await?;
+        let client = Self::connect(self, limit).await?;
         let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
         if access == Access::Write && !row.try_get::<_, bool>(0)? {
             match client.execute_typed(CREATE, &[]).await {
@@ -179,6 +299,15 @@ impl Server for Postgres {
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
         settings(client, "imid_register").await.map(Some)
+    }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        Self::set_tls(self, tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        Self::set_password(self, password);
     }
 }
 
@@ -241,14 +370,15 @@ impl Records for Postgres {
     }
 }
 
-/// Connects to a server that takes writes.
-pub(crate) async fn connect(config: &Config, limit: Duration) -> Result<Connection, Failure> {
-    let mut config = config.clone();
-    if servers(&config) > 1 && config.get_connect_timeout().is_none() {
-        // A host that does not answer leaves time for the others.
-        config.connect_timeout(limit / u32::try_from(servers(&config) + 1)?);
-    }
-    let (client, mut connection) = config.connect(NoTls).await?;
+/// Connects to a server.
+async fn open<T>(config: &Config, tls: T) -> Result<Connection, Failure>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T::TlsConnect: Send,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+{
+    let (client, mut connection) = config.connect(tls).await?;
     let warning = Arc::default();
     let client = Connection { client, warning: Arc::clone(&warning) };
     // The task ends with the connection. Its error is also that of the call. A warning comes before the answer.
@@ -261,9 +391,6 @@ pub(crate) async fn connect(config: &Config, limit: Duration) -> Result<Connecti
             }
         }
     });
-    if client.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
-        return Err("expected a server that takes writes, found a standby".into());
-    }
     Ok(client)
 }
 
@@ -305,11 +432,11 @@ mod tests {
 
     #[test]
     fn with_several_hosts_the_one_that_takes_writes_is_meant() {
-        let target = |url: &str| parse(url).unwrap().0.get_target_session_attrs();
+        let target = |url: &str| Postgres::parse(url).unwrap().0.config.get_target_session_attrs();
         assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
         assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
-        let config = parse("postgres://u@a,b/chat?application_name=chat").unwrap().0;
+        let config = Postgres::parse("postgres://u@a,b/chat?application_name=chat").unwrap().0.config;
         assert_eq!(config.get_application_name(), Some("chat"));
-        assert_eq!(parse("postgres://u@a/chat").unwrap().0.get_application_name(), Some("imid-lease"));
+        assert_eq!(Postgres::parse("postgres://u@a/chat").unwrap().0.config.get_application_name(), Some("imid-lease"));
     }
 }

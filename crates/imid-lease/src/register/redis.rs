@@ -3,10 +3,16 @@
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, ServerErrorKind, Value, cmd};
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisError, ServerErrorKind, Value,
+    cmd,
+};
 
+use super::password::Password;
+use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, remote_register};
-use super::{Access, CLIENT_NAME, Promise, RegisterError, asks, no_tls};
+use super::tls::{Tls, check_feature};
+use super::{Access, CLIENT_NAME, Promise, RegisterError};
 
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
@@ -18,39 +24,105 @@ remote_register! {
     /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and its
     /// like are for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this
     /// key.
-    RedisRegister, Redis
+    RedisRegister, RedisServer
 }
 
 impl RedisRegister {
-    /// Reads a URL, such as `redis://user:password@host:6379/0`. Does not connect yet.
+    /// Reads a URL, such as `rediss://user:password@host:6379/0`. Does not connect yet.
+    ///
+    /// `redis://` is plain text. `rediss://` needs the feature `tls`, and checks that the certificate of the server is for the
+    /// host. Then the URL can have the names of redis-cli: `cacert`, a file of authorities instead of those of the
+    /// system, and the files `cert` and `key` of a certificate for the server. The user can be empty.
     ///
     /// # Errors
-    /// The URL cannot be understood.
+    /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let client = parse(url).map_err(RegisterError::of_url)?;
-        let place = format!("Redis at {}", client.get_connection_info().addr());
-        Ok(Self(Remote::new(Redis { client }, place)))
+        let (redis, place) = RedisServer::parse(url)?;
+        Ok(Self(Remote::new(redis, place)))
     }
 }
 
-/// Reads a URL.
-pub(crate) fn parse(url: &str) -> Result<Client, RegisterError> {
-    for scheme in ["rediss://", "valkeys://"] {
-        if url.starts_with(scheme) {
-            return Err(no_tls("Redis", scheme));
-        }
-    }
-    // The client ignores settings that it does not know.
-    for part in ["ssl", "tls"] {
-        if asks(url, |name| name.starts_with(part)) {
-            return Err(no_tls("Redis", part));
-        }
-    }
-    Client::open(url).map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))
+/// Where a server is, and how to connect to it.
+pub(crate) struct RedisServer {
+    info: ConnectionInfo,
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
+    tls: Option<Tls>,
+    password: Option<Password>,
 }
 
-pub(super) struct Redis {
-    client: Client,
+impl RedisServer {
+    /// Reads a URL. Returns also the place for errors.
+    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
+        Self::try_parse(url).map_err(RegisterError::of_url)
+    }
+
+    fn try_parse(url: &str) -> Result<(Self, String), RegisterError> {
+        let mut words = Words::split("Redis", url);
+        let secure = ["rediss://", "valkeys://"].into_iter().find(|scheme| url.starts_with(scheme));
+        let tls = match secure {
+            None => None,
+            Some(scheme) => {
+                check_feature("Redis", scheme)?;
+                Some(Tls::from_words(&mut words, ["cacert", "cert", "key"])?.unwrap_or_default())
+            }
+        };
+        // The client ignores settings that it does not know, and does not check anything after `#insecure`.
+        let is_foreign = |name: &str| ["ssl", "tls", "cacert", "cert", "key"].iter().any(|word| name.starts_with(word));
+        if let Some(name) = words.find(is_foreign) {
+            return Err(words.wrong(&format!("rediss:// instead of `{name}`, with `cacert`, `cert` and `key`")));
+        }
+        if url.contains('#') {
+            return Err(words.wrong("no `#`"));
+        }
+        let url = words.url();
+        let info = match secure {
+            None => url.into_connection_info(),
+            Some(scheme) => format!("redis://{}", &url[scheme.len()..]).into_connection_info(),
+        };
+        let info = info.map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))?;
+        let place = format!("Redis at {}", info.addr());
+        Ok((Self { info, tls, password: None }, place))
+    }
+
+    /// Returns where the server is, with the password of now.
+    async fn info(&self) -> Result<ConnectionInfo, Failure> {
+        let Some(password) = &self.password else { return Ok(self.info.clone()) };
+        let password = password.make_in_background().await?;
+        let settings = self.info.redis_settings().clone().set_password(password);
+        Ok(self.info.clone().set_redis_settings(settings))
+    }
+
+    /// Connects in plain text.
+    async fn open_plain(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
+        Ok(Client::open(self.info().await?)?.get_multiplexed_async_connection_with_config(&config).await?)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    async fn open(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
+        self.open_plain(config).await
+    }
+
+    /// Connects. The TLS of the client itself takes the crypto provider of the process only.
+    #[cfg(feature = "tls")]
+    async fn open(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
+        use rustls::pki_types::ServerName;
+        use tokio::net::TcpStream;
+
+        let Some(tls) = &self.tls else { return self.open_plain(config).await };
+        let redis::ConnectionAddr::Tcp(host, port) = self.info.addr() else {
+            return Err("expected a host for TLS, found a socket".into());
+        };
+        let (settings, info) = (tls.client_config()?, self.info().await?);
+        let stream = TcpStream::connect((host.as_str(), *port)).await?;
+        stream.set_nodelay(true)?;
+        let name = ServerName::try_from(host.clone())?;
+        let stream = tokio_rustls::TlsConnector::from(settings).connect(name, stream).await?;
+        let (connection, driver) =
+            MultiplexedConnection::new_with_config(info.redis_settings(), stream, config).await?;
+        // The task ends with the connection.
+        tokio::spawn(driver);
+        Ok(connection)
+    }
 }
 
 /// The hash with all records.
@@ -66,13 +138,13 @@ return 1";
 const WEAKNESS: &str =
     "Redis acknowledges writes that a restart or a fail-over can lose, and the loss cannot be noticed";
 
-impl Server for Redis {
+impl Server for RedisServer {
     type Connection = MultiplexedConnection;
 
     async fn connect(&self, _: Access, _: Duration) -> Result<(MultiplexedConnection, Promise), Failure> {
         // The time limit of the whole call replaces those of the client.
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-        let mut connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
+        let mut connection = self.open(config).await?;
         let role: Result<Vec<Value>, _> = cmd("ROLE").query_async(&mut connection).await;
         match role {
             Ok(role) if !matches!(role.first(), Some(Value::BulkString(name)) if name == b"master") => {
@@ -92,9 +164,18 @@ impl Server for Redis {
         let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
         matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
     }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        self.tls = Some(tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        self.password = Some(password);
+    }
 }
 
-impl Records for Redis {
+impl Records for RedisServer {
     async fn read(connection: &mut MultiplexedConnection, key: &str) -> Result<Option<String>, Failure> {
         Ok(cmd("HGET").arg(HASH).arg(key).query_async(connection).await?)
     }

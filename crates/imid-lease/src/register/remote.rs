@@ -14,6 +14,10 @@ use tokio::time::timeout;
 use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value};
 use imid::fork::Process;
 
+use super::password::Password;
+#[cfg(feature = "tls")]
+use super::tls::Tls;
+
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
@@ -29,6 +33,13 @@ pub(crate) trait Server: Sync {
 
     /// Returns whether the same call fails again, however often it is repeated.
     fn is_final(failure: &Failure) -> bool;
+
+    /// Replaces what the URL says of TLS.
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls);
+
+    /// Replaces the password in the URL.
+    fn set_password(&mut self, password: Password);
 
     /// Reads the settings again; `None` if the server has none that matter.
     async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
@@ -93,6 +104,15 @@ impl<S: Server> Remote<S> {
         self.time_limit = time_limit;
     }
 
+    #[cfg(feature = "redis")]
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(crate) fn server_mut(&mut self) -> &mut S {
+        &mut self.server
+    }
+
     pub(crate) fn read_only(&mut self) {
         self.access = Access::Read;
     }
@@ -152,11 +172,25 @@ impl<S: Server> Remote<S> {
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(failure)) if S::is_final(&failure) => Err(RegisterError::new(context).caused_by(failure).finally()),
-            Ok(Err(failure)) => Err(RegisterError::new(context).caused_by(failure)),
+            Ok(Err(failure)) => {
+                let (is_final, failure) = diagnose(S::is_final(&failure), failure);
+                let error = RegisterError::new(context).caused_by(failure);
+                Err(if is_final { error.finally() } else { error })
+            }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {time_limit:?}"))),
         }
     }
+}
+
+/// Says more of a failure that is one of TLS.
+#[cfg(feature = "tls")]
+fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
+    super::tls::diagnose(is_final, failure)
+}
+
+#[cfg(not(feature = "tls"))]
+fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
+    (is_final, failure)
 }
 
 impl<S: Records> Remote<S> {
@@ -225,13 +259,9 @@ impl<S: Server> Drop for Remote<S> {
     }
 }
 
-/// Declares the public type of an adapter, which is a [`Remote`] with a constructor from a URL.
-macro_rules! remote_register {
-    ($(#[$docs:meta])* $name:ident, $server:ty) => {
-        $(#[$docs])*
-        #[derive(Debug)]
-        pub struct $name(crate::register::remote::Remote<$server>);
-
+/// Declares the settings that each client of a server has.
+macro_rules! connection_settings {
+    ($name:ident) => {
         impl $name {
             /// Sets how long a call may take. The default is
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
@@ -241,6 +271,39 @@ macro_rules! remote_register {
                 self
             }
 
+            /// Connects by TLS only, with these settings. They replace all that the URL says of TLS.
+            #[cfg(feature = "tls")]
+            #[must_use]
+            pub fn tls(mut self, tls: crate::register::Tls) -> Self {
+                crate::register::remote::Server::set_tls(self.0.server_mut(), tls);
+                self
+            }
+
+            /// Replaces the password in the URL by one that is made for each new connection, such as a token of a cloud,
+            /// or a mounted secret that changes. The function runs in a thread that may block. Its time counts as a
+            /// part of the call.
+            #[must_use]
+            pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
+                let password = crate::register::password::Password::new(make);
+                crate::register::remote::Server::set_password(self.0.server_mut(), password);
+                self
+            }
+        }
+    };
+}
+
+pub(crate) use connection_settings;
+
+/// Declares the public type of an adapter, which is a [`Remote`] with a constructor from a URL.
+macro_rules! remote_register {
+    ($(#[$docs:meta])* $name:ident, $server:ty) => {
+        $(#[$docs])*
+        #[derive(Debug)]
+        pub struct $name(crate::register::remote::Remote<$server>);
+
+        crate::register::remote::connection_settings!($name);
+
+        impl $name {
             /// Makes each write an error, and creates nothing. The rights to read are enough.
             #[must_use]
             pub fn read_only(mut self) -> Self {

@@ -6,17 +6,14 @@ use super::{Access, DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 
 /// Opens the register that a URL names. Does not connect to a server yet.
 ///
-/// | URL | register | feature |
-/// | --- | --- | --- |
-/// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` |
-/// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` |
-/// | `redis://user:password@host:6379/0` | Redis, Valkey | `redis` |
-/// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` |
-/// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` |
-/// | `file:path` | [a file that several processes share](super::FileRegister::shared) | |
-///
-/// No adapter speaks TLS. A URL that asks for it (`sslmode=require`, `require_ssl=true`, `rediss://`, `etcds://`) is an
-/// error.
+/// | URL | register | feature | by TLS, with the feature `tls` |
+/// | --- | --- | --- | --- |
+/// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` |
+/// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` |
+/// | `redis://user:password@host:6379/0` | Redis, Valkey | `redis` | `rediss://` |
+/// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` |
+/// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` |
+/// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | |
 ///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
@@ -66,13 +63,13 @@ fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Regis
         #[cfg(not(feature = "redis"))]
         "redis" | "rediss" | "valkey" | "valkeys" => Err(missing(scheme, "redis")),
         #[cfg(feature = "etcd")]
-        "etcd" | "etcds" => adapter!(EtcdRegister),
+        "etcd" | "etcds" | "https" => adapter!(EtcdRegister),
         #[cfg(not(feature = "etcd"))]
-        "etcd" | "etcds" => Err(missing(scheme, "etcd")),
+        "etcd" | "etcds" | "https" => Err(missing(scheme, "etcd")),
         #[cfg(feature = "zookeeper")]
-        "zookeeper" => adapter!(ZookeeperRegister),
+        "zookeeper" | "zookeepers" => adapter!(ZookeeperRegister),
         #[cfg(not(feature = "zookeeper"))]
-        "zookeeper" => Err(missing(scheme, "zookeeper")),
+        "zookeeper" | "zookeepers" => Err(missing(scheme, "zookeeper")),
         "file" if url == "file:" => Err(RegisterError::new("expected a path after file:").of_url()),
         "file" if access == Access::Read => Ok(Box::new(FileRegister::read_only(&url["file:".len()..])?)),
         "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),

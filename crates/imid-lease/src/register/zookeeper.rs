@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
 use super::hosts::Hosts;
+use super::password::Password;
 use super::remote::{Failure, Records, Remote, Server, remote_register};
+use super::tls::Tls;
 use super::{Access, Promise, RegisterError};
 
 remote_register! {
@@ -27,21 +29,48 @@ impl ZookeeperRegister {
     /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the
     /// hosts the client uses digest authentication, and only this user may use the nodes.
     ///
+    /// `zookeepers://` needs the feature `tls`, and checks that the certificate of a server is for its host. Then the URL can
+    /// have `cacert`, a file of authorities instead of those of the system, and the files `cert` and `key` of a
+    /// certificate for the server: `zookeepers://host1:2281,host2:2281/chat?cacert=/etc/ca.pem`.
+    ///
     /// # Errors
-    /// The URL cannot be understood.
+    /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let Hosts { user, addresses, path } =
-            Hosts::parse(url, "ZooKeeper", "zookeeper", 2181).map_err(RegisterError::of_url)?;
-        let servers = addresses.join(",");
-        let place = format!("ZooKeeper at {servers}");
-        Ok(Self(Remote::new(Zookeeper { servers, user, root: path + "/imid-register" }, place)))
+        let Hosts { user, addresses, path, tls } =
+            Hosts::parse(url, "ZooKeeper", "zookeeper", &["zookeepers"], 2181).map_err(RegisterError::of_url)?;
+        let place = format!("ZooKeeper at {}", addresses.join(","));
+        let server = Zookeeper { addresses, user, root: path + "/imid-register", tls, password: None };
+        Ok(Self(Remote::new(server, place)))
     }
 }
 
 pub(super) struct Zookeeper {
-    servers: String,
+    addresses: Vec<String>,
     user: Option<(String, String)>,
     root: String,
+    tls: Option<Tls>,
+    password: Option<Password>,
+}
+
+#[cfg(feature = "tls")]
+impl Zookeeper {
+    /// Connects by TLS. The client makes the configuration of rustls itself.
+    async fn connect_by(&self, tls: &Tls, connector: zookeeper_client::Connector) -> Result<Client, Failure> {
+        use rustls::pki_types::ServerName;
+        use zookeeper_client::TlsOptions;
+
+        tls.check_for("ZooKeeper")?;
+        for address in &self.addresses {
+            let host = address.rsplit_once(':').map_or(&**address, |(host, _)| host);
+            // The client panics.
+            ServerName::try_from(host.trim_matches(['[', ']'])).map_err(|error| format!("{host}: {error}"))?;
+        }
+        let mut options = TlsOptions::new().with_pem_ca(&tls.roots_pem()?)?;
+        if let Some((certificate, key)) = tls.identity_pem()? {
+            options = options.with_pem_identity(&String::from_utf8(certificate)?, &String::from_utf8(key)?)?;
+        }
+        Ok(connector.with_tls(options).secure_connect(&self.addresses.join(",")).await?)
+    }
 }
 
 /// How long the servers wait for a client. A client that was suspended for longer must connect again, so the time that
@@ -86,10 +115,18 @@ impl Server for Zookeeper {
         let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
         let mut acls = Acls::anyone_all();
         if let Some((name, password)) = &self.user {
+            let password = match &self.password {
+                Some(password) => &password.make_in_background().await?,
+                None => password,
+            };
             connector = connector.with_auth("digest", format!("{name}:{password}").as_bytes());
             acls = Acls::creator_all();
         }
-        let client = connector.connect(&self.servers).await?;
+        let client = match &self.tls {
+            #[cfg(feature = "tls")]
+            Some(tls) => self.connect_by(tls, connector).await?,
+            _ => connector.connect(&self.addresses.join(",")).await?,
+        };
         let options = CreateMode::Persistent.with_acls(acls);
         if access == Access::Write {
             client.mkdir(&self.root, &options).await?;
@@ -99,6 +136,15 @@ impl Server for Zookeeper {
 
     fn is_final(failure: &Failure) -> bool {
         matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth))
+    }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        self.tls = Some(tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        self.password = Some(password);
     }
 }
 

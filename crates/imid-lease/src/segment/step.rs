@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// A block should last this long: Leaf's `SEGMENT_DURATION`.
-const BLOCK: Duration = Duration::from_mins(15);
+const BLOCK: Duration = Duration::from_secs(15 * 60);
 
 /// The greatest step: Leaf's `MAX_STEP`.
 const MOST: u64 = 1_000_000;
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_step_stays_within_its_limits() {
-        let long = Duration::from_hours(1);
+        let long = Duration::from_secs(3_600);
         assert_eq!(next_step(1_500, 1_000, long), 1_500, "half would be below the least step");
         assert_eq!(next_step(600_000, 1_000, Duration::ZERO), 600_000, "double would be above a million");
         assert_eq!(next_step(500_000, 1_000, Duration::ZERO), 1_000_000);

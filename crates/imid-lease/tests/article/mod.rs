@@ -9,7 +9,7 @@ pub(crate) const ARTICLE: Preset = match Layout::builder()
     .tick_bits(38)
     .node_bits(15)
     .sequence_bits(10)
-    .epoch(Duration::from_hours(490_896))
+    .epoch(Duration::from_secs(490_896 * 3_600))
     .build()
 {
     Ok(layout) => Preset::new(layout).wait_when_behind(Duration::from_millis(15), 1),

@@ -11,7 +11,7 @@ use crate::store::{Store, TIME_LIMIT_AND_ROOM, fresh_key};
 
 pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(store: &Store) {
     let (proxy, key) = (Proxy::new(store.address()), fresh_key());
-    let mut register = open_url_with_time_limit(&store.url_at(&proxy.address), Duration::from_mins(1)).unwrap();
+    let mut register = open_url_with_time_limit(&store.url_at(&proxy.address), Duration::from_secs(60)).unwrap();
     for round in 0..5_u32 {
         let seen = register.read(&key).unwrap();
         assert!(register.compare_and_set(&key, seen.as_deref(), &round.to_string()).unwrap());

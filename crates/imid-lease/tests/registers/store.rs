@@ -26,7 +26,7 @@ impl Store {
 
     /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.
     pub(crate) fn open(&self) -> Box<dyn Register> {
-        open_url_with_time_limit(&self.url, Duration::from_mins(1)).unwrap()
+        open_url_with_time_limit(&self.url, Duration::from_secs(60)).unwrap()
     }
 
     /// Opens a register with the default time limit.

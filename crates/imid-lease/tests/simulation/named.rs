@@ -362,6 +362,7 @@ pub(super) fn the_only_lane_is_ahead_of_the_clock(rules: Rules) -> Option<Fault>
     let index = world.start("first", 0);
     world.mint_one(index);
     world.holders[index].wall_offset_ms = -HOUR_MS;
+    world.holders[index].config.any_lead = true;
     world.holders[index].restart();
     let mut minted = 0;
     for _ in 0..40 {
@@ -369,6 +370,63 @@ pub(super) fn the_only_lane_is_ahead_of_the_clock(rules: Rules) -> Option<Fault>
         minted += usize::from(world.mint_one(index));
     }
     world.expect(minted > 30, Fault::Stuck);
+    world.fault
+}
+
+/// A process with a clock that is an hour ahead mints for two seconds. The next one has the right time: it must not mint an
+/// hour ahead unless it is told to, and gets on when the hour is over.
+pub(super) fn a_clock_was_ahead_for_two_seconds(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(27, rules);
+    let index = world.add("first", 0);
+    world.holders[index].wall_offset_ms = HOUR_MS;
+    world.calm_for(2_000);
+    assert!(world.mint_one(index));
+    world.holders[index].engine.close();
+    world.calm_for(100);
+    world.holders[index].wall_offset_ms = 0;
+    world.holders[index].restart();
+    for _ in 0..10 {
+        world.calm_for(100);
+        let is_minted = world.mint_one(index);
+        world.expect(!is_minted && world.holders[index].engine.far_ahead_ms().is_some(), Fault::FarAhead);
+    }
+    world.wait(HOUR_MS as u64);
+    world.calm_for(100);
+    let is_minted = world.mint_one(index);
+    world.expect(is_minted, Fault::Stuck);
+    world.fault
+}
+
+/// A process reads the description of the space and that the lane is held. The store then loses both: nobody has been told
+/// that they were written.
+pub(super) fn a_description_that_was_read_is_lost(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(28, rules);
+    let (first, second) = (world.add("first", 0), world.add("second", 0));
+    world.work(first);
+    world.settle();
+    // The description. Its reply is late, so the process looks again.
+    world.work(first);
+    world.advance(0);
+    world.wait(2 * PATIENCE_MS);
+    world.time_out();
+    world.wait(HORIZON_MS);
+    world.work(first);
+    world.advance(1);
+    world.advance(1);
+    // The lane.
+    world.work(first);
+    world.advance(1);
+    world.work(second);
+    world.advance(2);
+    world.advance(2);
+    world.crash(first);
+    world.lose_softly();
+    assert!(world.store.records.is_empty());
+    for _ in 0..20 {
+        world.calm_for(100);
+        world.mint_one(second);
+    }
+    world.expect(world.holders[second].minted > 0, Fault::Stuck);
     world.fault
 }
 
@@ -394,6 +452,7 @@ pub(super) fn room_is_used_up_all_the_time(rules: Rules) -> Option<Fault> {
     let mut world = World::new(24, rules);
     let index = world.start("first", 0);
     world.holders[index].wall_offset_ms = -HOUR_MS;
+    world.holders[index].config.any_lead = true;
     world.holders[index].restart();
     for _ in 0..200 {
         world.calm(10);
@@ -669,6 +728,8 @@ mod without_a_fault {
         a_thousand_restarts,
         the_clock_steps_back_while_lanes_change,
         the_only_lane_is_ahead_of_the_clock,
+        a_clock_was_ahead_for_two_seconds,
+        a_description_that_was_read_is_lost,
         a_small_step_back_does_not_lower_the_ceiling,
         room_is_used_up_all_the_time,
         clocks_are_wrong_by_an_hour,

@@ -25,10 +25,12 @@ pub(super) enum Weather {
     /// start again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings
     /// are past.
     Restored,
+    /// The same as rough, and the store loses writes that it has acknowledged to nobody and that others may have read.
+    Soft,
 }
 
-pub(super) const ALL: [Weather; 5] =
-    [Weather::Fair, Weather::Rough, Weather::Cloned, Weather::Jumps, Weather::Restored];
+pub(super) const ALL: [Weather; 6] =
+    [Weather::Fair, Weather::Rough, Weather::Cloned, Weather::Jumps, Weather::Restored, Weather::Soft];
 
 /// Plays one schedule.
 pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
@@ -73,9 +75,13 @@ pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
 /// Lets things happen.
 fn go(world: &mut World, steps: u64, weather: Weather) {
     let holders = world.holders.len() as u64;
-    for _ in 0..steps {
+    for step in 0..steps {
         if world.fault.is_some() {
             return;
+        }
+        // Until the first lane is granted, even the description of the space can be lost.
+        if weather == Weather::Soft && step < 20 && world.random.one_in(3) {
+            world.lose_softly();
         }
         let most_ms = match world.random.below(if weather == Weather::Fair { 8 } else { 12 }) {
             0..6 => 20,
@@ -154,6 +160,7 @@ fn happen(world: &mut World, index: usize, weather: Weather) {
             let hours = [-1, 0, 1][world.random.below(3) as usize];
             world.holders[index].wall_offset_ms = hours * HOUR_MS;
         }
+        20..=22 if weather == Weather::Soft => world.lose_softly(),
         _ => {}
     }
 }

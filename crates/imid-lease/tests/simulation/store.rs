@@ -11,6 +11,8 @@ use crate::register::{Promise, Register, RegisterError};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Store {
     pub(super) records: BTreeMap<String, String>,
+    /// What was written since the last acknowledgement that has arrived: key, old value, new value. Each value is unique.
+    unsynced: Vec<(String, Option<String>, String)>,
 }
 
 /// A call that a process has made.
@@ -44,13 +46,33 @@ impl Store {
                     found.map(|text| version(text)) == seen.as_ref().map(|text| version(text))
                 };
                 if is_expected {
-                    self.records.insert(key.clone(), value.clone());
+                    let old = self.records.insert(key.clone(), value.clone());
+                    self.unsynced.push((key.clone(), old, value.clone()));
                 }
                 let outcome = if is_expected { Outcome::Acknowledged } else { Outcome::Conflict };
                 Reply::Written { attempt: *attempt, outcome }
             }
             other => panic!("{other:?} is not a call of the register"),
         }
+    }
+
+    /// The write of this value was acknowledged: it and the writes before it stay.
+    pub(super) fn sync(&mut self, value: &str) {
+        if let Some(at) = self.unsynced.iter().position(|(_, _, written)| written == value) {
+            self.unsynced.drain(..=at);
+        }
+    }
+
+    /// Takes back the writes that were not acknowledged, and returns their values.
+    pub(super) fn lose(&mut self) -> Vec<String> {
+        let lost = std::mem::take(&mut self.unsynced);
+        for (key, old, _) in lost.iter().rev() {
+            match old {
+                Some(old) => self.records.insert(key.clone(), old.clone()),
+                None => self.records.remove(key),
+            };
+        }
+        lost.into_iter().map(|(_, _, value)| value).collect()
     }
 
     /// The greatest ceiling of all lanes.

@@ -138,6 +138,7 @@ pub(super) fn config(name: &str, bits: u32) -> Config {
         time_out_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,
         poll_ms: 50,
+        any_lead: false,
     }
 }
 
@@ -298,6 +299,11 @@ impl World {
 
     fn deliver(&mut self, flight: Flight) {
         let Some(reply) = flight.reply else { return };
+        if let (Action::Write { value, .. }, Reply::Written { outcome: Outcome::Acknowledged, .. }) =
+            (&flight.call, &reply)
+        {
+            self.store.sync(value);
+        }
         let now_ms = self.now_ms;
         self.trace(flight.holder, || format!("{reply:?} given up {}", flight.is_given_up));
         let holder = &mut self.holders[flight.holder];
@@ -318,6 +324,19 @@ impl World {
     fn check_lost(&mut self, index: usize) {
         if self.is_healthy && self.holders[index].engine.counts().0 > 0 {
             self.fail(Fault::LostWhileHealthy);
+        }
+    }
+
+    /// The store loses what it has acknowledged to nobody. Others may have read it.
+    pub(super) fn lose_softly(&mut self) {
+        for lost in self.store.lose() {
+            for flight in &mut self.flights {
+                if let (Action::Write { attempt, value, .. }, Some(_)) = (&flight.call, &flight.reply)
+                    && *value == lost
+                {
+                    flight.reply = Some(Reply::Written { attempt: *attempt, outcome: Outcome::Unknown });
+                }
+            }
         }
     }
 

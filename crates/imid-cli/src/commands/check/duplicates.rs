@@ -7,8 +7,6 @@ use std::{iter, mem};
 use imid::MessageId;
 use itertools::{Itertools, process_results};
 
-use super::memory::Memory;
-
 /// An ID and its line, in one number that sorts by ID and then by line: 80 bits and 48 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
@@ -17,6 +15,12 @@ const LINE_BITS: u32 = u128::BITS - 8 * MessageId::BYTES as u32;
 
 /// Number of bytes that are read from a run at once.
 const READ_AT_ONCE: usize = 1 << 14;
+
+/// Number of entries in memory. They take 64 MiB.
+const MAX_IN_MEMORY: usize = 1 << 22;
+
+/// Number of runs that become one.
+const MAX_RUNS: usize = 64;
 
 /// Collects IDs and then finds the IDs that occur more than once.
 pub(super) struct Duplicates {
@@ -56,11 +60,8 @@ impl Entry {
 }
 
 impl Duplicates {
-    /// Uses at most about this much memory.
-    pub(super) fn new(memory: Memory) -> Self {
-        // Entries and the buffers of runs are not in memory at the same time.
-        let max_runs = (memory.bytes() / (2 * READ_AT_ONCE)).clamp(2, 64);
-        Self::with_limits(memory.bytes() / size_of::<Entry>(), max_runs)
+    pub(super) fn new() -> Self {
+        Self::with_limits(MAX_IN_MEMORY, MAX_RUNS)
     }
 
     fn with_limits(max_in_memory: usize, max_runs: usize) -> Self {

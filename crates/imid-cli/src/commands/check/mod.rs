@@ -1,15 +1,13 @@
 //! `imid check`: checks that many IDs are valid, in order and distinct.
 
 mod duplicates;
-mod memory;
 mod summary;
 
 use imid::MessageId;
 
 use self::duplicates::{Duplicates, Lines, SortError};
-use self::memory::Memory;
 use self::summary::Summary;
-use super::lines::Problems;
+use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
 use crate::json;
@@ -26,7 +24,7 @@ use crate::time::rfc3339;
 /// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
 ///
 /// If the input is not sorted, equal IDs can be far apart, so the number of duplicates is unknown. --unsorted finds them
-/// and names their lines: it sorts in memory, and with temporary files (in $TMPDIR) if the IDs do not fit into --memory.
+/// and names their lines. It sorts 4 million IDs in memory, and more with temporary files of 16 bytes per ID (in $TMPDIR).
 /// With --unsorted, an ID that is lower than the ID before it is not a problem.
 ///
 /// With several files, the order is checked in each file. Duplicates are found in all files together, in the same way, and the
@@ -59,9 +57,6 @@ pub(crate) struct Args {
     /// Find duplicates in input of any order
     #[arg(long)]
     unsorted: bool,
-    /// Memory for --unsorted, such as 500M or 2G; each ID takes 16 bytes, in memory or in a temporary file [default: 64M]
-    #[arg(long, value_name = "SIZE", requires = "unsorted")]
-    memory: Option<Memory>,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -72,8 +67,7 @@ impl Args {
         let mut check = Check {
             scheme: self.ids.scheme(),
             is_order_a_problem: !self.unsorted,
-            duplicates: (self.unsorted || self.ids.are_several())
-                .then(|| Duplicates::new(self.memory.unwrap_or_default())),
+            duplicates: (self.unsorted || self.ids.are_several()).then(Duplicates::new),
             equal: 0,
             lower: 0,
             previous: None,
@@ -193,7 +187,7 @@ fn occurs(id: Id, lines: &Lines, places: &str) -> String {
 
 fn cannot_sort(error: SortError) -> Stop {
     match error {
-        SortError::OutOfMemory => Stop::Error("out of memory; --memory SIZE uses less".into()),
+        SortError::OutOfMemory => Stop::out_of_memory(),
         SortError::Io(error) => Stop::Error(format!(
             "cannot sort with temporary files in {}: {error}",
             quote(&std::env::temp_dir().to_string_lossy())

@@ -1,22 +1,20 @@
 //! `imid inspect`: shows the fields of IDs.
 
-mod bytes;
-mod drawing;
-mod human;
+mod page;
 
 use std::io::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use self::human::Page;
+use self::page::Page;
 use crate::Out;
 use crate::candidates::{likelier, read_or_hint};
 use crate::commands::id_texts::IdTexts;
-use crate::form::{Form, FormArg, NO_UUID, Read, ReadForm};
+use crate::form::{Form, FormArg, NO_UUID, Read};
+use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
-use crate::row::{Column, Row};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
@@ -26,9 +24,9 @@ use crate::time::{rfc3339, time_zone};
 ///
 /// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
 /// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
-/// input, one ID per line. --id-form says that all IDs have one form. It reads raw bytes, and integers of any length.
+/// input, one ID per line. --id-form says that all IDs have one form. It reads integers of any length.
 ///
-/// With --format, prints one ID per line in another form, or a table. With --session, shows whether the hash of the ID is
+/// With --format, prints one ID per line in another form. With --session, shows whether the hash of the ID is
 /// the hash of that name; with --type, also whether its type is this one. If it is not, the exit status is 1.
 ///
 /// A JSON object has only the members that its ID has: a Snowflake has a node and a sequence, and other IDs have a spin, a
@@ -46,12 +44,11 @@ Examples:
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
   imid inspect --dialect twitter --json 204697221847986177
   imid inspect --dialect rongcloud --format hex < ids.txt
-  imid inspect --format csv --columns id,time,hex < ids.txt
-  imid inspect --id-form bytes --format uuid < ids.bin")]
+  imid inspect --json < ids.txt")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Form of the IDs that are read; bytes are read only from standard input, without separators
+    /// Form of the IDs that are read
     #[arg(long = "id-form", value_name = "FORM", default_value_t)]
     form: FormArg,
     #[command(flatten)]
@@ -78,29 +75,19 @@ impl Args {
             Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
         };
         match self.form.0 {
-            Some(Form::Bytes) if !self.ids.is_stdin() => {
-                return Err(Stop::Usage(
-                    "--id-form bytes: expected no IDs as arguments: bytes are read from standard input".into(),
-                ));
-            }
             Some(Form::Uuid) if !scheme.has_uuid() => return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}"))),
             _ => {}
         }
-        let mut columns = Column::of(scheme).to_vec();
-        columns.extend(session.map(|_| Column::SessionMatch));
         let mut show = Show {
             session,
             has_mismatch: false,
-            to: match self.format.writer(scheme, &columns)? {
+            to: match self.format.writer(scheme)? {
                 Some(writer) => To::Writer(writer),
                 None => {
                     To::Page(Page::new(Terminal::stdout(), self.time_zone.clone().unwrap_or_else(TimeZone::system)))
                 }
             },
         };
-        if let To::Writer(writer) = &mut show.to {
-            writer.write_header(out)?;
-        }
         let shown = self.show_all(out, report, &mut show);
         if show.has_mismatch {
             report.set_failed();
@@ -109,10 +96,6 @@ impl Args {
     }
 
     fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
-        if let FormArg(Some(Form::Bytes)) = self.form {
-            let form = ReadForm::Exact(Form::Bytes);
-            return bytes::each_id(out, self.scheme.scheme, |out, id| show.write(out, Read { id, form }));
-        }
         self.ids.each(out, |out, place, text| {
             match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.0)) {
                 Ok(read) => {
@@ -147,10 +130,10 @@ impl Show {
             Id::Snowflake(_) => None,
         };
         self.has_mismatch |= session_match == Some(false);
-        let row = Row { form: Some(form), session_match, ..Row::new(id) };
+        let object = IdObject { form: Some(form), session_match, ..IdObject::new(id) };
         match &mut self.to {
-            To::Writer(writer) => writer.write(out, &row),
-            To::Page(page) => Ok(out.write_all(page.show(&row, Timestamp::now()))?),
+            To::Writer(writer) => writer.write(out, &object),
+            To::Page(page) => Ok(out.write_all(page.show(&object, Timestamp::now()))?),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::Out;
 use crate::commands::tag::plan::{Message, Value, field};
 use crate::input::{Kind, Opened, open};
-use crate::json_line::JsonLine;
+use crate::json::JsonLine;
 use crate::report::{Report, Stop};
 use crate::risk::{Found, History};
 use crate::time::TimeField;

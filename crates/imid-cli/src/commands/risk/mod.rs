@@ -6,15 +6,13 @@ mod report;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
 use self::report::{Forecast, Source};
 use super::whole_number;
 use crate::Out;
 use crate::input::Kind;
 use crate::output_file;
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::risk::{Burst, MODES, Mode, Pairs, Sessions};
+use crate::risk::{Burst, Pairs, Sessions};
 use crate::time::{TimeField, parse_duration};
 
 /// Compute how often hosts without coordination mint equal IDs, and when they never do
@@ -50,7 +48,7 @@ JSON members:
   history.pairs_of_two_sessions: of any two sessions
   history.errors: the standard errors of these three; 0 if they are exact
   modes: objects, one for each way to deploy
-  modes[].mode: the value of --routing, or uuidv7
+  modes[].mode: any, name, shard, lanes, lease or uuidv7
   modes[].is_unique: no ID repeats while the condition holds
   modes[].condition: the condition; null if IDs can repeat
   modes[].equal_ids_per_year: expected pairs of equal IDs
@@ -83,9 +81,6 @@ pub(crate) struct Args {
     /// Number of IDs that a call mints for one session
     #[arg(long, value_name = "N", value_parser = whole_number(1..=4_096_u32), default_value_t = 1, allow_negative_numbers = true)]
     ids_per_call: u32,
-    /// Show only this way to deploy
-    #[arg(long, value_name = "MODE")]
-    routing: Option<Routing>,
     /// Read the messages of the past from this file, or from standard input if it is -
     #[arg(long, value_name = "FILE", requires_all = ["session_field", "time_field"])]
     #[arg(conflicts_with_all = ["rate", "rooms", "zipf", "busiest", "burst", "ids_per_call"])]
@@ -108,33 +103,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Which host mints for a session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Routing {
-    /// Any host
-    Any,
-    /// One host, chosen by the session's name
-    Name,
-    /// One host, chosen by `session.shard(n)`
-    Shard,
-    /// Any host, each with its own lane
-    Lanes,
-    /// Any host, each with a lease of imid-lease
-    Lease,
-}
-
-impl Routing {
-    const fn mode(self) -> Mode {
-        match self {
-            Self::Any => Mode::AnyHost,
-            Self::Name => Mode::ByName,
-            Self::Shard => Mode::ByShard,
-            Self::Lanes => Mode::Lanes,
-            Self::Lease => Mode::Lease,
-        }
-    }
-}
-
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
@@ -146,11 +114,7 @@ impl Args {
             }
             _ => self.traffic()?,
         };
-        let modes = match self.routing {
-            Some(routing) => vec![routing.mode()],
-            None => MODES.to_vec(),
-        };
-        let forecast = Forecast::new(self.hosts, source, pairs, self.ids_per_call, &modes);
+        let forecast = Forecast::new(self.hosts, source, pairs, self.ids_per_call);
         if let Some(path) = &self.plot {
             output_file::write(path, plot::MARK, &plot::draw(&forecast)?)?;
         }

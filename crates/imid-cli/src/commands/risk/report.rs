@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::report::Stop;
 use crate::risk::{
-    Burst, Estimate, Found, Mode, Pairs, Sessions, YEAR_S, events, exact, how_often, number, probability,
+    Burst, Estimate, Found, MODES, Mode, Pairs, Sessions, YEAR_S, events, exact, how_often, number, probability,
 };
 use crate::time::rfc3339;
 use crate::{Out, json};
@@ -83,7 +83,7 @@ impl Mode {
 }
 
 impl Forecast {
-    pub(super) fn new(hosts: u32, source: Source, pairs: (Pairs, Pairs), ids_per_call: u32, modes: &[Mode]) -> Self {
+    pub(super) fn new(hosts: u32, source: Source, pairs: (Pairs, Pairs), ids_per_call: u32) -> Self {
         let rate = source.rate();
         let row = |mode: &Mode| {
             let of = |pairs: Pairs| pairs.equal_ids(*mode, hosts);
@@ -95,7 +95,7 @@ impl Forecast {
                 one_a_year_at: pairs.1.growth_to_one_a_year(*mode, hosts).map(|growth| growth * rate),
             }
         };
-        let mut rows: Vec<_> = modes.iter().map(row).collect();
+        let mut rows: Vec<_> = MODES.iter().map(row).collect();
         // The sort is stable, so the modes without equal IDs keep their order.
         rows.sort_by(|a, b| b.equal_ids.1.total_cmp(&a.equal_ids.1));
         Self { hosts, source, pairs, rows }

@@ -5,7 +5,7 @@ use bstr::ByteSlice;
 use super::columns::Addition;
 use super::plan::{Facts, Message, Plan, Value};
 use crate::input::too_long;
-use crate::json_line::JsonLine;
+use crate::json::JsonLine;
 use crate::report::Stop;
 
 /// A block of messages.

@@ -36,7 +36,6 @@ impl Slot {
             Form::Uuid => 36,
             // The digits of 2^80.
             Form::Int => 25,
-            Form::Bytes => MessageId::BYTES,
         }
     }
 
@@ -51,7 +50,6 @@ impl Slot {
             Form::Hex => put(id.to_hex().as_bytes()),
             Form::Uuid => id.to_uuid().hyphenated().encode_lower(&mut to[..36]).len(),
             Form::Int => put(id.to_u128().to_string().as_bytes()),
-            Form::Bytes => put(&id.to_bytes()),
         }
     }
 }

@@ -8,8 +8,7 @@ use imid::{Generator, MessageId};
 use super::Args;
 use super::plan::Facts;
 use super::replay::Replay;
-use crate::commands::MAX_WAIT;
-use crate::lead;
+use crate::lead::{self, MAX_WAIT};
 use crate::report::{Report, Stop};
 use crate::scheme::Id;
 

@@ -25,13 +25,13 @@ use self::batch::Batch;
 use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
-use self::plan::{Plan, SessionSource};
+use self::plan::Plan;
 use self::resume::{PreviousOutput, check_start};
 use self::template::Template;
 use super::whole_number;
 use crate::form::Form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
-use crate::json_line::JsonLine;
+use crate::json::JsonLine;
 use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::pasted_id;
@@ -65,18 +65,16 @@ use crate::{Out, progress};
 Examples:
   imid tag --session-field room < chat.jsonl
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
-  imid tag --session-template '{app}:{message.room}' < chat.jsonl
+  imid tag --session-field '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
   imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Field with the session name: a string, or an integer, which stands for its decimal text
+    /// Field with the session name: a string, or an integer, which stands for its decimal text. A name that is made from
+    /// several fields has them in braces, such as {app}:{room}; {{ and }} stand for one brace
     #[arg(long, value_name = "FIELD")]
-    session_field: Option<String>,
-    /// Session name that is made from several fields, such as {app}:{room}; {{ and }} stand for one brace
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "session_field")]
-    session_template: Option<Template>,
+    session_field: Template,
     /// Field with the other user of a private conversation; read only if the type is PRIVATE
     #[arg(long, value_name = "FIELD")]
     peer_field: Option<String>,
@@ -88,18 +86,12 @@ pub(crate) struct Args {
     type_field: Option<String>,
     #[command(flatten)]
     time: TimeField,
-    /// Field for the ID
-    #[arg(long, value_name = "FIELD", default_value = "id")]
-    id_field: String,
-    /// Form of the ID in --id-field; int is a string of digits, because many JSON readers lose bits of large numbers
-    #[arg(long, value_name = "FORM", default_value = "text")]
-    id_form: Form,
-    /// Field for the ID as 20 hex digits, in addition to --id-field
-    #[arg(long, value_name = "FIELD")]
-    hex_field: Option<String>,
-    /// Field for the UUID view of the ID, in addition to --id-field
-    #[arg(long, value_name = "FIELD")]
-    uuid_field: Option<String>,
+    /// Fields for the ID, separated by commas
+    #[arg(long, value_name = "FIELD", default_value = "id", value_delimiter = ',')]
+    id_field: Vec<String>,
+    /// Forms of the ID, one for each field; int is a string of digits, because many JSON readers lose bits of large numbers
+    #[arg(long, value_name = "FORM", default_value = "text", value_delimiter = ',')]
+    id_form: Vec<Form>,
     /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]
     overwrite: bool,
@@ -118,16 +110,9 @@ pub(crate) struct Args {
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Number of threads that read lines, up to 256 [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = whole_number(NonZeroUsize::MIN..=MAX_THREADS), allow_negative_numbers = true)]
-    threads: Option<NonZeroUsize>,
-
     #[command(flatten)]
     keep_going: KeepGoing,
 }
-
-/// The most threads. Each one has buffers of a megabyte, and one thread writes what all of them read.
-const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(256).expect("the number is not 0");
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
@@ -144,9 +129,6 @@ impl Args {
         let bar = if shows_lines { ProgressBar::hidden() } else { progress::bar(&[self.input.file()]) };
         report.set_bar(bar.clone());
         let (pipeline, slots) = match opened.with_bar(&bar) {
-            _ if self.id_form == Form::Bytes => {
-                return Err(Stop::Usage("--id-form: expected a form of text, such as hex, found bytes".into()));
-            }
             Opened::Records(..) if self.overwrite => {
                 return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
             }
@@ -165,7 +147,7 @@ impl Args {
                 let removed =
                     if self.overwrite { columns.iter().map(|column| column.name.clone()).collect() } else { vec![] };
                 let lines = Lines { input, count: 0, written, removed };
-                (Pipeline::start(self.threads(), lines, work)?, slots)
+                (Pipeline::start(threads(), lines, work)?, slots)
             }
         };
         let mut tagger = Tagger {
@@ -196,21 +178,14 @@ impl Args {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
-        let written = PreviousOutput::read(target.part(), delimiter, &self.id_field)?;
+        let written = PreviousOutput::read(target.part(), delimiter, &self.id_field[0])?;
         stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
         Ok(written)
     }
 
     fn plan(&self) -> Result<Arc<Plan>, Stop> {
-        let session = match (&self.session_field, &self.session_template) {
-            (_, Some(template)) => SessionSource::Template(template.clone()),
-            (Some(field), None) => SessionSource::Field(field.clone()),
-            (None, None) => {
-                return Err(Stop::Usage("expected --session-field or --session-template, found neither".into()));
-            }
-        };
         Ok(Arc::new(Plan {
-            session,
+            session: self.session_field.clone(),
             peer_field: self.peer_field.clone(),
             default_type: pair_type(self.session_type, self.peer_field.is_some())?,
             type_field: self.type_field.clone(),
@@ -220,25 +195,32 @@ impl Args {
         }))
     }
 
-    /// Returns the fields that get the ID.
+    /// Returns the fields that get the ID. The first one is read by --resume.
     fn columns(&self) -> Result<Vec<Column>, Stop> {
-        let others = [(&self.hex_field, Form::Hex), (&self.uuid_field, Form::Uuid)];
-        let others = others.into_iter().filter_map(|(name, form)| Some((name.as_ref()?, form)));
+        let (fields, forms) = (&self.id_field, &self.id_form);
+        if fields.len() != forms.len() {
+            let (fields, forms) = (fields.len(), forms.len());
+            return Err(Stop::Usage(format!(
+                "--id-form: expected a form for each --id-field, {fields}, found {forms}"
+            )));
+        }
         let mut columns = Vec::<Column>::new();
-        for (name, form) in [(&self.id_field, self.id_form)].into_iter().chain(others) {
+        for (name, form) in fields.iter().zip(forms) {
             if columns.iter().any(|column| column.name == *name) {
                 let problem = format!("expected different fields, found {} twice", quote(name));
-                return Err(Stop::Usage(format!("--id-field, --hex-field, --uuid-field: {problem}")));
+                return Err(Stop::Usage(format!("--id-field: {problem}")));
             }
-            columns.push(Column { name: name.clone(), form });
+            columns.push(Column { name: name.clone(), form: *form });
         }
         Ok(columns)
     }
+}
 
-    fn threads(&self) -> usize {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.threads.unwrap_or_else(cores).min(MAX_THREADS).get()
-    }
+/// Returns the number of threads that parse JSON lines.
+fn threads() -> usize {
+    // Each one has buffers of a megabyte, and one thread writes what all of them read.
+    const MOST: usize = 256;
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
 }
 
 /// The lines of the input, in blocks.

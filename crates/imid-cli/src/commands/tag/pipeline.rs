@@ -127,3 +127,39 @@ fn run<S: Source>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Blocks with the numbers from 1 on.
+    struct Numbers(u64);
+
+    impl Source for Numbers {
+        fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
+            self.0 += 1;
+            block.batch.lines = self.0;
+            Ok(self.0 <= 100)
+        }
+    }
+
+    #[test]
+    fn blocks_come_in_order_for_any_number_of_threads() {
+        for threads in [1, 2, 7] {
+            // Some blocks take longer than those after them.
+            let work = |block: &mut Block| {
+                thread::sleep(Duration::from_micros(block.batch.lines * 7 % 10 * 100));
+                Ok(())
+            };
+            let mut pipeline = Pipeline::start(threads, Numbers(0), work).ok().unwrap();
+            let mut numbers = Vec::new();
+            while let Ok(Some(block)) = pipeline.next() {
+                numbers.push(block.batch.lines);
+                pipeline.recycle(block);
+            }
+            assert!(numbers.into_iter().eq(1..=100), "{threads} threads");
+        }
+    }
+}

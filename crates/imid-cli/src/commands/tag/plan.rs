@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use imid::{SessionTag, SessionType};
 
 use super::template::{Part, Template};
-use crate::json_line::{self, not_unicode};
+use crate::json::{self, not_unicode};
 use crate::report::{quote, quote_json};
 use crate::session::session_type;
 use crate::time::TimeField;
 
 /// The fields that are read from each message.
 pub(super) struct Plan {
-    pub(super) session: SessionSource,
+    pub(super) session: Template,
     pub(super) peer_field: Option<String>,
     pub(super) default_type: SessionType,
     pub(super) type_field: Option<String>,
@@ -20,12 +20,6 @@ pub(super) struct Plan {
     /// The fields that get the ID.
     pub(super) id_fields: Vec<String>,
     pub(super) overwrite: bool,
-}
-
-/// Where the session name comes from.
-pub(super) enum SessionSource {
-    Field(String),
-    Template(Template),
 }
 
 /// A message whose fields are found by name.
@@ -69,11 +63,7 @@ impl Plan {
 
     /// Returns the fields that are read.
     pub(super) fn fields(&self) -> impl Iterator<Item = &String> {
-        let session: Vec<_> = match &self.session {
-            SessionSource::Field(name) => vec![name],
-            SessionSource::Template(template) => template.fields().collect(),
-        };
-        session.into_iter().chain(&self.peer_field).chain(&self.type_field).chain(&self.time.name)
+        self.session.fields().chain(&self.peer_field).chain(&self.type_field).chain(&self.time.name)
     }
 
     fn session(&self, message: &impl Message) -> Result<SessionTag, String> {
@@ -81,9 +71,10 @@ impl Plan {
             Some(name) => field(message, name, |value| value.parse(session_type))?,
             None => self.default_type,
         };
-        let name = match &self.session {
-            SessionSource::Field(name) => field(message, name, Value::session_name)?,
-            SessionSource::Template(template) => Cow::Owned(composite(template, message)?),
+        let name = match &self.session.0[..] {
+            // The name need not be copied.
+            [Part::Field(name)] => field(message, name, Value::session_name)?,
+            parts => Cow::Owned(composite(parts, message)?),
         };
         Ok(match &self.peer_field {
             Some(peer) if session_type == SessionType::PRIVATE => {
@@ -95,9 +86,9 @@ impl Plan {
 }
 
 /// Returns a session name with the values of its fields.
-fn composite(template: &Template, message: &impl Message) -> Result<String, String> {
+fn composite(parts: &[Part], message: &impl Message) -> Result<String, String> {
     let mut name = String::new();
-    for part in &template.0 {
+    for part in parts {
         match part {
             Part::Text(text) => name += text,
             Part::Field(field) => name += &self::field(message, field, Value::session_name)?,
@@ -120,14 +111,14 @@ impl<'a> Value<'a> {
     fn text(self) -> Result<Cow<'a, str>, String> {
         match self {
             Self::Text(text) => Ok(text.into()),
-            Self::Json(value) => json_line::text(value).ok_or_else(|| not_unicode(value)),
+            Self::Json(value) => json::text(value).ok_or_else(|| not_unicode(value)),
         }
     }
 
     pub(in crate::commands) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
         match self {
             Self::Text(text) => parse(text),
-            Self::Json(value) => json_line::parse(value, parse),
+            Self::Json(value) => json::parse(value, parse),
         }
     }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use bstr::ByteSlice;
 use imid::MessageId;
 
-use crate::commands::lines::id_text;
+use crate::commands::id_line::id_text;
 use crate::input::{Block, Input, Records, too_long};
-use crate::json_line::JsonLine;
+use crate::json::JsonLine;
 use crate::report::{Stop, quote};
 use crate::scheme::pasted_id;
 

@@ -1,4 +1,4 @@
-//! `--session-template`: session names that are made from several fields.
+//! `--session-field`: session names that are a field, or that are made from several fields.
 
 use std::str::FromStr;
 
@@ -27,8 +27,11 @@ impl Template {
 impl FromStr for Template {
     type Err = String;
 
-    /// Reads a template such as `{app}:{room}`. Two equal braces stand for one brace of the name.
+    /// Reads the name of a field, or a template such as `{app}:{room}`. Two equal braces stand for one brace of the name.
     fn from_str(template: &str) -> Result<Self, String> {
+        if !template.contains(['{', '}']) {
+            return Ok(Self(vec![Part::Field(template.to_owned())]));
+        }
         let mut parts = Vec::new();
         let mut text = String::new();
         let mut rest = template;
@@ -72,14 +75,13 @@ mod tests {
         let field = |name: &str| Part::Field(name.into());
         let parts = |template: &str| Template::from_str(template).unwrap().0;
         assert_eq!(parts("{app}:{room}"), [field("app"), text(":"), field("room")]);
-        assert_eq!(parts("{a.b}"), [field("a.b")]);
+        assert_eq!([parts("{a.b}"), parts("a.b")], [[field("a.b")], [field("a.b")]]);
         assert_eq!(parts("é{{{a}}}{b} "), [text("é{"), field("a"), text("}"), field("b"), text(" ")]);
     }
 
     #[test]
     fn a_template_without_a_field_or_with_a_single_brace_is_an_error() {
         let error = |template: &str| Template::from_str(template).unwrap_err();
-        assert_eq!(error(""), "expected a field in braces, such as {room}, found \"\"");
         assert_eq!(error("{{a}}"), "expected a field in braces, such as {room}, found \"{{a}}\"");
         let expected = "expected fields in braces, such as {app}:{room}, found ";
         for (template, found) in [

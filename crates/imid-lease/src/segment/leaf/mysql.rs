@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Opts, TxOpts};
+use mysql_async::{Conn, TxOpts};
 
 use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, Row, Table, check, no_tag};
 use crate::register::Access;
-use crate::register::mysql::{connect, engine, is_final, parse, settings};
-use crate::register::remote::{Failure, Remote, Server};
+use crate::register::mysql::{Mysql, engine, is_final, settings};
+use crate::register::password::Password;
+use crate::register::remote::{Failure, Remote, Server, connection_settings};
+#[cfg(feature = "tls")]
+use crate::register::tls::Tls;
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
@@ -18,26 +21,19 @@ use crate::{Promise, RegisterError};
 #[derive(Debug)]
 pub struct MysqlTable(Remote<Leaf>);
 
-struct Leaf {
-    options: Opts,
-}
+connection_settings!(MysqlTable);
+
+struct Leaf(Mysql);
 
 impl MysqlTable {
     /// Reads a URL, as [`MysqlRegister::from_url`](crate::register::MysqlRegister::from_url) does. Does not connect
     /// yet.
     ///
     /// # Errors
-    /// The URL cannot be understood, it names no database, or it asks for TLS.
+    /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (options, place) = parse(url)?;
-        Ok(Self(Remote::new(Leaf { options }, place)))
-    }
-
-    /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
-    #[must_use]
-    pub fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.0.set_time_limit(time_limit);
-        self
+        let (mysql, place) = Mysql::parse(url).map_err(RegisterError::of_url)?;
+        Ok(Self(Remote::new(Leaf(mysql), place)))
     }
 }
 
@@ -45,7 +41,7 @@ impl Server for Leaf {
     type Connection = Conn;
 
     async fn connect(&self, _: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
-        let mut conn = connect(&self.options).await?;
+        let mut conn = self.0.connect().await?;
         match engine(&mut conn, r"leaf\_alloc").await? {
             Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
             Some(engine) => {
@@ -60,6 +56,15 @@ impl Server for Leaf {
 
     fn is_final(failure: &Failure) -> bool {
         super::is_refusal(failure) || is_final(failure)
+    }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        self.0.set_tls(tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        self.0.set_password(password);
     }
 }
 

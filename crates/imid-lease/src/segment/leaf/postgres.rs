@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use tokio_postgres::Config;
 use tokio_postgres::types::Type;
 
 use super::{BlockError, Row, Table, check, no_tag, postgres_update};
 use crate::register::Access;
-use crate::register::postgres::{Connection, connect, durable, is_final, parse, settings};
-use crate::register::remote::{Failure, Remote, Server};
+use crate::register::password::Password;
+use crate::register::postgres::{Connection, Postgres, durable, is_final, settings};
+use crate::register::remote::{Failure, Remote, Server, connection_settings};
+#[cfg(feature = "tls")]
+use crate::register::tls::Tls;
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
@@ -19,9 +21,9 @@ use crate::{Promise, RegisterError};
 #[derive(Debug)]
 pub struct PostgresTable(Remote<Leaf>);
 
-struct Leaf {
-    config: Config,
-}
+connection_settings!(PostgresTable);
+
+struct Leaf(Postgres);
 
 const UPDATE: &str = postgres_update!(concat!(" AND ", durable!()));
 
@@ -30,17 +32,10 @@ impl PostgresTable {
     /// connect yet.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it asks for TLS.
+    /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (config, place) = parse(url)?;
-        Ok(Self(Remote::new(Leaf { config }, place)))
-    }
-
-    /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
-    #[must_use]
-    pub fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.0.set_time_limit(time_limit);
-        self
+        let (postgres, place) = Postgres::parse(url).map_err(RegisterError::of_url)?;
+        Ok(Self(Remote::new(Leaf(postgres), place)))
     }
 }
 
@@ -48,7 +43,7 @@ impl Server for Leaf {
     type Connection = Connection;
 
     async fn connect(&self, _: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
-        let client = connect(&self.config, limit).await?;
+        let client = self.0.connect(limit).await?;
         let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
         if !row.try_get::<_, bool>(0)? {
             return Err(super::refused("expected the table leaf_alloc, found none"));
@@ -60,6 +55,15 @@ impl Server for Leaf {
 
     fn is_final(failure: &Failure) -> bool {
         super::is_refusal(failure) || is_final(failure)
+    }
+
+    #[cfg(feature = "tls")]
+    fn set_tls(&mut self, tls: Tls) {
+        self.0.set_tls(tls);
+    }
+
+    fn set_password(&mut self, password: Password) {
+        self.0.set_password(password);
     }
 }
 

@@ -1,0 +1,281 @@
+#!/usr/bin/env bash
+# The tests pass on other processors and systems, in emulators: ci/platforms.sh [TARGET...]. Without a target it runs those
+# that fit into the time of .ci/run; `ci/platforms.sh list` names all. docs/PLATFORMS.md has the results.
+#
+# It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
+# and emulators are unpacked into target/platforms (5 GB) and nothing is installed. std is compiled here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+in_ci=(wasm32 thumbv7em darwin i686 wasip1 windows)
+by_hand=(msvc aarch64 s390x i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 thread address)
+[ "${1-}" != list ] || { printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit; }
+[ $# -gt 0 ] || set -- "${in_ci[@]}"
+
+home=$PWD/target/platforms
+root=$home/root
+lib=$root/usr/lib/x86_64-linux-gnu
+mkdir -p "$home"/{bin,logs,unpacked,lists/partial,cache/archives/partial} "$root"
+
+# `-Zbuild-std` is an option of nightly Rust. This variable gives it to a stable one.
+export RUSTC_BOOTSTRAP=1
+export CARGO_TARGET_DIR=$home/target CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_RNG_SEED=1
+export PATH=$home/bin:$PATH
+unset RUSTUP_TOOLCHAIN RUSTFLAGS
+build_std=-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test
+features=serde,uuid-1,juggleim
+
+not_checked() { echo "not checked: platforms: $*"; }
+
+# apt-get with lists and packages of its own.
+apt() {
+  apt-get -qq -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o Dir::State::status="$home/status" \
+    -o Dir::State::lists="$home/lists" -o Dir::Cache="$home/cache" "$@" >>"$home/logs/apt.log" 2>&1
+}
+
+# Unpacks Debian packages, and those that they need, which the machine may have or not.
+unpack() {
+  local missing=() package deb
+  for package; do [ -e "$home/unpacked/$package" ] || missing+=("$package"); done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  # The machine's packages without those that must be in the folder.
+  awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|-web|lld)/' \
+    /var/lib/dpkg/status >"$home/status"
+  apt update && apt install -y --download-only --no-install-recommends "${missing[@]}" || return 1
+  for deb in "$home"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; rm "$deb"; done
+  for package in "${missing[@]}"; do touch "$home/unpacked/$package"; done
+}
+
+# Writes a program that finds its libraries in the folder. Only that program and what it starts see the variable.
+wrapper() {
+  local name=$1; shift
+  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$lib" "$*" >"$home/bin/$name"
+  chmod +x "$home/bin/$name"
+}
+
+# Rust of Debian's security updates, which is newer than that of Debian 12. Its std of other targets is not used: some have none.
+rust() {
+  unpack rustc-web cargo-web rust-web-src rust-web-llvm || return 1
+  local program
+  for program in rustc rustdoc cargo; do wrapper $program "$root/usr/bin/$program"; done
+  # The linker of WebAssembly, and the runtimes of the sanitizers, of the same LLVM.
+  llvm=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+  unpack "lld-$llvm" || return 1
+  wrapper wasm-ld "$root/usr/lib/llvm-$llvm/bin/wasm-ld"
+  wrapper llc "$root/usr/lib/llvm-$llvm/bin/llc"
+  rustc --version 2>&1
+}
+
+# Runs the tests of a target, writes their output to a log, and prints their sum as `.ci/run` reads it.
+timed() {
+  local name=$1 start=$SECONDS status=0 log=$home/logs/$1.log; shift
+  # A subshell, because of the variables that it exports. After `||`, `set -e` would not hold in it.
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  status=$?
+  set -e
+  if grep -a "^not checked: platforms: " "$log"; then return; fi
+  grep -a "^skipped: " "$log" | sort -u | sed "s/^skipped: /skipped: $name: /" || true
+  awk -v name="$name" -v status=$status -v seconds=$((SECONDS - start)) '
+    /^test result:/ { runs++; passed += $4; failed += $6; skipped += $8; left += $12 }
+    END {
+      if (!runs) printf "%s: %s in %d s\n", name, status ? "FAILED" : "compiled", seconds
+      else printf "test result: %s. %d passed; %d failed; %d ignored; 0 measured; %d filtered out; %s: %d files in %d s\n",
+        status ? "FAILED" : "ok", passed, failed, skipped, left, name, runs, seconds
+    }' "$log"
+  [ $status = 0 ] || { grep -aE '^test .* FAILED|^error(\[|:)|panicked at' "$log" | sort -u | sed 's/^/    /' | head -n 30 || true; failed=1; }
+}
+
+# ---- Linux on other processors ------------------------------------------------------------------------------------------
+
+# Runs a command in a namespace whose kernel starts the programs of a processor with qemu: tests start their own program
+# again, and the tool's tests start the tool. Nothing outside of the namespace changes. It needs Linux 6.7.
+emulated() {
+  local qemu=$1 object=$2 magic='\x7fELF' mask='\xff\xff\xff\xff' at byte
+  shift 2
+  # Class, byte order and machine in the head of an ELF file are compared. All others may differ.
+  at=4
+  for byte in $(od -An -tx1 -v -j4 -N16 "$object"); do
+    magic+="\\x$byte"
+    case $at in 4 | 5 | 18 | 19) mask+='\xff' ;; *) mask+='\x00' ;; esac
+    at=$((at + 1))
+  done
+  unshare --user --map-root-user --mount bash -c '
+    mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc &&
+      printf "%s" ":imid:M::$2:$3:$1:F" >/proc/sys/fs/binfmt_misc/register || exit 125
+    shift 3
+    exec "$@"' _ "$qemu" "$magic" "$mask" "$@"
+}
+
+# linux TRIPLE GNU QEMU: tests of Linux programs. QEMU is `-` where this processor runs them.
+linux() {
+  local triple=$1 gnu=$2 qemu=$3 upper run=()
+  upper=$(tr a-z- A-Z_ <<<"$triple")
+  unpack "gcc-${gnu//_/-}" "libc6-dev-$4-cross" qemu-user-static || { not_checked "$triple: no packages of a cross compiler"; return; }
+  wrapper "$gnu-gcc" "$root/usr/bin/$gnu-gcc --sysroot=$root"
+  export "CARGO_TARGET_${upper}_LINKER=$gnu-gcc" "CC_${triple//-/_}=$gnu-gcc" "AR_${triple//-/_}=$root/usr/bin/$gnu-ar"
+  if [ "$qemu" = - ]; then
+    export "CARGO_TARGET_${upper}_RUSTFLAGS=-Clink-arg=-Wl,--dynamic-linker=$root/usr/$gnu/lib/ld-linux.so.2 -Clink-arg=-Wl,-rpath,$root/usr/$gnu/lib"
+  else
+    run=(emulated "$root/usr/bin/qemu-$qemu-static" "$root/usr/$gnu/lib/libc.so.6")
+    "${run[@]}" true 2>/dev/null || { not_checked "$triple: no namespace with a binfmt_misc of its own"; return; }
+    export QEMU_LD_PREFIX=$root/usr/$gnu PROPTEST_CASES=8
+  fi
+  # std is compiled in the profile of the tests. Without optimization an emulator takes far longer.
+  export CARGO_PROFILE_DEV_OPT_LEVEL=1
+  shift 4
+  local skip=() status=0 package
+  while [ "${1-}" = --skip ]; do skip+=(--skip "$2"); shift 2; done
+  for package; do
+    cargo test $build_std -p "$package" --target "$triple" $(features_of "$package") --lib --bins --tests --no-run
+    "${run[@]}" cargo test $build_std -p "$package" --target "$triple" $(features_of "$package") --lib --bins --tests --no-fail-fast -- "${skip[@]}" || status=1
+  done
+  return $status
+}
+
+# The other features bring large crates that have platforms of their own.
+features_of() { [ "$1" != imid ] || echo --features "$features"; }
+
+# ---- Other systems -------------------------------------------------------------------------------------------------------
+
+windows() {
+  unpack gcc-mingw-w64-x86-64-win32 wine64 || { not_checked "windows: no packages of MinGW and Wine"; return; }
+  local object wine=$root/usr/lib/wine
+  wrapper x86_64-w64-mingw32-gcc "$root/usr/bin/x86_64-w64-mingw32-gcc-win32 --sysroot=$root"
+  wrapper wine64 "$wine/wine64"
+  wrapper x86_64-w64-mingw32-dlltool "$root/usr/bin/x86_64-w64-mingw32-dlltool"
+  # In the package it is a script that looks for the program in /usr.
+  ln -sf wineserver64 "$wine/wineserver"
+  export WINEDEBUG=-all WINEPREFIX=$home/wine
+  export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$home/bin/wine64
+  export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc AR_x86_64_pc_windows_gnu=$root/usr/bin/x86_64-w64-mingw32-ar
+  # `-Zbuild-std` does not make the objects that begin and end a program.
+  local objects=$root/usr/lib/rustlib/x86_64-pc-windows-gnu/lib
+  mkdir -p "$objects"
+  for object in rsbegin rsend; do
+    rustc --target x86_64-pc-windows-gnu --emit=obj -o "$objects/$object.o" "$root/usr/lib/rustlib/src/rust/library/rtstartup/$object.rs"
+  done
+  # Wine looks for this library in /usr, and in the folder of the emulated system.
+  mkdir -p "$WINEPREFIX/drive_c/windows/system32"
+  cp "$root/usr/x86_64-w64-mingw32/lib/zlib1.dll" "$WINEPREFIX/drive_c/windows/system32/"
+  wine64 wineboot -i >/dev/null 2>&1
+  # Wine 8 has no bcryptprimitives.dll, where std gets random bytes.
+  printf '#include <windows.h>\nBOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE p, SIZE_T n) { return SystemFunction036(p, (ULONG)n); }\n' |
+    x86_64-w64-mingw32-gcc -shared -xc - -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" -ladvapi32
+  local status=0 package
+  for package; do
+    cargo test $build_std -p "$package" --target x86_64-pc-windows-gnu $(features_of "$package") --lib --bins --tests --no-fail-fast || status=1
+  done
+  "$wine/wineserver" -k || true # that of this prefix
+  return $status
+}
+
+# WASI has no threads and no processes, so its tests run in one thread, and files of tests that start some are left out.
+wasip1() {
+  unpack wasi-libc || { not_checked "wasip1: no package of wasi-libc"; return; }
+  [ -e "$home/venv/bin/wasmtime-py" ] || python3 -m venv "$home/venv" && "$home/venv/bin/pip" install -q --disable-pip-version-check wasmtime ||
+    { not_checked "wasip1: no Python with venv, or no wasmtime from PyPI"; return; }
+  local own=$root/usr/lib/rustlib/wasm32-wasip1/lib/self-contained name
+  mkdir -p "$own"
+  cp "$root"/usr/lib/wasm32-wasi/{crt1-command.o,libc.a} "$own/"
+  # The wasi-libc of Debian 12 lacks functions that std refers to. They fail (58 is ENOTSUP), as those of newer versions do.
+  {
+    for name in join detach attr_init attr_destroy attr_setstacksize create; do
+      case $name in join | attr_setstacksize) arguments="ptr, ptr" ;; create) arguments="ptr, ptr, ptr, ptr" ;; *) arguments=ptr ;; esac
+      echo "define i32 @pthread_$name($arguments) { ret i32 58 }"
+    done
+    echo 'define ptr @realpath(ptr, ptr) { ret ptr null }'
+  } | "$home/bin/llc" -mtriple=wasm32-wasi -filetype=obj -o "$home/threads.o"
+  cat >"$home/wasi.py" <<'PY'
+import os, sys, wasmtime
+config = wasmtime.Config()
+config.cache = True
+engine = wasmtime.Engine(config)
+linker = wasmtime.Linker(engine)
+linker.define_wasi()
+wasi = wasmtime.WasiConfig()
+wasi.argv = sys.argv[1:]
+wasi.inherit_stdout()
+wasi.inherit_stderr()
+wasi.env = [(key, value) for key, value in os.environ.items() if key.startswith(("PROPTEST", "CARGO_MANIFEST"))]
+wasi.preopen_dir(os.getcwd(), os.getcwd())
+store = wasmtime.Store(engine)
+store.set_wasi(wasi)
+try:
+    linker.instantiate(store, wasmtime.Module.from_file(engine, sys.argv[1])).exports(store)["_start"](store)
+except wasmtime.ExitTrap as end:
+    sys.exit(end.code)
+PY
+  export CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld CARGO_TARGET_WASM32_WASIP1_RUNNER="$home/venv/bin/python $home/wasi.py"
+  export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-Clink-self-contained=yes -Clink-arg=$home/threads.o"
+  local tests=()
+  for name in dialect errors format forms identify model serde session snowflake store system uuid vectors; do tests+=(--test $name); done
+  cargo test $build_std -p imid --target wasm32-wasip1 $(features_of imid) --lib "${tests[@]}" --no-fail-fast -- --test-threads=1
+}
+
+# The library without std and with it, and the example of the browser in Node and in Chromium.
+wasm32() {
+  local target=wasm32-unknown-unknown module size
+  export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
+  cargo build --release -Zbuild-std=core -p imid --no-default-features --target $target
+  cargo build --release -Zbuild-std=std,panic_abort -p imid --target $target
+  cargo build --release -Zbuild-std=std,panic_abort --manifest-path examples/browser/Cargo.toml --locked --target $target
+  module=$CARGO_TARGET_DIR/$target/release/imid_browser.wasm
+  size=$(stat -c %s "$module")
+  echo "imid_browser.wasm: $size bytes, $(gzip -9c "$module" | wc -c) compressed"
+  [ "$size" -lt 40000 ]
+  bash ci/services.sh install chromium || true # run.sh says if there is none
+  bash examples/browser/run.sh "$module"
+}
+
+# checked TARGET PACKAGE...: where this machine can compile and not run.
+checked() {
+  local target=$1 package
+  shift
+  for package; do cargo check -Zbuild-std=std,panic_abort -p "$package" --target "$target"; done
+}
+
+# sanitized NAME RUNTIME TEST...: the tests that start threads, or all that read memory of others.
+sanitized() {
+  local name=$1 runtime=$2
+  shift 2
+  unpack "libclang-rt-$llvm-dev" || { not_checked "$name: no runtimes of LLVM $llvm"; return; }
+  cp "$root/usr/lib/llvm-$llvm"/lib/clang/*/lib/linux/"libclang_rt.$runtime-x86_64.a" \
+    "$root/usr/lib/rustlib/x86_64-unknown-linux-gnu/lib/librustc-stable_rt.$runtime.a"
+  export RUSTFLAGS=-Zsanitizer=$name CARGO_TARGET_DIR=$home/target-$name
+  cargo test $build_std -p imid --target x86_64-unknown-linux-gnu $(features_of imid) --no-fail-fast --lib "$@"
+}
+
+# ---- The targets ---------------------------------------------------------------------------------------------------------
+
+# This version of qemu cannot start a thread in a forked child. The C library aborts there.
+qemu_fault=(--skip a_tick_clock_is_dropped_and_started_in_every_child)
+
+failed=0
+if ! command -v apt-get >/dev/null || ! rust; then
+  not_checked "no Rust of Debian 12 for x86-64, which compiles std"
+  exit
+fi
+for target; do
+  case $target in
+    i686) timed $target linux i686-unknown-linux-gnu i686-linux-gnu - i386 imid ;;
+    i686-tool) timed $target linux i686-unknown-linux-gnu i686-linux-gnu - i386 imid-lease imid-cli ;;
+    aarch64) timed $target linux aarch64-unknown-linux-gnu aarch64-linux-gnu aarch64 arm64 "${qemu_fault[@]}" imid ;;
+    aarch64-tool) timed $target linux aarch64-unknown-linux-gnu aarch64-linux-gnu aarch64 arm64 "${qemu_fault[@]}" imid-lease imid-cli ;;
+    armv7) timed $target linux armv7-unknown-linux-gnueabihf arm-linux-gnueabihf arm armhf "${qemu_fault[@]}" imid ;;
+    powerpc64le) timed $target linux powerpc64le-unknown-linux-gnu powerpc64le-linux-gnu ppc64le ppc64el "${qemu_fault[@]}" imid ;;
+    riscv64) timed $target linux riscv64gc-unknown-linux-gnu riscv64-linux-gnu riscv64 riscv64 "${qemu_fault[@]}" imid ;;
+    s390x) timed $target linux s390x-unknown-linux-gnu s390x-linux-gnu s390x s390x "${qemu_fault[@]}" imid ;;
+    windows) timed $target windows imid ;;
+    windows-tool) timed $target windows imid-lease imid-cli ;;
+    wasip1) timed $target wasip1 ;;
+    wasm32) timed $target wasm32; grep -hE '^(imid_browser.wasm|Node|Chromium|not checked):' "$home/logs/wasm32.log" || true ;;
+    thumbv7em) timed $target cargo build -Zbuild-std=core -p imid --no-default-features --target thumbv7em-none-eabi ;;
+    darwin) timed $target checked aarch64-apple-darwin imid imid-lease ;;
+    msvc) timed $target checked x86_64-pc-windows-msvc imid imid-lease ;;
+    thread) timed $target sanitized thread tsan --test threads --test snowflake_generator --test generator --test tick_clock ;;
+    address) timed $target sanitized address asan --test forms --test vectors --test format --test identify ;;
+    *) echo "platforms.sh: expected a target of 'platforms.sh list', found $target" >&2; exit 2 ;;
+  esac
+done
+exit $failed

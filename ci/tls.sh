@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# TLS of each register on real servers, with authorities and certificates that the test makes, and PgBouncer between a register
+# and PostgreSQL. Prints which case passed for which store.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+stores=(postgres mysql redis etcd zookeeper)
+
+# Everything is compiled before the servers start.
+cargo=(cargo test --package imid-lease --features tls-ring,postgres,mysql,redis,etcd,zookeeper --test tls)
+"${cargo[@]}" --no-run
+bash ci/services.sh install "${stores[@]}" pgbouncer || true
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" 2>&1 | tee "$log"
+echo "cases of TLS that passed:"
+sed -n 's/^test \([a-z]*\)::\([a-z_]*\) *\.\.\. ok$/\2 \1/p' "$log" | sort |
+  awk '{ stores[$1] = stores[$1] " " $2 } END { for (name in stores) printf "  %s:%s\n", name, stores[name] }' | sort
+mapfile -t skipped < <(sed -n 's/^skipped: tls::\(.*\): .*/\1/p' "$log")
+[ ${#skipped[@]} = 0 ] || echo "not checked: tls: ${skipped[*]}"

@@ -1,0 +1,346 @@
+//! [`Tls`] as settings of rustls.
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use super::{Check, Tls};
+
+/// The settings of TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Settings(String);
+
+impl From<ClientConfig> for Tls {
+    fn from(config: ClientConfig) -> Self {
+        Arc::new(config).into()
+    }
+}
+
+impl From<Arc<ClientConfig>> for Tls {
+    fn from(config: Arc<ClientConfig>) -> Self {
+        Self { own: Some(config), ..Self::new() }
+    }
+}
+
+/// A certificate, with the ones up to the authority, and its key.
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// The files of a certificate and its key.
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
+type Pem = (Vec<u8>, Vec<u8>);
+
+const PROVIDERS: &str = "or call `rustls::crypto::CryptoProvider::install_default` at the start of the program";
+
+/// Returns the crypto provider of the process, or else the one that is compiled in.
+pub(crate) fn provider() -> Result<Arc<CryptoProvider>, Settings> {
+    let compiled_in: &[fn() -> CryptoProvider] = &[
+        #[cfg(feature = "tls-ring")]
+        rustls::crypto::ring::default_provider,
+        #[cfg(feature = "tls-aws-lc-rs")]
+        rustls::crypto::aws_lc_rs::default_provider,
+    ];
+    choose(CryptoProvider::get_default(), compiled_in)
+}
+
+fn choose(
+    of_process: Option<&Arc<CryptoProvider>>,
+    compiled_in: &[fn() -> CryptoProvider],
+) -> Result<Arc<CryptoProvider>, Settings> {
+    match (of_process, compiled_in) {
+        (Some(provider), _) => Ok(Arc::clone(provider)),
+        (None, [provider]) => Ok(Arc::new(provider())),
+        (None, []) => Err(Settings(format!(
+            "TLS has no crypto provider: turn on the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
+        ))),
+        _ => Err(Settings(format!(
+            "TLS has two crypto providers: turn off the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
+        ))),
+    }
+}
+
+/// Makes sure that the process has a crypto provider. Some clients ask for it, and panic without one.
+pub(crate) fn install_provider() -> Result<(), Settings> {
+    if CryptoProvider::get_default().is_none() {
+        // Another thread may have installed one in between, which is as good.
+        let _ = CryptoProvider::clone(&*provider()?).install_default();
+    }
+    Ok(())
+}
+
+impl Tls {
+    /// Returns the settings of a connection. Reads the files.
+    pub(crate) fn client_config(&self) -> Result<Arc<ClientConfig>, Settings> {
+        if let Some(own) = &self.own {
+            return Ok(Arc::clone(own));
+        }
+        let provider = provider()?;
+        let verifier = Arc::new(Verifier::new(self, &provider)?);
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Settings(format!("the crypto provider cannot speak TLS: {error}")))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let config = match self.identity_der()? {
+            None => builder.with_no_client_auth(),
+            Some((certificates, key)) => builder.with_client_auth_cert(certificates, key).map_err(|error| {
+                let (certificate, key) = self.identity.as_ref().expect("there is an identity");
+                let (certificate, key) = (certificate.display(), key.display());
+                Settings(format!("expected in {key} the key of the certificate in {certificate}: {error}"))
+            })?,
+        };
+        Ok(Arc::new(config))
+    }
+
+    /// Refuses a configuration of one's own, for a client that makes one itself. Makes sure that it can, and that the
+    /// files are right, because some clients panic.
+    #[allow(dead_code, reason = "the clients of three stores need it")]
+    pub(crate) fn check_for(&self, client: &str) -> Result<(), Settings> {
+        if self.own.is_some() {
+            let what = format!("the client of {client} takes no `ClientConfig`; use `Tls::roots` and `Tls::identity`");
+            return Err(Settings(what));
+        }
+        install_provider()?;
+        self.client_config().map(drop)
+    }
+
+    /// Returns the trusted authorities.
+    pub(crate) fn root_certificates(&self) -> Result<Vec<CertificateDer<'static>>, Settings> {
+        if let Some(path) = &self.roots {
+            return certificates(path);
+        }
+        let found = rustls_native_certs::load_native_certs();
+        if found.certs.is_empty() {
+            let errors = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
+            return Err(Settings(format!(
+                "the system trusts no authority{errors}; install the package ca-certificates, or name a file of authorities"
+            )));
+        }
+        // Some systems trust certificates that rustls does not understand.
+        let is_understood = |root: &CertificateDer<'static>| RootCertStore::empty().add(root.clone()).is_ok();
+        Ok(found.certs.into_iter().filter(is_understood).collect())
+    }
+
+    /// Returns the trusted authorities in PEM.
+    #[cfg(feature = "zookeeper")]
+    pub(crate) fn roots_pem(&self) -> Result<String, Settings> {
+        use base64::Engine;
+        use base64::prelude::BASE64_STANDARD;
+
+        let pem = |root: &CertificateDer<'_>| {
+            format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", BASE64_STANDARD.encode(root))
+        };
+        Ok(self.root_certificates()?.iter().map(pem).collect())
+    }
+
+    /// Returns the files of the certificate and the key.
+    #[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
+    pub(crate) fn identity_pem(&self) -> Result<Option<Pem>, Settings> {
+        self.identity.as_ref().map(|(certificate, key)| Ok((read(certificate)?, read(key)?))).transpose()
+    }
+
+    /// Returns the certificate, with the ones up to the authority, and the key.
+    pub(crate) fn identity_der(&self) -> Result<Option<Identity>, Settings> {
+        let Some((certificate, key)) = &self.identity else { return Ok(None) };
+        let key = PrivateKeyDer::from_pem_slice(&read(key)?)
+            .map_err(|_| Settings(format!("expected a private key in PEM, not encrypted, in {}", key.display())))?;
+        Ok(Some((certificates(certificate)?, key)))
+    }
+
+    /// Says which authorities are trusted.
+    fn trusted(&self) -> String {
+        self.roots
+            .as_ref()
+            .map_or_else(|| "the authorities of the system".to_owned(), |path| path.display().to_string())
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Settings> {
+    fs::read(path).map_err(|error| Settings(format!("cannot read {}: {error}", path.display())))
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Settings> {
+    let pem = read(path)?;
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    all.ok()
+        .filter(|all| !all.is_empty())
+        .ok_or_else(|| Settings(format!("expected certificates in PEM in {}", path.display())))
+}
+
+/// Checks the certificate of a server as far as wanted.
+#[derive(Debug)]
+struct Verifier {
+    check: Check,
+    /// `None` if nothing is checked.
+    web_pki: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    fn new(tls: &Tls, provider: &Arc<CryptoProvider>) -> Result<Self, Settings> {
+        let (check, provider) = (tls.check, Arc::clone(provider));
+        if check == Check::Nothing {
+            return Ok(Self { check, web_pki: None, provider });
+        }
+        let mut roots = RootCertStore::empty();
+        let (added, _) = roots.add_parsable_certificates(tls.root_certificates()?);
+        if added == 0 {
+            return Err(Settings(format!("expected a certificate of an authority in {}", tls.trusted())));
+        }
+        let web_pki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .build()
+            .map_err(|error| Settings(format!("cannot trust {}: {error}", tls.trusted())))?;
+        Ok(Self { check, web_pki: Some(web_pki), provider })
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let Some(web_pki) = &self.web_pki else { return Ok(ServerCertVerified::assertion()) };
+        match web_pki.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // The name is checked last, so all the rest is right.
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.check == Check::Authority => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Returns what rustls says, if it is a cause of an error.
+pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        // The source of an `io::Error` is that of the error in it.
+        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+/// A certificate that no trusted authority has signed.
+#[derive(Debug, thiserror::Error)]
+#[error("none of the trusted authorities has signed the certificate of the server")]
+struct Untrusted(#[source] Box<dyn Error + Send + Sync>);
+
+/// Says more of a failure to connect, and whether the settings of TLS or the certificate of the server are its reason.
+/// Such a failure is final.
+pub(crate) fn diagnose(is_final: bool, failure: Box<dyn Error + Send + Sync>) -> (bool, Box<dyn Error + Send + Sync>) {
+    if failure.is::<Settings>() {
+        return (true, failure);
+    }
+    match failure_of(&*failure) {
+        // The signature is bad if another authority has the same name.
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
+            (true, Untrusted(failure).into())
+        }
+        Some(rustls::Error::InvalidCertificate(_)) => (true, failure),
+        _ => (is_final, failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A provider without algorithms.
+    fn empty() -> CryptoProvider {
+        #[derive(Debug)]
+        struct Nothing;
+
+        impl rustls::crypto::SecureRandom for Nothing {
+            fn fill(&self, _: &mut [u8]) -> Result<(), rustls::crypto::GetRandomFailed> {
+                Err(rustls::crypto::GetRandomFailed)
+            }
+        }
+
+        impl rustls::crypto::KeyProvider for Nothing {
+            fn load_private_key(
+                &self,
+                _: PrivateKeyDer<'static>,
+            ) -> Result<Arc<dyn rustls::sign::SigningKey>, rustls::Error> {
+                Err(rustls::Error::General("no key".into()))
+            }
+        }
+
+        CryptoProvider {
+            cipher_suites: Vec::new(),
+            kx_groups: Vec::new(),
+            signature_verification_algorithms: rustls::crypto::WebPkiSupportedAlgorithms { all: &[], mapping: &[] },
+            secure_random: &Nothing,
+            key_provider: &Nothing,
+        }
+    }
+
+    #[test]
+    fn the_provider_is_that_of_the_process_or_the_only_one_that_is_compiled_in() {
+        let of_process = Arc::new(empty());
+        for compiled_in in [&[][..], &[empty as fn() -> _], &[empty, empty]] {
+            let chosen = choose(Some(&of_process), compiled_in).unwrap();
+            assert!(Arc::ptr_eq(&chosen, &of_process));
+            let words = match compiled_in.len() {
+                0 => "TLS has no crypto provider: turn on the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, ",
+                1 => {
+                    assert!(choose(None, compiled_in).is_ok());
+                    continue;
+                }
+                _ => "TLS has two crypto providers: turn off the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, ",
+            };
+            let error = choose(None, compiled_in).unwrap_err().to_string();
+            assert_eq!(error, format!("{words}{PROVIDERS}"));
+        }
+    }
+
+    #[test]
+    fn a_provider_that_cannot_speak_tls_is_an_error() {
+        let tls = Tls { check: Check::Nothing, ..Tls::new() };
+        let verifier = Verifier::new(&tls, &Arc::new(empty())).unwrap();
+        assert!(verifier.supported_verify_schemes().is_empty());
+        assert!(ClientConfig::builder_with_provider(Arc::new(empty())).with_safe_default_protocol_versions().is_err());
+    }
+}
