@@ -49,7 +49,12 @@ find_roles() {
   standby=$(sql "$primary" "SELECT substr(application_name, 2) FROM pg_stat_replication WHERE sync_state = 'sync'")
   third=$((6 - primary - standby))
 }
-has_standby() { [ "$(sql "$primary" "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")" = 1 ]; }
+# When the second standby comes, it can become the synchronous one.
+has_standby() {
+  local states
+  states=$(sql "$primary" "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming' ORDER BY 1" | tr '\n' ' ')
+  [ "$states" = 'potential sync ' ]
+}
 
 # The synchronous standby becomes the primary, and the third node its standby.
 promote() {

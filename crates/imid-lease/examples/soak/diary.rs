@@ -80,7 +80,7 @@ fn times(processes: &[Process], event: &str) -> Vec<u64> {
 
 pub(crate) fn pauses(folder: &Path) -> io::Result<()> {
     let processes = read(folder)?;
-    let (minted, refused) = (times(&processes, "minted"), times(&processes, "refused"));
+    let [minted, refused, ended] = ["minted", "refused", "ended"].map(|event| times(&processes, event));
     let mut marks = Vec::new();
     for line in io::stdin().lock().lines() {
         let line = line?;
@@ -92,7 +92,8 @@ pub(crate) fn pauses(folder: &Path) -> io::Result<()> {
         let pause = longest_pause(&minted, *from, *to);
         let refusals = refused.iter().filter(|ms| (from..to).contains(ms)).count();
         let pause = Duration::from_millis(pause).as_secs_f64();
-        println!("{name}: {pause:.1} s without an ID, {refusals} calls refused");
+        let ended = ended.iter().filter(|ms| (from..to).contains(ms)).count();
+        println!("{name}: {pause:.1} s without an ID, {refusals} calls refused, {ended} leases ended");
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 //! soak texts FOLDER                 prints them, for `imid check --unsorted`
 //! soak pauses FOLDER                reads lines of a unix time in milliseconds and a name, and prints, from each to the
 //!                                   next, the longest time in which no worker minted, and how many calls were refused
+//!                                   and leases ended
 //! soak promise URL                  connects, and prints what the register promises
 //! soak starts FOLDER                prints how long each process was without a lane at its start
 //! ```

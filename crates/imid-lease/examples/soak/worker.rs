@@ -136,6 +136,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
                 minter.give_back();
                 if !commands.quits.load(Ordering::Relaxed) {
                     Event::Ended.count(folder)?;
+                    diary.write("ended")?;
                 }
                 continue;
             }

@@ -63,7 +63,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
         "redis" | "rediss" | "valkey" | "valkeys" => {
             ("no setting, because it is always weak", &["which acknowledged writes were lost"])
         }
-        "etcd" | "etcds" => (
+        "etcd" | "etcds" | "https" => (
             "no setting",
             &[
                 "whether old versions are compacted: without --auto-compaction-retention, 16 lanes fill 2 GB in 19 days",
@@ -71,7 +71,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether a snapshot was restored",
             ],
         ),
-        "zookeeper" => (
+        "zookeeper" | "zookeepers" => (
             "no setting",
             &[
                 "whether it syncs its log (forceSync), as it does by default",
@@ -157,7 +157,8 @@ impl Doctor {
         };
         let round_trip = start.elapsed();
         let Some(store) = store else {
-            let reason = if !self.write && scheme == "zookeeper" { ", or tells it only to a writer" } else { "" };
+            let reason =
+                if !self.write && scheme.starts_with("zookeeper") { ", or tells it only to a writer" } else { "" };
             return Ok(writeln!(out, "clock     the store has no time of its own{reason}")?);
         };
         // The answer is from the middle of the call.
@@ -279,5 +280,19 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = |time: Duration| time.as_secs_f64() * 1000.0;
         write!(f, "{:.1} ms (median of {CALLS}), at most {:.1} ms", ms(self.median), ms(self.greatest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sight;
+
+    /// The schemes of `open_url`.
+    #[test]
+    fn only_a_file_is_looked_at_as_a_file() {
+        let schemes = ["postgres", "postgresql", "mysql", "mariadb", "redis", "rediss", "valkey", "valkeys"];
+        for scheme in schemes.into_iter().chain(["etcd", "etcds", "https", "zookeeper", "zookeepers"]) {
+            assert_ne!(sight(scheme), sight("file"), "{scheme}");
+        }
     }
 }
