@@ -3,7 +3,7 @@
 # that fit into the time of .ci/run; `ci/platforms.sh list` names all. docs/PLATFORMS.md has the results.
 #
 # It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
-# and emulators are unpacked into target/platforms (5 GB) and nothing is installed. std is compiled here.
+# and emulators are unpacked into target/platforms (5 GB); only Chromium is installed, if it can be. std is compiled here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
