@@ -32,6 +32,8 @@ for recipe in examples/recipes/*.rs; do
       echo "not checked: recipes/clickhouse with a server: ci/stores.sh has not installed chdb"
     fi
   fi
+  # It prints what is not checked, if there is no server.
+  [ "$name" != sqlx_pool ] || server=(bash ci/services.sh run postgres --)
   "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --all-features --bin "$name" </dev/null
 done
 cargo test --manifest-path examples/recipes/Cargo.toml --locked --all-features

@@ -62,7 +62,7 @@
 //! | one process mints each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts. Of these, two IDs of one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
-//! | each process holds a lease of the crate `imid-lease` on a strong store | **unique**, whatever clocks, networks and processes do, while the store keeps what it has acknowledged |
+//! | each process holds a lease of the crate `imid-lease` on a strong store | **unique**, whatever clocks, networks and processes do, while the store keeps what it has acknowledged and no running machine is cloned |
 //! | a process restarts without a floor and without a lease | **not unique**: the process is a new host. It can repeat IDs that ran ahead of the clock ([how far](#how-far-ids-can-be-ahead-of-the-clock)) |
 //! | a process restarts with a `floor`, the greatest stored ID, or takes over sessions with [`raise_floor`](Generator::raise_floor) | no stored ID is repeated, and all new IDs sort after it. An ID that was minted and not stored can be repeated |
 //! | a process forks | the child is a new host: it takes a new seed and starts after the last ID that it inherited. A generator with a lane returns an error there. See [`fork`] for the forks that are not noticed |

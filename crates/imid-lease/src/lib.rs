@@ -26,7 +26,7 @@
 //! # What is promised
 //!
 //! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
-//! reads with the latest ones. The clocks of the processes, pauses, crashes, forks and the network do not matter.
+//! reads with the latest ones, and no running machine is cloned. The clocks of the processes, pauses, crashes, forks and the network do not matter.
 //!
 //! **Ordered** as [`imid::Generator`] promises, even when the lane changes.
 //!

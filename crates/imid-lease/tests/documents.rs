@@ -68,7 +68,9 @@ fn each_store_has_one_promise() {
 
 /// Returns the metrics that a text names.
 fn metrics_of(text: &str) -> BTreeSet<&str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("imid_lease_")).collect()
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with("imid_lease_"))
+        .collect()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bstr::ByteSlice;
 use imid::dialect::{Dialect, DialectId};
 use imid::snowflake::Snowflake;
+use jiff::tz::TimeZone;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::json;
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
-use crate::time::{TIME_FORMS, TimeArg, now_ms, parse_time_arg, rfc3339};
+use crate::time::{TIME_FORMS, TimeRange, now_ms, rfc3339};
 
 /// Find IDs in any text, such as logs, and print the lines that have one
 ///
@@ -32,12 +33,8 @@ pub(crate) struct Args {
     /// Files to search; without a file, or with -, standard input is searched
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Find only IDs from this time on
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    from: Option<TimeArg>,
-    /// Find only IDs before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    to: Option<TimeArg>,
+    #[command(flatten)]
+    times: TimeRange,
     #[command(flatten)]
     session: SessionArgs,
     /// Find only IDs of this dialect or Snowflake layout
@@ -137,11 +134,7 @@ impl Args {
     }
 
     fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {
-        let times = self.from.map_or(0, |time| time.unix_ms)..self.to.map_or(u64::MAX, |time| time.unix_ms);
-        if times.is_empty() {
-            let (from, to) = (rfc3339(times.start), rfc3339(times.end));
-            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
-        }
+        let times = self.times.times(&TimeZone::UTC)?;
         let mut filter = Filter { times, sessions: Vec::new(), is_any_session: self.session.is_empty() };
         if filter.is_any_session {
             return Ok(filter);

@@ -1,6 +1,5 @@
 //! `imid man`: prints the manual page of the tool or of a command.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::report::{Stop, expected_one_of, quote};
-use crate::{Cli, Out};
+use crate::{Cli, Out, output_file};
 
 /// Print the manual page of the tool or of a command, or write all of them to a folder
 #[derive(clap::Args)]
@@ -53,11 +52,13 @@ fn no_command(parent: &Command, name: &str) -> Stop {
     Stop::Usage(format!("[COMMAND]: {problem}"))
 }
 
+/// The start of each page: a comment.
+const MARK: &str = ".\\\" imid man\n";
+
 /// Writes the pages of a command and of the commands inside of it.
 fn write_pages(command: &Command, folder: &Path) -> Result<(), Stop> {
     let path = folder.join(format!("{}.1", page_name(command)));
-    fs::write(&path, page(command)?)
-        .map_err(|error| Stop::Error(format!("cannot write {}: {error}", quote(&path.to_string_lossy()))))?;
+    output_file::write(&path, MARK, &String::from_utf8_lossy(&page(command)?))?;
     command.get_subcommands().try_for_each(|command| write_pages(command, folder))
 }
 
@@ -67,7 +68,7 @@ fn page_name(command: &Command) -> String {
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let mut page = Vec::new();
+    let mut page = MARK.as_bytes().to_vec();
     Man::new(command.clone())
         .title(page_name(command))
         .source(concat!("imid ", env!("CARGO_PKG_VERSION")))

@@ -119,7 +119,7 @@ impl StoredIds {
                     input.each_record(delimiter, |record| match record.as_header() {
                         Some(header) => header.require(fields()),
                         None => reader.read_record(before + record.line, &record),
-                    })?
+                    })?;
                 }
             }
         }

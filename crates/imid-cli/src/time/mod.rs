@@ -5,7 +5,7 @@ mod show;
 
 use imid::clock::{Clock, SystemClock};
 
-pub(crate) use self::parse::{TIME_FORMS, TimeArg, TimeField, parse_duration, parse_time_arg, time_zone};
+pub(crate) use self::parse::{TIME_FORMS, TimeArg, TimeField, TimeRange, parse_duration, parse_time_arg, time_zone};
 pub(crate) use self::show::{LAST_MS, LocalTimes, TimeText, age, duration, rfc3339, timestamp};
 
 /// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.

@@ -1,17 +1,17 @@
 //! Reads the times of messages and the times that a person types.
 
 use std::iter;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use imid::MessageId;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use super::rfc3339;
-use crate::report::quote;
+use crate::report::{Stop, quote};
 
 /// The arguments that say where the time of a message is, and how it is written.
 #[derive(clap::Args, Clone, Default)]
@@ -127,12 +127,47 @@ pub(crate) struct TimeArg {
     pub(crate) unix_ms: u64,
     /// The number was read as milliseconds, but it would be a time of the last decades in seconds.
     pub(crate) looks_like_seconds: bool,
+    /// The date, if the text is one. `unix_ms` is its first millisecond in UTC.
+    date: Option<Date>,
+}
+
+impl TimeArg {
+    /// Returns the time, with the first millisecond of a date in this zone.
+    fn in_zone(self, zone: &TimeZone) -> u64 {
+        let start = self.date.and_then(|date| date.to_zoned(zone.clone()).ok());
+        let start = start.and_then(|start| u64::try_from(start.timestamp().as_millisecond()).ok());
+        start.unwrap_or(self.unix_ms)
+    }
+}
+
+/// The arguments that choose IDs by their time.
+#[derive(clap::Args)]
+pub(crate) struct TimeRange {
+    /// Use only IDs from this time on
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    from: Option<TimeArg>,
+    /// Use only IDs before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    to: Option<TimeArg>,
+}
+
+impl TimeRange {
+    /// Returns the times, with dates in this zone.
+    pub(crate) fn times(&self, zone: &TimeZone) -> Result<Range<u64>, Stop> {
+        let ms = |time: Option<TimeArg>, missing| time.map_or(missing, |time| time.in_zone(zone));
+        let times = ms(self.from, 0)..ms(self.to, u64::MAX);
+        if times.is_empty() {
+            let (from, to) = (rfc3339(times.start), rfc3339(times.end));
+            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
+        }
+        Ok(times)
+    }
 }
 
 /// The forms of [`parse_time_arg`], for the help of a command.
 pub(crate) const TIME_FORMS: &str = "\
 Times:
-  2025-11-20                     a date: its first millisecond in UTC
+  2025-11-20                     a date: its first millisecond in UTC, or in --time-zone
   2025-11-20T12:00:00.5+01:00    RFC 3339
   1763640000000                  unix milliseconds
   1763640000s                    unix seconds
@@ -164,10 +199,10 @@ pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_
 
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let exact = |unix_ms| TimeArg { unix_ms, looks_like_seconds: false };
+    let exact = |unix_ms| TimeArg { unix_ms, looks_like_seconds: false, date: None };
     if is_digits(text) {
         let unix_ms = text.parse().map_err(|_| past_the_end(text))?;
-        return Ok(TimeArg { unix_ms, looks_like_seconds: SECONDS_OF_OUR_TIME.contains(&unix_ms) });
+        return Ok(TimeArg { looks_like_seconds: SECONDS_OF_OUR_TIME.contains(&unix_ms), ..exact(unix_ms) });
     }
     if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
@@ -185,7 +220,7 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     }
     if strip_shape(text, "0000-00-00") == Some("") {
         return parse_rfc3339_ms(&format!("{text}T00:00:00Z"), "a date such as 2025-11-20")
-            .map(exact)
+            .map(|unix_ms| TimeArg { date: text.parse().ok(), ..exact(unix_ms) })
             .map_err(|error| error.replace("T00:00:00Z", ""));
     }
     parse_rfc3339_ms(
@@ -410,7 +445,8 @@ mod tests {
             ("1763640000s", 1_763_640_000_000),
             ("1763640000250", expected),
         ] {
-            assert_eq!(parse_time_at(text, now), Ok(TimeArg { unix_ms: ms, looks_like_seconds: false }), "{text}");
+            let time = parse_time_at(text, now).unwrap();
+            assert_eq!((time.unix_ms, time.looks_like_seconds), (ms, false), "{text}");
         }
         for (text, start) in [
             ("2025-11-31", "expected a date such as 2025-11-20, found \"2025-11-31\""),

@@ -85,7 +85,10 @@ fn each_command_has_a_man_page() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
+    // A second time, the pages are replaced.
+    for _ in 0..2 {
+        assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
+    }
     let inner = ["list", "release", "recover", "resize", "watch"];
     assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len() + inner.len());
     for name in inner {
@@ -94,6 +97,9 @@ fn each_command_has_a_man_page() {
         assert_eq!(std::fs::read_to_string(folder.path().join(format!("imid-lane-{name}.1"))).unwrap(), page);
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("imid.1")).unwrap(), tool);
+    std::fs::write(folder.path().join("imid.1"), "mine").unwrap();
+    let error = imid_args(&["man", "--folder", path], "").error(1);
+    assert!(error.ends_with("imid.1\" exists, and this command did not write it"), "{error}");
     assert!(imid("man --folder no/such/folder", "").error(1).starts_with("cannot write \"no/such/folder/imid.1\": "));
 }
 

@@ -207,8 +207,13 @@ IDs per hour, 1 day per line
 "
     );
     assert_eq!(chart, expected);
-    let out = imid(&format!("{args} --time-zone Asia/Shanghai"), six_years()).ok();
+    // The shares are of the IDs of these times.
+    assert!(out.contains("\n          72  100.00 %  0\n"), "{out}");
+    let times = "--from 2025-01-01T00:00:00Z --to 2025-01-04T00:00:00Z";
+    let out = imid(&format!("stats {times} --per day --time-zone Asia/Shanghai"), six_years()).ok();
     assert!(out.contains("          16  2025-01-01  ░") && out.contains("           8  2025-01-04  ░"), "{out}");
+    let out = imid(&format!("{args} --time-zone Asia/Shanghai"), six_years()).ok();
+    assert!(out.contains("          24  2025-01-01  █") && out.contains("first time  2024-12-31T16:00:00"), "{out}");
     let error = imid("stats --from 2025-01-02 --to 2025-01-01", "").error(2);
     assert!(error.starts_with("expected --from before --to, "), "{error}");
 }
@@ -247,4 +252,22 @@ fn several_files_are_counted_together() {
     std::fs::write(path("b.csv"), "id\nx\n").unwrap();
     let ran = crate::imid_args(&["stats", "--json", &path("a"), &path("b.csv")], "");
     assert!(ran.error_line().contains("b.csv:2: \"x\" is not an ID: "), "{}", ran.err);
+}
+
+#[test]
+fn a_date_is_a_day_of_the_time_zone() {
+    // 16:00 UTC is midnight in Shanghai, and 23:00 UTC in Berlin.
+    let ids: String = [-1, 0, 86_399_999, 86_400_000]
+        .iter()
+        .map(|ms| MessageId::first_at((1_763_568_000_000_i64 + ms).cast_unsigned()).unwrap().to_string() + "\n")
+        .collect();
+    let times = |zone: &str| {
+        let args = format!("stats --json --from 2025-11-20 --to 2025-11-21 {zone}");
+        let json: serde_json::Value = serde_json::from_str(&imid(&args, ids.as_str()).ok()).unwrap();
+        [json["first_time"].clone(), json["last_time"].clone()]
+    };
+    assert_eq!(times("--time-zone Asia/Shanghai"), ["2025-11-19T16:00:00.000Z", "2025-11-20T15:59:59.999Z"]);
+    assert_eq!(times(""), ["2025-11-20T15:59:59.999Z", "2025-11-20T16:00:00.000Z"]);
+    let error = imid("stats --from 2025-11-21 --to 2025-11-20 --time-zone Asia/Shanghai", "").error(2);
+    assert_eq!(error, "expected --from before --to, found 2025-11-20T16:00:00.000Z and 2025-11-19T16:00:00.000Z");
 }

@@ -312,7 +312,7 @@ pub(crate) fn a_server_without_tls_is_an_error(store: &Store) {
         // They wait for more of what they take for a request, or hang up.
         "redis" => "no answer within 2s",
         "zookeeper" => "ZooKeeper at ",
-        _ => "unexpected end of file",
+        _ => "etcd at ",
     };
     assert!(error.contains(words), "{error}");
 }

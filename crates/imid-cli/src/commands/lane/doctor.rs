@@ -38,7 +38,7 @@ const KEY: &str = "doctor";
 /// A greater difference of the clocks is reported. The time of etcd is right to half a second.
 const MOST_DIFFERENCE_MS: i64 = 600;
 
-/// What a process mints ahead of its clock besides its horizon, and what clocks differ by.
+/// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
 
 /// What an adapter looks at, and what it cannot see, by the scheme of the URL.
@@ -99,12 +99,12 @@ impl Doctor {
         // The first call connects.
         let key = format!("{}/meta", self.space.name);
         register.read(&key).map_err(|error| {
-            let hint = if error.is_final() && !self.write {
-                "; if no process has used this register yet, --write makes it"
-            } else {
-                ""
-            };
-            Stop::Error(chain(&error) + hint)
+            let mut message = chain(&error);
+            // The name of the table. A wrong password has another reason.
+            if !self.write && error.is_final() && message.contains("imid_register") {
+                message += "; if no process has used this register yet, --write makes it";
+            }
+            Stop::Error(message)
         })?;
         let reads = measure(|| register.read(&key).map(drop).map_err(failed))?;
         writeln!(out, "reads     {reads}")?;

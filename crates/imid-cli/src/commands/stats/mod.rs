@@ -22,7 +22,7 @@ use crate::Out;
 use crate::output_file;
 use crate::report::{Report, Stop};
 use crate::scheme::Id;
-use crate::time::{TIME_FORMS, TimeArg, TimeField, parse_time_arg, rfc3339};
+use crate::time::{TIME_FORMS, TimeField, TimeRange};
 
 /// Count the IDs of files by session type, by session and by time
 ///
@@ -80,12 +80,8 @@ pub(crate) struct Args {
     /// Number of busiest sessions to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=usize::MAX), allow_negative_numbers = true)]
     top: usize,
-    /// Count only IDs from this time on
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    from: Option<TimeArg>,
-    /// Count only IDs before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    to: Option<TimeArg>,
+    #[command(flatten)]
+    times: TimeRange,
     /// Interval of the rates [default: as long as the chart, the plot or the JSON object needs]
     #[arg(long, value_name = "INTERVAL")]
     per: Option<Per>,
@@ -99,16 +95,13 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let times = self.from.map_or(0, |time| time.unix_ms)..self.to.map_or(u64::MAX, |time| time.unix_ms);
-        if times.is_empty() {
-            let (from, to) = (rfc3339(times.start), rfc3339(times.end));
-            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
-        }
+        let times = self.times.times(&self.zone())?;
         let mut stats = Stats {
             sessions: Sessions::new()?,
             rates: Rates::default(),
             ahead: self.time.name.as_ref().map(|_| Leads::default()),
             range: None,
+            counted: 0,
             times,
         };
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
@@ -118,6 +111,11 @@ impl Args {
         }
         if self.json { summary.write_json(out) } else { summary.write(out) }
     }
+
+    /// Returns the time zone of the intervals, and of dates.
+    fn zone(&self) -> TimeZone {
+        self.time.zone.clone().unwrap_or(TimeZone::UTC)
+    }
 }
 
 struct Stats {
@@ -126,6 +124,8 @@ struct Stats {
     ahead: Option<Leads>,
     /// The least and the greatest ID.
     range: Option<(MessageId, MessageId)>,
+    /// Number of IDs that are counted.
+    counted: u64,
     /// The times of the IDs that are counted.
     times: Range<u64>,
 }
@@ -135,6 +135,7 @@ impl Visitor for Stats {
         if !self.times.contains(&id.timestamp_ms()) {
             return Ok(());
         }
+        self.counted += 1;
         self.sessions.add(id);
         self.rates.add(id.timestamp_ms());
         if let (Some(ahead), Some(unix_ms)) = (&mut self.ahead, unix_ms) {
@@ -152,6 +153,7 @@ impl Stats {
         let time = |key: MessageId| scheme.with_sort_key(key).timestamp_ms();
         Summary {
             counts,
+            counted: self.counted,
             times: self.range.map(|(least, greatest)| (time(least), time(greatest))),
             scheme,
             types: self.sessions.types(),
@@ -159,7 +161,7 @@ impl Stats {
             ahead: self.ahead,
             rates: self.rates,
             per: args.per,
-            zone: args.time.zone.clone().unwrap_or(TimeZone::UTC),
+            zone: args.zone(),
         }
     }
 }

@@ -42,6 +42,8 @@ impl Leads {
 /// The result.
 pub(super) struct Summary {
     pub(super) counts: Counts,
+    /// Number of IDs of the times that were asked for.
+    pub(super) counted: u64,
     /// The first and the last time, in unix milliseconds.
     pub(super) times: Option<(u64, u64)>,
     pub(super) scheme: Scheme,
@@ -89,7 +91,7 @@ impl Summary {
                 "ahead", ahead.ahead, ahead.ids, ahead.largest_ms
             )?;
         }
-        if self.counts.valid == 0 {
+        if self.counted == 0 {
             return Ok(());
         }
         self.write_types(out)?;
@@ -99,7 +101,7 @@ impl Summary {
 
     /// Writes a line with a count and its share of all IDs. If the lines are not wide, the name has its own line.
     fn write_count(&self, out: &mut Out, count: u64, name: &str, is_wide: bool) -> Result<(), Stop> {
-        let percent = ratio(count, self.counts.valid) * 100.0;
+        let percent = ratio(count, self.counted) * 100.0;
         let counted = format!("{count:>12}  {percent:>6.2} %");
         if is_wide {
             return Ok(writeln!(out, "{counted}  {name}")?);
