@@ -3,10 +3,11 @@
 # that fit into the time of .ci/run; `ci/platforms.sh list` names all. docs/PLATFORMS.md has the results.
 #
 # It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
-# and emulators are unpacked into target/platforms (5 GB) and nothing is installed. std is compiled here.
+# and emulators are unpacked into target/platforms (5 GB); only Chromium is installed, if it can be. std is compiled here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# docs/PLATFORMS.md says which of those by hand have not been run.
 in_ci=(wasm32 thumbv7em darwin i686 wasip1 windows)
 by_hand=(msvc aarch64 s390x i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 thread address)
 [ "${1-}" != list ] || { printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit; }
