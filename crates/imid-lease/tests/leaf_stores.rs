@@ -9,9 +9,10 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use imid_lease::RegisterError;
 use imid_lease::segment::OpenError;
 use imid_lease::segment::leaf::{Allocation, MysqlTable, PostgresTable, Table};
-use imid_lease::segment::{Segment, SegmentError};
+use imid_lease::segment::{self, Segment, SegmentError};
 
 /// A server, and how to reach its tables.
 struct Store {
@@ -89,7 +90,10 @@ fn next(segment: &Segment) -> u64 {
 
 fn leafs_table(name: &'static str) {
     let Some(store) = Store::of(name, name) else { return };
-    let no_table = store.table().allocate("order", None).unwrap_err().to_string();
+    let is_final = |error: &segment::BlockError| error.downcast_ref().is_some_and(RegisterError::is_final);
+    let error = store.table().allocate("order", None).unwrap_err();
+    assert!(is_final(&error), "{error}");
+    let no_table = error.to_string();
     assert!(no_table.ends_with(": expected the table leaf_alloc, found none"), "{no_table}");
     store.create_table();
 
@@ -99,7 +103,9 @@ fn leafs_table(name: &'static str) {
     assert_eq!((first.max_id, first.step), (5_010, 10));
     let second = table.allocate("user", Some(25)).unwrap();
     assert_eq!((second.max_id, second.step), (5_035, 10));
-    let error = table.allocate("nobody", None).unwrap_err().to_string();
+    let error = table.allocate("nobody", None).unwrap_err();
+    assert!(is_final(&error), "{error}");
+    let error = error.to_string();
     assert!(error.ends_with("expected a row of the tag \"nobody\" in leaf_alloc, found none"), "{error}");
     assert_eq!(table.allocate("user", Some(5)).unwrap().max_id, 5_040, "after an error it connects again");
     assert_eq!(store.sql("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'user'"), "5040");
