@@ -11,7 +11,7 @@ use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
 
 const TYPE: &Quantity = &Quantity::new("a session type", "");
 const HASH: &Quantity = &Quantity::new("a session hash", "");
-const TAG: &Quantity = &Quantity::new("a session", "");
+const TAG: &Quantity = &Quantity::new("a session tag", "");
 
 /// The kind of conversation: a code from 0 to 15.
 ///

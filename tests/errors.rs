@@ -198,7 +198,7 @@ fn a_range_error_shows_the_number_and_the_greatest_value() {
         ),
         (SessionType::from_u8(16).unwrap_err(), "expected a session type of 0 to 15, found 16"),
         (SessionHash::from_u32(1 << 22).unwrap_err(), "expected a session hash of 0 to 4194303, found 4194304"),
-        (SessionTag::from_u32(1 << 26).unwrap_err(), "expected a session of 0 to 67108863, found 67108864"),
+        (SessionTag::from_u32(1 << 26).unwrap_err(), "expected a session tag of 0 to 67108863, found 67108864"),
     ];
     for (error, words) in cases {
         assert_eq!(error.to_string(), words);

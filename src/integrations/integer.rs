@@ -52,7 +52,7 @@ mod tests {
         }
         for integer in [-1, 67_108_864, i64::MIN, i64::MAX, 1 << 32] {
             let error = SessionTag::from_signed(integer).unwrap_err();
-            assert_eq!(error.to_string(), format!("expected a session of 0 to 67108863, found {integer}"));
+            assert_eq!(error.to_string(), format!("expected a session tag of 0 to 67108863, found {integer}"));
         }
     }
 

@@ -83,7 +83,7 @@ fn a_session_is_an_integer() {
     is_for(&ID.session_tag(), &[Type::INT4]);
     for integer in [-1, 67_108_864] {
         let message = refused::<SessionTag>(&Type::INT4, &i32::to_be_bytes(integer));
-        assert_eq!(message, format!("expected a session of 0 to 67108863, found {integer}"));
+        assert_eq!(message, format!("expected a session tag of 0 to 67108863, found {integer}"));
     }
 }
 

@@ -66,7 +66,9 @@ fn other_replies_are_errors_that_say_why() {
     let map = Value::Map(vec![(bulk(&BYTES), Value::Nil)]);
     assert!(refused::<AsText>(map).ends_with("expected a message ID, found a map of length 1"));
     assert!(refused::<AsText>(bulk(b"EUNC")).ends_with("expected '-', found the end at 4"));
-    assert!(refused::<SessionTag>(bulk(b"67108864")).ends_with("expected a session of 0 to 67108863, found 67108864"));
+    assert!(
+        refused::<SessionTag>(bulk(b"67108864")).ends_with("expected a session tag of 0 to 67108863, found 67108864")
+    );
     assert!(refused::<SessionType>(Value::Int(-1)).ends_with("expected a session type of 0 to 15, found -1"));
     assert!(refused::<SessionType>(Value::Nil).ends_with("expected a session type, found nil"));
     assert!(refused::<SessionTag>(Value::Double(1.5)).ends_with("expected a session, found double(1.5)"));

@@ -64,7 +64,7 @@ fn other_values_are_errors_that_say_why() {
     assert!(message::<AsText>("'EUNC'").ends_with("expected '-', found the end at 4"));
     assert!(message::<AsUuid>("zeroblob(16)").ends_with("expected a UUID of version 7, found version 0"));
     assert!(message::<AsUuid>("zeroblob(15)").ends_with("expected 16 bytes, found 15"));
-    assert!(message::<SessionTag>("67108864").ends_with("expected a session of 0 to 67108863, found 67108864"));
+    assert!(message::<SessionTag>("67108864").ends_with("expected a session tag of 0 to 67108863, found 67108864"));
     assert!(message::<SessionType>("-1").ends_with("expected a session type of 0 to 15, found -1"));
 }
 

@@ -105,7 +105,7 @@ fn other_cells_are_errors_that_say_why() {
     );
     assert!(
         refused::<SessionTag>(NativeType::Int, Some(&[0xff; 4]))
-            .ends_with("expected a session of 0 to 67108863, found -1")
+            .ends_with("expected a session tag of 0 to 67108863, found -1")
     );
     assert!(
         refused::<SessionType>(NativeType::SmallInt, Some(&[0, 16]))

@@ -101,7 +101,7 @@ mod postgres {
         assert_eq!(read!(bytes as MessageId), "expected 10 bytes, found 2");
         assert!(read!(letters as AsText).contains("expected a digit 2-9 or A-Z without I and O, found 'e' at 0"));
         assert!(read!(view as AsUuid).contains("expected a UUID of version 7, found version 4"));
-        assert!(read!(session as SessionTag).contains("expected a session of 0 to 67108863, found -1"));
+        assert!(read!(session as SessionTag).contains("expected a session tag of 0 to 67108863, found -1"));
         assert!(read!(kind as SessionType).contains("expected a session type of 0 to 15, found 16"));
     }
 }
@@ -183,7 +183,7 @@ mod sqlite {
         assert_eq!(read!(ids::bytes, AsUuid), "expected 16 bytes, found 2");
         assert_eq!(read!(ids::view, AsUuid), "expected a UUID of version 7, found version 0");
         assert_eq!(read!(ids::letters, AsText), "expected a digit 2-9 or A-Z without I and O, found 'e' at 0");
-        assert_eq!(read!(ids::session, SessionTag), "expected a session of 0 to 67108863, found -1");
+        assert_eq!(read!(ids::session, SessionTag), "expected a session tag of 0 to 67108863, found -1");
         assert_eq!(read!(ids::kind, SessionType), "expected a session type of 0 to 15, found 16");
         let null = read!(ids::reply_to.assume_not_null(), MessageId);
         assert!(null.to_lowercase().contains("null"), "{null}");

@@ -83,7 +83,7 @@ fn other_values_are_errors_that_say_why() {
     assert!(refused::<MessageId>(&row, 2).contains("`text`"), "{}", refused::<MessageId>(&row, 2));
     assert!(refused::<AsText>(&row, 2).contains("expected a digit 2-9 or A-Z without I and O, found 'e' at 0"));
     assert!(refused::<AsUuid>(&row, 3).contains("expected a UUID of version 7, found version 4"));
-    assert!(refused::<SessionTag>(&row, 4).contains("expected a session of 0 to 67108863, found -1"));
+    assert!(refused::<SessionTag>(&row, 4).contains("expected a session tag of 0 to 67108863, found -1"));
     assert!(refused::<SessionType>(&row, 5).contains("expected a session type of 0 to 15, found 16"));
     let error = client.query_one("SELECT $1::text", &[&EXAMPLE]).expect_err("an ID is not a text");
     let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();

@@ -147,7 +147,7 @@ macro_rules! database {
                 let negative = row.try_get_unchecked::<SessionTag, _>("negative").expect_err("a negative session");
                 assert_eq!(
                     negative.to_string(),
-                    sentence("negative", "expected a session of 0 to 67108863, found -1")
+                    sentence("negative", "expected a session tag of 0 to 67108863, found -1")
                 );
                 assert_eq!(row.get::<Option<MessageId>, _>("absent"), None);
                 let sixteen = row.try_get_unchecked::<MessageId, _>("view").expect_err("16 bytes");
