@@ -57,7 +57,10 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
 #[test]
 fn words_of_tls_that_contradict_each_other_are_refused() {
     let files = "`sslmode` require, verify-ca or verify-full with `sslrootcert`, `sslcert` and `sslkey`";
-    let redis = "rediss:// instead of";
+    let redis = "no settings but `protocol`, or rediss:// for TLS with `cacert`, `cert` and `key`";
+    let encoded = "after `?` only `name=value` with `&` between them, and `?`, `@` and `&` in passwords and values as %3F, %40 \
+                   and %26";
+    let hash = "no `#`, and `/`, `#` and `@` in passwords and names as %2F, %23 and %40";
     for (url, expected) in [
         ("postgres://u:secret@db/chat?sslmode=allow", "`sslmode` disable, prefer, require, verify-ca or verify-full"),
         ("postgres://u:secret@db/chat?sslrootcert=/ca.pem", files),
@@ -78,10 +81,22 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
         ("mysql://u:secret@db/chat?verify_identity=true", "`require_ssl=true` with other settings of TLS"),
         ("mysql://u:secret@db/chat?require_ssl=false&ssl-ca=/ca.pem", "`require_ssl=true` with other settings of TLS"),
         ("mysql://u:secret@db/chat?require_ssl=yes", "`require_ssl` true or false"),
-        ("redis://:secret@db/0?ssl=true", &format!("{redis} `ssl`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0?protocol=resp3&tls=true", &format!("{redis} `tls`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0?cacert=/ca.pem", &format!("{redis} `cacert`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0#insecure", "no `#`"),
+        // Names that a client reads, in another form.
+        ("postgres://u:secret@db/chat?ssl%6Dode=disable&sslmode=require", "`sslmode` once"),
+        ("postgres://u:secret@db/chat?ssl%6Dode=no", "`sslmode` disable, prefer, require, verify-ca or verify-full"),
+        ("postgres://u:secret@db/chat?sslmode=require&application_name=what?", encoded),
+        ("postgres://u:secret@db/chat?application_name=what?&sslmode=require", encoded),
+        ("mysql://u:secret@db/chat?require%5Fssl=yes", "`require_ssl` true or false"),
+        ("mysql://u:secret@db/chat?requi\tre_ssl=true", "`require_ssl` once"),
+        ("mysql://u:secret@db/chat#?require_ssl=true", hash),
+        ("redis://:secret@db/0?ssl=true", redis),
+        ("redis://:secret@db/0?protocol=resp3&tls=true", redis),
+        ("redis://:secret@db/0?cacert=/ca.pem", redis),
+        ("redis://:secret@db/0?TLS=true", redis),
+        ("redis://:secret@db/0?use_tls=true", redis),
+        ("redis://:secret@db/0?%73sl=true", redis),
+        ("redis://:secret@db/0?secure=true", redis),
+        ("redis://:secret@db/0#insecure", hash),
         ("etcd://u:secret@db?cacert=/ca.pem", "no `?` and no `#`, or https:// for TLS"),
         ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
     ] {
@@ -99,10 +114,29 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("file:", "expected a path after file:"),
         ("postgres://u:secret@db:port/chat", "cannot read the PostgreSQL URL: "),
         ("postgres://u:secret@/chat", "cannot read the PostgreSQL URL: expected a host"),
-        ("mysql://u:secret@db:port/chat", "cannot read the MySQL URL: "),
+        ("postgres://u:12@secret@db/chat", "cannot read the PostgreSQL URL: expected each `@` in "),
+        ("postgres://u:12?secret@db/chat", "cannot read the PostgreSQL URL: expected after `?` only "),
+        ("postgres://db/chat?password=a&bsecret=1", "cannot read the PostgreSQL URL: expected no settings but user, "),
+        ("postgres://db/chat?password=a&&bsecret=1", "cannot read the PostgreSQL URL: expected after `?` only "),
+        ("postgres://db/chat?port=secret", "cannot read the PostgreSQL URL: "),
+        (
+            "mysql://u:secret@db:port/chat",
+            "cannot read the MySQL URL: expected mysql://user:password@host:port/database",
+        ),
+        ("mysql://u:12?secret@db/chat", "cannot read the MySQL URL: expected after `?` only "),
+        ("mysql://u:12/secret@db/chat", "cannot read the MySQL URL: expected no `#`, and `/`, "),
+        ("mysql://u:12#secret@db/chat", "cannot read the MySQL URL: expected no `#`, and `/`, "),
+        ("mysql://db/chat?pool_min=secret", "cannot read the MySQL URL: expected another value of `pool_min`"),
+        ("mysql://db/chat?a=b&secret=1", "cannot read the MySQL URL: expected no settings but those of "),
         ("mariadb://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
         ("mysql://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
-        ("redis://u:secret@db:port", "cannot read the Redis URL: "),
+        ("redis://u:secret@db:port", "cannot read the Redis URL: expected redis://user:password@host:port/database, "),
+        (
+            "redis://db?protocol=secret",
+            "cannot read the Redis URL: expected redis://user:password@host:port/database, ",
+        ),
+        ("redis://u:12?secret@db", "cannot read the Redis URL: expected after `?` only "),
+        ("redis://u:12/secret@db", "cannot read the Redis URL: expected no `#`, and `/`, "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
         ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
@@ -144,19 +178,55 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
     assert_eq!(error, "cannot read \"a\" in etcd: expected a key and a value of text, found other bytes");
 }
 
-/// What the clients themselves do not know is refused by them.
+/// An unknown setting may ask for TLS. Its name may be a part of a password.
 #[test]
-fn an_unknown_setting_of_tls_is_refused_and_named() {
-    for (url, part) in [
-        ("postgres://u:secret@db/chat?sslpassword=secret", "sslpassword"),
-        ("mysql://u:secret@db/chat?ssl-mode=REQUIRED", "ssl-mode"),
-        ("mysql://u:secret@db/chat?ssl_ca=ca.pem", "ssl_ca"),
-        ("mysql://u:secret@db/chat?require_ssl=true&built_in_roots=true", "built_in_roots"),
+fn an_unknown_setting_is_refused_and_not_repeated() {
+    let mysql = "expected no settings but those of the crate `mysql_async`, such as `require_ssl` and `ssl-ca`";
+    for (url, expected) in [
+        ("postgres://u:secret@db/chat?sslpassword=secret", "sslnegotiation, sslmode, sslrootcert, sslcert, sslkey"),
+        ("mysql://u:secret@db/chat?ssl-mode=REQUIRED", mysql),
+        ("mysql://u:secret@db/chat?ssl_ca=ca.pem", mysql),
         ("zookeeperz://u:secret@db", "expected a URL that begins with"),
     ] {
         let error = open_url(url).err().unwrap().to_string();
-        assert!(error.contains(part) && !error.contains("secret"), "{url}: {error}");
+        assert!(
+            error.contains(expected) && !error.contains("secret") && !error.contains("sslpassword"),
+            "{url}: {error}"
+        );
     }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn a_setting_of_tls_that_is_left_out_is_an_error() {
+    for (url, expected) in [
+        ("mysql://u@db/chat?require_ssl=true&built_in_roots=true", "and no `built_in_roots`"),
+        ("rediss://:secret@db/0?cacert=/ca.pem&note=ab", "no settings but `protocol`, `cacert`, `cert` and `key`"),
+        ("rediss://:secret@db/0?cacert=/ca.pem&protocol=a?b", "as %3F, %40 and %26"),
+    ] {
+        let error = open_url(url).err().unwrap().to_string();
+        assert!(error.ends_with(expected), "{url}: {error}");
+    }
+}
+
+/// Text that only the client understands, beside the words for TLS.
+#[test]
+fn each_client_takes_urls_of_its_store_only() {
+    use imid_lease::register::{MysqlRegister, PostgresRegister, RedisRegister};
+    let dsn = "host=db user=u password=secret sslmode=require";
+    let errors = [
+        PostgresRegister::from_url(dsn).err(),
+        PostgresTable::from_url(dsn).err(),
+        PostgresRegister::from_url(" postgres://u:secret@db/chat?sslmode=require").err(),
+        MysqlRegister::from_url("host=db password=secret").err(),
+        RedisRegister::from_url("REDISS://:secret@db/0").err(),
+        RedisRegister::from_url("unix:///run/redis?pass=secret&tls=true").err(),
+    ];
+    for error in errors {
+        let error = error.expect("the text is refused").to_string();
+        assert!(error.contains(" URL: expected ") && !error.contains("secret"), "{error}");
+    }
+    assert!(RedisRegister::from_url("unix:///run/redis?db=1&user=u&pass=secret&protocol=resp3").is_ok());
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Hosts {
         secure: &[&str],
         default_port: u16,
     ) -> Result<Self, RegisterError> {
-        let mut words = Words::split(store, url);
+        let mut words = Words::split(store, url)?;
         let wrong = |expected: &str| RegisterError::new(format!("cannot read the {store} URL: expected {expected}"));
         let found = url.split_once("://").map_or("", |(found, _)| found);
         let tls = if secure.contains(&found) {

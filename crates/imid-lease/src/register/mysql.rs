@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
 use super::password::Password;
-use super::query::Words;
+use super::query::{Words, check_rest};
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
 use super::{Access, Promise, RegisterError};
@@ -58,10 +58,22 @@ impl Mysql {
     /// Reads a URL. Returns also the place for errors.
     pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
         let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
-        let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url));
+        let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url))?;
+        check_rest(&words)?;
         let tls = take_tls(&mut words)?;
-        let options = Opts::from_url(&words.url())
-            .map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+        let options = Opts::from_url(&words.url()).map_err(|error| match error {
+            // It names only what it knows.
+            UrlError::InvalidParamValue { param, .. } => words.wrong(&format!("another value of `{param}`")),
+            // The name may be a part of a password.
+            UrlError::UnknownParameter { .. } | UrlError::FeatureRequired { .. } => {
+                words.wrong("no settings but those of the crate `mysql_async`, such as `require_ssl` and `ssl-ca`")
+            }
+            _ => words.wrong("mysql://user:password@host:port/database"),
+        })?;
+        // Nothing of TLS was left to the client.
+        if options.ssl_opts().is_some() {
+            return Err(words.wrong("`require_ssl` once"));
+        }
         if options.db_name().is_none_or(str::is_empty) {
             return Err(words.wrong("a database, as in mysql://host/database"));
         }
@@ -113,7 +125,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     };
     let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
-    if words.find(|name| name == "built_in_roots").is_some() {
+    if words.take("built_in_roots")?.is_some() {
         return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
     }
     if required != Some(true) {

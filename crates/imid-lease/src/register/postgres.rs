@@ -83,14 +83,31 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Reads a URL. Returns also the place for errors.
     pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
-        let mut words = Words::split("PostgreSQL", url);
+        let mut words = Words::split("PostgreSQL", url)?;
+        // The client also reads `host=db sslmode=require`, of which the words below see nothing.
+        let Some(("postgres" | "postgresql", rest)) = words.rest().split_once("://") else {
+            return Err(words.wrong("postgres://user:password@host:port/database"));
+        };
+        // The client ends the password at the first one.
+        if rest.matches('@').count() > 1 {
+            return Err(words.wrong("each `@` in the user, the password and the database as %40"));
+        }
         let tls = take_tls(&mut words)?;
+        if words.has_others(SETTINGS_OF_CLIENT) {
+            let known = SETTINGS_OF_CLIENT.join(", ");
+            return Err(words.wrong(&format!("no settings but {known}, sslmode, {}", WORDS.join(", "))));
+        }
+        // What the client says is no value: all names are known.
         let mut config: Config = words
             .url()
             .parse()
             .map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
         if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
             return Err(words.wrong("`sslnegotiation=postgres`"));
+        }
+        // It is the default: nothing of TLS was left to the client.
+        if config.get_ssl_mode() != SslMode::Prefer {
+            return Err(words.wrong("`sslmode` once"));
         }
         config.ssl_mode(match &tls {
             None => SslMode::Disable,
@@ -199,6 +216,28 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
 }
 
 const WORDS: [&str; 3] = ["sslrootcert", "sslcert", "sslkey"];
+
+/// What the client itself reads.
+const SETTINGS_OF_CLIENT: &[&str] = &[
+    "user",
+    "password",
+    "dbname",
+    "options",
+    "application_name",
+    "host",
+    "hostaddr",
+    "port",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+    "sslnegotiation",
+];
 
 /// Returns how many servers a configuration names.
 fn servers(config: &Config) -> usize {
