@@ -139,7 +139,7 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("redis://u:12/secret@db", "cannot read the Redis URL: expected no `#`, and `/`, "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
-        ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
+        ("zookeeper://:secret@db", "cannot read the ZooKeeper URL: expected a user before @"),
     ] {
         let error = open_url(url).err().unwrap();
         assert!(error.is_url(), "{url}: {error}");
@@ -260,5 +260,188 @@ fn what_debug_shows_of_an_adapter_has_the_place_and_not_the_password() {
     ];
     for shown in shown {
         assert!(shown.contains("db:") && !shown.contains("secret"), "{shown}");
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Listens on a free port.
+fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+/// Answers each connection as a PostgreSQL server without TLS that knows no user.
+fn refuse_as_postgres(listener: TcpListener) {
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut request = [0; 1024];
+            if client.read(&mut request).unwrap() == 8 {
+                client.write_all(b"N").unwrap();
+                let _ = client.read(&mut request).unwrap();
+            }
+            let fields = b"SFATAL\0C28P01\0Mnobody knows you\0\0";
+            client.write_all(b"E").unwrap();
+            client.write_all(&u32::try_from(fields.len() + 4).unwrap().to_be_bytes()).unwrap();
+            client.write_all(fields).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_host_that_accepts_and_hangs_leaves_time_for_the_others() {
+    let ((_hanging, first), (listener, second)) = (listen(), listen());
+    refuse_as_postgres(listener);
+    let url = format!("postgres://u:secret@{first},{second}/chat");
+    let error = open_url_with_time_limit(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
+    assert!(error.is_final() && error.to_string().ends_with("nobody knows you"), "{error}");
+    let url = format!("postgres://u:secret@{second},{first}/chat");
+    let error = open_url_with_time_limit(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.ends_with(&format!("no answer from {first} within 1s")), "{error}");
+}
+
+#[test]
+fn an_address_without_a_name_is_enough() {
+    let (listener, address) = listen();
+    refuse_as_postgres(listener);
+    let port = address.rsplit_once(':').unwrap().1;
+    let url = format!("postgres://u:secret@/chat?hostaddr=127.0.0.1&port={port}");
+    let error = open_url_with_time_limit(&url, LONG).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.ends_with("nobody knows you"), "{error}");
+}
+
+#[test]
+fn a_function_of_the_password_that_panics_or_hangs_is_an_error() {
+    use imid_lease::register::{EtcdRegister, PostgresRegister, Register};
+    let etcd = || EtcdRegister::from_url("etcd://u@127.0.0.1:1").unwrap();
+    let postgres = || PostgresRegister::from_url("postgres://u@127.0.0.1:1/chat").unwrap();
+    let panicking: [Box<dyn Register>; 2] = [
+        Box::new(etcd().time_limit(LONG).password_with(|| panic!("no password"))),
+        Box::new(postgres().time_limit(LONG).password_with(|| panic!("no password"))),
+    ];
+    for mut register in panicking {
+        let error = register.read("a").unwrap_err().to_string();
+        assert!(error.ends_with("the function that makes the password has panicked"), "{error}");
+    }
+    let short = Duration::from_millis(50);
+    let hanging: [Box<dyn Register>; 2] = [
+        Box::new(etcd().time_limit(short).password_with(|| {
+            loop {
+                thread::park();
+            }
+        })),
+        Box::new(postgres().time_limit(short).password_with(|| {
+            loop {
+                thread::park();
+            }
+        })),
+    ];
+    for mut register in hanging {
+        let error = register.read("a").unwrap_err().to_string();
+        assert!(error.contains("has not ended within ") || error.ends_with("no answer within 50ms"), "{error}");
+    }
+}
+
+#[test]
+fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
+    use imid_lease::register::{EtcdRegister, Register, ZookeeperRegister};
+    let password = || Ok("secret".to_owned());
+    let mut registers: [(Box<dyn Register>, &str); 4] = [
+        (Box::new(EtcdRegister::from_url("etcd://h").unwrap().password_with(password)), "as in etcd://user@host"),
+        (
+            Box::new(ZookeeperRegister::from_url("zookeeper://h").unwrap().password_with(password)),
+            "as in zookeeper://user@host",
+        ),
+        (open_url("etcd://secret@h").unwrap(), "as in etcd://user:password@host, or `password_with`"),
+        (open_url("zookeeper://secret@h").unwrap(), "as in zookeeper://user:password@host, or `password_with`"),
+    ];
+    for (register, expected) in &mut registers {
+        let error = register.read("a").unwrap_err();
+        assert!(error.is_final() && error.to_string().ends_with(*expected), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+/// Reads a request, waits, and answers with a status and a body.
+fn answer(listener: &TcpListener, wait: Duration, head: &str, body: &str) {
+    let mut client = listener.accept().unwrap().0;
+    let _ = client.read(&mut [0; 4096]).unwrap();
+    thread::sleep(wait);
+    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    // The client may have given up.
+    let _ = client.write_all(head.as_bytes());
+    let _ = client.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn the_requests_of_one_call_of_etcd_share_its_time() {
+    let (listener, address) = listen();
+    let server = thread::spawn(move || {
+        let token = r#"{"token":"t"}"#;
+        answer(&listener, Duration::ZERO, "200 OK", token);
+        answer(&listener, Duration::ZERO, "200 OK", "{}");
+        let wait = Duration::from_millis(1500);
+        answer(&listener, wait, "401 Unauthorized", "{}");
+        answer(&listener, wait, "200 OK", token);
+    });
+    let url = format!("etcd://u:secret@{address}");
+    let mut register = open_url_with_time_limit(&url, Duration::from_secs(2)).unwrap();
+    assert_eq!(register.read("a").unwrap(), None);
+    // Each of them has 2 s, and both take 3 s.
+    assert!(register.read("a").is_err());
+    server.join().unwrap();
+}
+
+#[test]
+fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
+    let ((listener, address), (elsewhere, other)) = (listen(), listen());
+    elsewhere.set_nonblocking(true).unwrap();
+    let server = thread::spawn(move || {
+        let head = format!("307 Temporary Redirect\r\nLocation: http://{other}/v3/kv/range");
+        answer(&listener, Duration::ZERO, &head, "");
+    });
+    let error =
+        open_url_with_time_limit(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.contains("found HTTP status 307"), "{error}");
+    server.join().unwrap();
+    assert!(elsewhere.accept().is_err());
+}
+
+/// They may be replaced one after another.
+#[cfg(feature = "tls-ring")]
+#[test]
+fn files_of_tls_that_are_missing_may_come() {
+    for url in [
+        "postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert=/nothing/ca.pem",
+        "mysql://u@127.0.0.1:1/chat?require_ssl=true&ssl-ca=/nothing/ca.pem",
+        "rediss://127.0.0.1:1?cacert=/nothing/ca.pem",
+        "https://127.0.0.1:1?cacert=/nothing/ca.pem",
+        "zookeepers://127.0.0.1:1?cacert=/nothing/ca.pem",
+    ] {
+        let error = open_url_with_time_limit(url, LONG).unwrap().read("a").unwrap_err();
+        assert!(!error.is_final() && error.to_string().contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
+    }
+}
+
+/// A file of a network can hang, as the reader of a pipe does.
+#[cfg(all(feature = "tls-ring", unix))]
+#[test]
+fn files_of_tls_that_hang_take_no_longer_than_the_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("ca.pem");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pipe = pipe.display();
+    for url in [
+        format!("postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert={pipe}"),
+        format!("mysql://u@127.0.0.1:1/chat?require_ssl=true&ssl-ca={pipe}"),
+        format!("rediss://127.0.0.1:1?cacert={pipe}"),
+        format!("https://127.0.0.1:1?cacert={pipe}"),
+        format!("zookeepers://127.0.0.1:1?cacert={pipe}"),
+    ] {
+        let error =
+            open_url_with_time_limit(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err().to_string();
+        assert!(error.contains("no answer within 50ms") || error.contains("has not ended within "), "{url}: {error}");
     }
 }

@@ -9,6 +9,8 @@ use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 use super::password::Password;
 use super::query::{Words, check_rest};
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+#[cfg(feature = "tls")]
+use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
 use super::{Access, Promise, RegisterError};
 
@@ -100,11 +102,11 @@ impl Mysql {
     pub(crate) async fn connect(&self) -> Result<Conn, Failure> {
         let mut options = OptsBuilder::from_opts(self.options.clone());
         if let Some(password) = &self.password {
-            options = options.pass(Some(password.make_in_background().await?));
+            options = options.pass(Some(password.make().await?));
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            options = options.ssl_opts(ssl_options(tls)?);
+            options = options.ssl_opts(ssl_options(tls, tls.files(Some("MySQL")).await?));
         }
         let mut conn = Conn::new(options).await?;
         let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
@@ -151,17 +153,14 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
 
 /// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
 #[cfg(feature = "tls")]
-fn ssl_options(tls: &Tls) -> Result<mysql_async::SslOpts, Failure> {
+fn ssl_options(tls: &Tls, Files { roots, identity, .. }: Files) -> mysql_async::SslOpts {
     use mysql_async::ClientIdentity;
 
-    tls.check_for("MySQL")?;
-    let identity = tls.identity_pem()?;
-    Ok(mysql_async::SslOpts::default()
+    mysql_async::SslOpts::default()
         .with_disable_built_in_roots(true)
-        // The client needs some, also where it checks nothing.
-        .with_root_certs(tls.root_certificates()?.iter().map(|root| root.to_vec().into()).collect())
+        .with_root_certs(roots.iter().map(|root| root.to_vec().into()).collect())
         .with_client_identity(identity.map(|(certificate, key)| ClientIdentity::new(certificate.into(), key.into())))
-        .with_danger_accept_invalid_certs(tls.check == Check::Nothing))
+        .with_danger_accept_invalid_certs(tls.check == Check::Nothing)
 }
 
 /// A default of the server could show writes that are not committed, leave transactions open, or repeat an hour.

@@ -107,7 +107,7 @@ impl RedisServer {
     /// Returns where the server is, with the password of now.
     async fn info(&self) -> Result<ConnectionInfo, Failure> {
         let Some(password) = &self.password else { return Ok(self.info.clone()) };
-        let password = password.make_in_background().await?;
+        let password = password.make().await?;
         let settings = self.info.redis_settings().clone().set_password(password);
         Ok(self.info.clone().set_redis_settings(settings))
     }
@@ -132,7 +132,7 @@ impl RedisServer {
         let redis::ConnectionAddr::Tcp(host, port) = self.info.addr() else {
             return Err("expected a host for TLS, found a socket".into());
         };
-        let (settings, info) = (tls.client_config()?, self.info().await?);
+        let (settings, info) = (tls.files(None).await?.config, self.info().await?);
         let stream = TcpStream::connect((host.as_str(), *port)).await?;
         stream.set_nodelay(true)?;
         let name = ServerName::try_from(host.clone())?;

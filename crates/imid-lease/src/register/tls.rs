@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-#[cfg(feature = "tls")]
-pub(crate) use self::config::diagnose;
 #[cfg(all(feature = "postgres", feature = "tls"))]
 pub(crate) use self::config::failure_of;
+#[cfg(feature = "tls")]
+pub(crate) use self::config::{Files, diagnose};
 use super::RegisterError;
 use super::query::Words;
 
@@ -41,6 +41,8 @@ pub struct Tls {
     pub(super) check: Check,
     #[cfg(feature = "tls")]
     own: Option<std::sync::Arc<rustls::ClientConfig>>,
+    #[cfg(feature = "tls")]
+    reader: self::config::Reader,
 }
 
 /// What must be right about the certificate of a server.
