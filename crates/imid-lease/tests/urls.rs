@@ -57,7 +57,10 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
 #[test]
 fn words_of_tls_that_contradict_each_other_are_refused() {
     let files = "`sslmode` require, verify-ca or verify-full with `sslrootcert`, `sslcert` and `sslkey`";
-    let redis = "rediss:// instead of";
+    let redis = "no settings but `protocol`, or rediss:// for TLS with `cacert`, `cert` and `key`";
+    let encoded = "after `?` only `name=value` with `&` between them, and `?`, `@` and `&` in passwords and values as %3F, %40 \
+                   and %26";
+    let hash = "no `#`, and `/`, `#` and `@` in passwords and names as %2F, %23 and %40";
     for (url, expected) in [
         ("postgres://u:secret@db/chat?sslmode=allow", "`sslmode` disable, prefer, require, verify-ca or verify-full"),
         ("postgres://u:secret@db/chat?sslrootcert=/ca.pem", files),
@@ -78,10 +81,22 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
         ("mysql://u:secret@db/chat?verify_identity=true", "`require_ssl=true` with other settings of TLS"),
         ("mysql://u:secret@db/chat?require_ssl=false&ssl-ca=/ca.pem", "`require_ssl=true` with other settings of TLS"),
         ("mysql://u:secret@db/chat?require_ssl=yes", "`require_ssl` true or false"),
-        ("redis://:secret@db/0?ssl=true", &format!("{redis} `ssl`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0?protocol=resp3&tls=true", &format!("{redis} `tls`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0?cacert=/ca.pem", &format!("{redis} `cacert`, with `cacert`, `cert` and `key`")),
-        ("redis://:secret@db/0#insecure", "no `#`"),
+        // Names that a client reads, in another form.
+        ("postgres://u:secret@db/chat?ssl%6Dode=disable&sslmode=require", "`sslmode` once"),
+        ("postgres://u:secret@db/chat?ssl%6Dode=no", "`sslmode` disable, prefer, require, verify-ca or verify-full"),
+        ("postgres://u:secret@db/chat?sslmode=require&application_name=what?", encoded),
+        ("postgres://u:secret@db/chat?application_name=what?&sslmode=require", encoded),
+        ("mysql://u:secret@db/chat?require%5Fssl=yes", "`require_ssl` true or false"),
+        ("mysql://u:secret@db/chat?requi\tre_ssl=true", "`require_ssl` once"),
+        ("mysql://u:secret@db/chat#?require_ssl=true", hash),
+        ("redis://:secret@db/0?ssl=true", redis),
+        ("redis://:secret@db/0?protocol=resp3&tls=true", redis),
+        ("redis://:secret@db/0?cacert=/ca.pem", redis),
+        ("redis://:secret@db/0?TLS=true", redis),
+        ("redis://:secret@db/0?use_tls=true", redis),
+        ("redis://:secret@db/0?%73sl=true", redis),
+        ("redis://:secret@db/0?secure=true", redis),
+        ("redis://:secret@db/0#insecure", hash),
         ("etcd://u:secret@db?cacert=/ca.pem", "no `?` and no `#`, or https:// for TLS"),
         ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
     ] {
@@ -99,13 +114,32 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("file:", "expected a path after file:"),
         ("postgres://u:secret@db:port/chat", "cannot read the PostgreSQL URL: "),
         ("postgres://u:secret@/chat", "cannot read the PostgreSQL URL: expected a host"),
-        ("mysql://u:secret@db:port/chat", "cannot read the MySQL URL: "),
+        ("postgres://u:12@secret@db/chat", "cannot read the PostgreSQL URL: expected each `@` in "),
+        ("postgres://u:12?secret@db/chat", "cannot read the PostgreSQL URL: expected after `?` only "),
+        ("postgres://db/chat?password=a&bsecret=1", "cannot read the PostgreSQL URL: expected no settings but user, "),
+        ("postgres://db/chat?password=a&&bsecret=1", "cannot read the PostgreSQL URL: expected after `?` only "),
+        ("postgres://db/chat?port=secret", "cannot read the PostgreSQL URL: "),
+        (
+            "mysql://u:secret@db:port/chat",
+            "cannot read the MySQL URL: expected mysql://user:password@host:port/database",
+        ),
+        ("mysql://u:12?secret@db/chat", "cannot read the MySQL URL: expected after `?` only "),
+        ("mysql://u:12/secret@db/chat", "cannot read the MySQL URL: expected no `#`, and `/`, "),
+        ("mysql://u:12#secret@db/chat", "cannot read the MySQL URL: expected no `#`, and `/`, "),
+        ("mysql://db/chat?pool_min=secret", "cannot read the MySQL URL: expected another value of `pool_min`"),
+        ("mysql://db/chat?a=b&secret=1", "cannot read the MySQL URL: expected no settings but those of "),
         ("mariadb://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
         ("mysql://u:secret@db", "cannot read the MySQL URL: expected a database, as in mysql://host/database"),
-        ("redis://u:secret@db:port", "cannot read the Redis URL: "),
+        ("redis://u:secret@db:port", "cannot read the Redis URL: expected redis://user:password@host:port/database, "),
+        (
+            "redis://db?protocol=secret",
+            "cannot read the Redis URL: expected redis://user:password@host:port/database, ",
+        ),
+        ("redis://u:12?secret@db", "cannot read the Redis URL: expected after `?` only "),
+        ("redis://u:12/secret@db", "cannot read the Redis URL: expected no `#`, and `/`, "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
-        ("zookeeper://secret@db", "cannot read the ZooKeeper URL: expected user:password before @"),
+        ("zookeeper://:secret@db", "cannot read the ZooKeeper URL: expected a user before @"),
     ] {
         let error = open_url(url).err().unwrap();
         assert!(error.is_url(), "{url}: {error}");
@@ -144,19 +178,55 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
     assert_eq!(error, "cannot read \"a\" in etcd: expected a key and a value of text, found other bytes");
 }
 
-/// What the clients themselves do not know is refused by them.
+/// An unknown setting may ask for TLS. Its name may be a part of a password.
 #[test]
-fn an_unknown_setting_of_tls_is_refused_and_named() {
-    for (url, part) in [
-        ("postgres://u:secret@db/chat?sslpassword=secret", "sslpassword"),
-        ("mysql://u:secret@db/chat?ssl-mode=REQUIRED", "ssl-mode"),
-        ("mysql://u:secret@db/chat?ssl_ca=ca.pem", "ssl_ca"),
-        ("mysql://u:secret@db/chat?require_ssl=true&built_in_roots=true", "built_in_roots"),
+fn an_unknown_setting_is_refused_and_not_repeated() {
+    let mysql = "expected no settings but those of the crate `mysql_async`, such as `require_ssl` and `ssl-ca`";
+    for (url, expected) in [
+        ("postgres://u:secret@db/chat?sslpassword=secret", "sslnegotiation, sslmode, sslrootcert, sslcert, sslkey"),
+        ("mysql://u:secret@db/chat?ssl-mode=REQUIRED", mysql),
+        ("mysql://u:secret@db/chat?ssl_ca=ca.pem", mysql),
         ("zookeeperz://u:secret@db", "expected a URL that begins with"),
     ] {
         let error = open_url(url).err().unwrap().to_string();
-        assert!(error.contains(part) && !error.contains("secret"), "{url}: {error}");
+        assert!(
+            error.contains(expected) && !error.contains("secret") && !error.contains("sslpassword"),
+            "{url}: {error}"
+        );
     }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn a_setting_of_tls_that_is_left_out_is_an_error() {
+    for (url, expected) in [
+        ("mysql://u@db/chat?require_ssl=true&built_in_roots=true", "and no `built_in_roots`"),
+        ("rediss://:secret@db/0?cacert=/ca.pem&note=ab", "no settings but `protocol`, `cacert`, `cert` and `key`"),
+        ("rediss://:secret@db/0?cacert=/ca.pem&protocol=a?b", "as %3F, %40 and %26"),
+    ] {
+        let error = open_url(url).err().unwrap().to_string();
+        assert!(error.ends_with(expected), "{url}: {error}");
+    }
+}
+
+/// Text that only the client understands, beside the words for TLS.
+#[test]
+fn each_client_takes_urls_of_its_store_only() {
+    use imid_lease::register::{MysqlRegister, PostgresRegister, RedisRegister};
+    let dsn = "host=db user=u password=secret sslmode=require";
+    let errors = [
+        PostgresRegister::from_url(dsn).err(),
+        PostgresTable::from_url(dsn).err(),
+        PostgresRegister::from_url(" postgres://u:secret@db/chat?sslmode=require").err(),
+        MysqlRegister::from_url("host=db password=secret").err(),
+        RedisRegister::from_url("REDISS://:secret@db/0").err(),
+        RedisRegister::from_url("unix:///run/redis?pass=secret&tls=true").err(),
+    ];
+    for error in errors {
+        let error = error.expect("the text is refused").to_string();
+        assert!(error.contains(" URL: expected ") && !error.contains("secret"), "{error}");
+    }
+    assert!(RedisRegister::from_url("unix:///run/redis?db=1&user=u&pass=secret&protocol=resp3").is_ok());
 }
 
 #[test]
@@ -190,5 +260,188 @@ fn what_debug_shows_of_an_adapter_has_the_place_and_not_the_password() {
     ];
     for shown in shown {
         assert!(shown.contains("db:") && !shown.contains("secret"), "{shown}");
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Listens on a free port.
+fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+/// Answers each connection as a PostgreSQL server without TLS that knows no user.
+fn refuse_as_postgres(listener: TcpListener) {
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut request = [0; 1024];
+            if client.read(&mut request).unwrap() == 8 {
+                client.write_all(b"N").unwrap();
+                let _ = client.read(&mut request).unwrap();
+            }
+            let fields = b"SFATAL\0C28P01\0Mnobody knows you\0\0";
+            client.write_all(b"E").unwrap();
+            client.write_all(&u32::try_from(fields.len() + 4).unwrap().to_be_bytes()).unwrap();
+            client.write_all(fields).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_host_that_accepts_and_hangs_leaves_time_for_the_others() {
+    let ((_hanging, first), (listener, second)) = (listen(), listen());
+    refuse_as_postgres(listener);
+    let url = format!("postgres://u:secret@{first},{second}/chat");
+    let error = open_url_with_time_limit(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
+    assert!(error.is_final() && error.to_string().ends_with("nobody knows you"), "{error}");
+    let url = format!("postgres://u:secret@{second},{first}/chat");
+    let error = open_url_with_time_limit(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.ends_with(&format!("no answer from {first} within 1s")), "{error}");
+}
+
+#[test]
+fn an_address_without_a_name_is_enough() {
+    let (listener, address) = listen();
+    refuse_as_postgres(listener);
+    let port = address.rsplit_once(':').unwrap().1;
+    let url = format!("postgres://u:secret@/chat?hostaddr=127.0.0.1&port={port}");
+    let error = open_url_with_time_limit(&url, LONG).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.ends_with("nobody knows you"), "{error}");
+}
+
+#[test]
+fn a_function_of_the_password_that_panics_or_hangs_is_an_error() {
+    use imid_lease::register::{EtcdRegister, PostgresRegister, Register};
+    let etcd = || EtcdRegister::from_url("etcd://u@127.0.0.1:1").unwrap();
+    let postgres = || PostgresRegister::from_url("postgres://u@127.0.0.1:1/chat").unwrap();
+    let panicking: [Box<dyn Register>; 2] = [
+        Box::new(etcd().time_limit(LONG).password_with(|| panic!("no password"))),
+        Box::new(postgres().time_limit(LONG).password_with(|| panic!("no password"))),
+    ];
+    for mut register in panicking {
+        let error = register.read("a").unwrap_err().to_string();
+        assert!(error.ends_with("the function that makes the password has panicked"), "{error}");
+    }
+    let short = Duration::from_millis(50);
+    let hanging: [Box<dyn Register>; 2] = [
+        Box::new(etcd().time_limit(short).password_with(|| {
+            loop {
+                thread::park();
+            }
+        })),
+        Box::new(postgres().time_limit(short).password_with(|| {
+            loop {
+                thread::park();
+            }
+        })),
+    ];
+    for mut register in hanging {
+        let error = register.read("a").unwrap_err().to_string();
+        assert!(error.contains("has not ended within ") || error.ends_with("no answer within 50ms"), "{error}");
+    }
+}
+
+#[test]
+fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
+    use imid_lease::register::{EtcdRegister, Register, ZookeeperRegister};
+    let password = || Ok("secret".to_owned());
+    let mut registers: [(Box<dyn Register>, &str); 4] = [
+        (Box::new(EtcdRegister::from_url("etcd://h").unwrap().password_with(password)), "as in etcd://user@host"),
+        (
+            Box::new(ZookeeperRegister::from_url("zookeeper://h").unwrap().password_with(password)),
+            "as in zookeeper://user@host",
+        ),
+        (open_url("etcd://secret@h").unwrap(), "as in etcd://user:password@host, or `password_with`"),
+        (open_url("zookeeper://secret@h").unwrap(), "as in zookeeper://user:password@host, or `password_with`"),
+    ];
+    for (register, expected) in &mut registers {
+        let error = register.read("a").unwrap_err();
+        assert!(error.is_final() && error.to_string().ends_with(*expected), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+/// Reads a request, waits, and answers with a status and a body.
+fn answer(listener: &TcpListener, wait: Duration, head: &str, body: &str) {
+    let mut client = listener.accept().unwrap().0;
+    let _ = client.read(&mut [0; 4096]).unwrap();
+    thread::sleep(wait);
+    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    // The client may have given up.
+    let _ = client.write_all(head.as_bytes());
+    let _ = client.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn the_requests_of_one_call_of_etcd_share_its_time() {
+    let (listener, address) = listen();
+    let server = thread::spawn(move || {
+        let token = r#"{"token":"t"}"#;
+        answer(&listener, Duration::ZERO, "200 OK", token);
+        answer(&listener, Duration::ZERO, "200 OK", "{}");
+        let wait = Duration::from_millis(1500);
+        answer(&listener, wait, "401 Unauthorized", "{}");
+        answer(&listener, wait, "200 OK", token);
+    });
+    let url = format!("etcd://u:secret@{address}");
+    let mut register = open_url_with_time_limit(&url, Duration::from_secs(2)).unwrap();
+    assert_eq!(register.read("a").unwrap(), None);
+    // Each of them has 2 s, and both take 3 s.
+    assert!(register.read("a").is_err());
+    server.join().unwrap();
+}
+
+#[test]
+fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
+    let ((listener, address), (elsewhere, other)) = (listen(), listen());
+    elsewhere.set_nonblocking(true).unwrap();
+    let server = thread::spawn(move || {
+        let head = format!("307 Temporary Redirect\r\nLocation: http://{other}/v3/kv/range");
+        answer(&listener, Duration::ZERO, &head, "");
+    });
+    let error =
+        open_url_with_time_limit(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err().to_string();
+    assert!(error.contains("found HTTP status 307"), "{error}");
+    server.join().unwrap();
+    assert!(elsewhere.accept().is_err());
+}
+
+/// They may be replaced one after another.
+#[cfg(feature = "tls-ring")]
+#[test]
+fn files_of_tls_that_are_missing_may_come() {
+    for url in [
+        "postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert=/nothing/ca.pem",
+        "mysql://u@127.0.0.1:1/chat?require_ssl=true&ssl-ca=/nothing/ca.pem",
+        "rediss://127.0.0.1:1?cacert=/nothing/ca.pem",
+        "https://127.0.0.1:1?cacert=/nothing/ca.pem",
+        "zookeepers://127.0.0.1:1?cacert=/nothing/ca.pem",
+    ] {
+        let error = open_url_with_time_limit(url, LONG).unwrap().read("a").unwrap_err();
+        assert!(!error.is_final() && error.to_string().contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
+    }
+}
+
+/// A file of a network can hang, as the reader of a pipe does.
+#[cfg(all(feature = "tls-ring", unix))]
+#[test]
+fn files_of_tls_that_hang_take_no_longer_than_the_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("ca.pem");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let pipe = pipe.display();
+    for url in [
+        format!("postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert={pipe}"),
+        format!("mysql://u@127.0.0.1:1/chat?require_ssl=true&ssl-ca={pipe}"),
+        format!("rediss://127.0.0.1:1?cacert={pipe}"),
+        format!("https://127.0.0.1:1?cacert={pipe}"),
+        format!("zookeepers://127.0.0.1:1?cacert={pipe}"),
+    ] {
+        let error =
+            open_url_with_time_limit(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err().to_string();
+        assert!(error.contains("no answer within 50ms") || error.contains("has not ended within "), "{url}: {error}");
     }
 }

@@ -1,7 +1,7 @@
 //! etcd.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use ureq::Agent;
 
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Incomplete, Secret, User, login};
 use super::password::Password;
 use super::tls::Tls;
 use super::{
@@ -35,7 +35,7 @@ pub struct EtcdRegister {
     members: Vec<String>,
     /// The member to ask. After an error the next one is asked.
     next: usize,
-    user: Option<(String, String)>,
+    user: Option<User>,
     /// The token that a member gave for the user and password.
     auth: Option<String>,
     tls: Option<Tls>,
@@ -46,6 +46,8 @@ pub struct EtcdRegister {
     process: Process,
     access: Access,
 }
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
 const ROOT: &str = "imid-register/";
@@ -96,7 +98,7 @@ impl EtcdRegister {
     }
 
     /// Replaces the password of the user in the URL by one that is made for each new token of etcd, such as a mounted
-    /// secret that changes. The call waits for the function.
+    /// secret that changes. The function runs in a thread that may block. Its time counts as a part of the call.
     #[must_use]
     pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
         self.password = Some(Password::new(make));
@@ -111,23 +113,20 @@ impl EtcdRegister {
     }
 
     /// Sends a request and returns the status and the body of the reply, and its date.
-    fn post(
-        &mut self,
-        path: &str,
-        body: &str,
-    ) -> Result<(u16, String, Option<u64>), Box<dyn std::error::Error + Send + Sync>> {
+    fn post(&mut self, path: &str, body: &str, deadline: Deadline) -> Result<(u16, String, Option<u64>), Failure> {
         let agent = match &self.agent {
             Some(agent) => agent,
-            None => self.agent.insert(agent(self.time_limit, self.tls.as_ref())?),
+            None => self.agent.insert(agent(deadline, self.tls.as_ref())?),
         };
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let mut request = agent.post(format!("{scheme}://{}/v3/{path}", self.members[self.next]));
         if let Some(auth) = &self.auth {
             request = request.header("Authorization", auth);
         }
+        let request = request.config().timeout_global(Some(deadline.left()?)).build();
         let mut reply = request.content_type("application/json").send(body).map_err(|error| match error {
             // It has the error of TLS in it.
-            ureq::Error::Io(error) => Box::<dyn std::error::Error + Send + Sync>::from(error),
+            ureq::Error::Io(error) => Failure::from(error),
             error => error.into(),
         })?;
         let date = reply.headers().get("Date").and_then(|date| date.to_str().ok()).and_then(unix_ms);
@@ -147,8 +146,8 @@ impl EtcdRegister {
                 format!("etcd at {member}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
         }
-        let failed = |reason: Box<dyn std::error::Error + Send + Sync>| {
-            let is_refused = reason.is::<Refused>();
+        let failed = |reason: Failure| {
+            let is_refused = reason.is::<Refused>() || reason.is::<Incomplete>();
             #[cfg(feature = "tls")]
             let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
             let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
@@ -168,16 +167,17 @@ impl EtcdRegister {
         &mut self,
         path: &str,
         request: &impl Serialize,
-    ) -> Result<(T, Option<u64>), Box<dyn std::error::Error + Send + Sync>> {
+    ) -> Result<(T, Option<u64>), Failure> {
         let body = serde_json::to_string(request)?;
         let is_new = self.auth.is_none();
-        self.log_in()?;
-        let (mut status, mut text, mut date) = self.post(path, &body)?;
+        let deadline = Deadline::of(self.time_limit);
+        self.log_in(deadline)?;
+        let (mut status, mut text, mut date) = self.post(path, &body, deadline)?;
         // A token ends after some minutes. What was refused did nothing, so it can be sent again.
         if status == 401 && !is_new && self.user.is_some() {
             self.auth = None;
-            self.log_in()?;
-            (status, text, date) = self.post(path, &body)?;
+            self.log_in(deadline)?;
+            (status, text, date) = self.post(path, &body, deadline)?;
         }
         if status == 403 {
             return Err(Refused(refusal(status, &text)).into());
@@ -190,18 +190,21 @@ impl EtcdRegister {
     }
 
     /// Gets a token for the user and password, if there are any.
-    fn log_in(&mut self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    fn log_in(&mut self, deadline: Deadline) -> Result<(), Failure> {
         #[derive(Deserialize)]
         struct Reply {
             token: String,
         }
-        if let (Some((name, password)), None) = (&self.user, &self.auth) {
-            let password = match &self.password {
-                Some(password) => &password.make()?,
-                None => password,
+        if self.auth.is_some() {
+            return Ok(());
+        }
+        if let Some((name, password)) = login("etcd", self.user.as_ref(), self.password.as_ref())? {
+            let password = match password {
+                Secret::Function(password) => &password.make_within(deadline.left()?)?,
+                Secret::Url(password) => password,
             };
             let body = json!({ "name": name, "password": password }).to_string();
-            let (status, text, _) = self.post("auth/authenticate", &body)?;
+            let (status, text, _) = self.post("auth/authenticate", &body, deadline)?;
             match status {
                 200 => {}
                 // The user or the password is wrong.
@@ -243,36 +246,61 @@ impl EtcdRegister {
 
 /// Returns a client. Reads the files of TLS.
 #[cfg_attr(not(feature = "tls"), allow(clippy::unnecessary_wraps, reason = "the files of TLS can be wrong"))]
-fn agent(time_limit: Duration, tls: Option<&Tls>) -> Result<Agent, Box<dyn std::error::Error + Send + Sync>> {
+fn agent(deadline: Deadline, tls: Option<&Tls>) -> Result<Agent, Failure> {
     let config = Agent::config_builder()
-        .timeout_global(Some(time_limit))
+        // A reply that sends the client elsewhere would send the user's token there.
+        .max_redirects(0)
+        .https_only(tls.is_some())
         // An error's body says more than its status.
         .http_status_as_error(false)
         // The proxy that the environment names is for other hosts.
         .proxy(None);
     match tls {
         #[cfg(feature = "tls")]
-        Some(tls) => Ok(config.tls_config(tls_config(tls)?).build().into()),
-        _ => Ok(config.build().into()),
+        Some(tls) => {
+            let files = tls.files_within(deadline.left()?, Some("etcd"))?;
+            Ok(config.tls_config(tls_config(files)?).build().into())
+        }
+        _ => {
+            let _ = deadline;
+            Ok(config.build().into())
+        }
     }
 }
 
 /// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
 #[cfg(feature = "tls")]
-fn tls_config(tls: &Tls) -> Result<ureq::tls::TlsConfig, Box<dyn std::error::Error + Send + Sync>> {
+fn tls_config(super::tls::Files { roots, identity, .. }: super::tls::Files) -> Result<ureq::tls::TlsConfig, Failure> {
     use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
-    tls.check_for("etcd")?;
-    let roots = tls.root_certificates()?;
     let config = TlsConfig::builder()
         .root_certs(RootCerts::from(roots.iter().map(|root| Certificate::from_der(root).to_owned())));
-    let Some((certificate, key)) = tls.identity_pem()? else { return Ok(config.build()) };
+    let Some((certificate, key)) = identity else { return Ok(config.build()) };
     let chain = ureq::tls::parse_pem(&certificate).filter_map(|item| match item {
         Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
         _ => None,
     });
     let identity = ClientCert::new_with_certs(&chain.collect::<Vec<_>>(), PrivateKey::from_pem(&key)?);
     Ok(config.client_cert(Some(identity)).build())
+}
+
+/// The end of a call, all its requests together.
+#[derive(Clone, Copy)]
+struct Deadline {
+    start: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    fn of(limit: Duration) -> Self {
+        Self { start: Instant::now(), limit }
+    }
+
+    /// Returns the time that is left.
+    fn left(self) -> Result<Duration, Failure> {
+        let left = self.limit.saturating_sub(self.start.elapsed());
+        if left.is_zero() { Err(format!("no answer within {:?}", self.limit).into()) } else { Ok(left) }
+    }
 }
 
 /// The user, the password or the rights are wrong.

@@ -1,17 +1,52 @@
 //! The URLs of stores whose clients have none: `SCHEME://user:password@host:port,host:port/path`.
 
 use std::borrow::Cow;
+use std::net::Ipv6Addr;
 
 use percent_encoding::percent_decode_str;
 
 use super::RegisterError;
+use super::password::Password;
 use super::query::Words;
 use super::tls::{Tls, check_feature};
 
+/// A user, and the password if the URL has one.
+pub(super) type User = (String, Option<String>);
+
+/// Where a password comes from.
+pub(super) enum Secret<'a> {
+    Url(&'a str),
+    Function(&'a Password),
+}
+
+/// The user or the password is missing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Incomplete(String);
+
+/// Returns the user and the password of a URL and of `password_with`.
+pub(super) fn login<'a>(
+    scheme: &str,
+    user: Option<&'a User>,
+    password: Option<&'a Password>,
+) -> Result<Option<(&'a str, Secret<'a>)>, Incomplete> {
+    match (user, password) {
+        (None, None) => Ok(None),
+        (Some((name, _)), Some(password)) => Ok(Some((name, Secret::Function(password)))),
+        (Some((name, Some(password))), None) => Ok(Some((name, Secret::Url(password)))),
+        (None, Some(_)) => {
+            Err(Incomplete(format!("expected a user in the URL for `password_with`, as in {scheme}://user@host")))
+        }
+        // What stands there may be meant as the password.
+        (Some((_, None)), None) => Err(Incomplete(format!(
+            "expected a password after the user in the URL, as in {scheme}://user:password@host, or `password_with`"
+        ))),
+    }
+}
+
 /// The parts of such a URL.
 pub(super) struct Hosts {
-    /// User and password.
-    pub(super) user: Option<(String, String)>,
+    pub(super) user: Option<User>,
     /// `host:port` of each server.
     pub(super) addresses: Vec<String>,
     /// Empty, or from the first `/` on.
@@ -30,7 +65,7 @@ impl Hosts {
         secure: &[&str],
         default_port: u16,
     ) -> Result<Self, RegisterError> {
-        let mut words = Words::split(store, url);
+        let mut words = Words::split(store, url)?;
         let wrong = |expected: &str| RegisterError::new(format!("cannot read the {store} URL: expected {expected}"));
         let found = url.split_once("://").map_or("", |(found, _)| found);
         let tls = if secure.contains(&found) {
@@ -56,9 +91,12 @@ impl Hosts {
         let (user, hosts) = match authority.rsplit_once('@') {
             None => (None, authority),
             Some((user, hosts)) => {
-                let (name, password) = user.split_once(':').ok_or_else(|| wrong("user:password before @"))?;
+                let (name, password) = user.split_once(':').map_or((user, None), |(name, word)| (name, Some(word)));
+                if name.is_empty() {
+                    return Err(wrong("a user before @"));
+                }
                 let decoded = |text| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
-                match (decoded(name), decoded(password)) {
+                match (decoded(name), password.map(decoded).transpose()) {
                     (Ok(name), Ok(password)) => (Some((name, password)), hosts),
                     _ => return Err(wrong("a user and a password in UTF-8")),
                 }
@@ -67,16 +105,23 @@ impl Hosts {
         let addresses = hosts.split(',').map(|host| match host.rsplit_once(':') {
             // The colons of an IPv6 address are in brackets.
             Some((name, port)) if !port.ends_with(']') => match port.parse::<u16>() {
-                Ok(port) if !name.is_empty() && (name.ends_with(']') || !name.contains(':')) => {
-                    Ok(format!("{name}:{port}"))
-                }
+                Ok(port) if is_host(name) => Ok(format!("{name}:{port}")),
                 _ => Err(wrong("host:port")),
             },
             _ if host.is_empty() => Err(wrong("a host")),
-            _ => Ok(format!("{host}:{default_port}")),
+            _ if is_host(host) => Ok(format!("{host}:{default_port}")),
+            _ => Err(wrong("host:port")),
         });
         let addresses = addresses.collect::<Result<_, _>>()?;
         Ok(Self { user, addresses, path: path.trim_end_matches('/').to_owned(), tls })
+    }
+}
+
+/// Returns whether this is a name, or an IPv6 address in brackets.
+fn is_host(text: &str) -> bool {
+    match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !text.is_empty() && !text.contains(['[', ']', ':']),
     }
 }
 
@@ -88,9 +133,11 @@ mod tests {
     fn a_url_has_hosts_and_may_have_a_user_and_a_path() {
         let parsed =
             Hosts::parse("x://a%40b:c%3Ad@h1:1,h2,[::1]:3,[::2]/chat/ids/", "X", "x", &["xs", "https"], 99).unwrap();
-        assert_eq!(parsed.user, Some(("a@b".into(), "c:d".into())));
+        assert_eq!(parsed.user, Some(("a@b".into(), Some("c:d".into()))));
         assert_eq!(parsed.addresses, ["h1:1", "h2:99", "[::1]:3", "[::2]:99"]);
         assert_eq!(parsed.path, "/chat/ids");
+        let parsed = Hosts::parse("x://u@h", "X", "x", &["xs", "https"], 99).unwrap();
+        assert_eq!(parsed.user, Some(("u".into(), None)));
         let parsed = Hosts::parse("x://h", "X", "x", &["xs", "https"], 99).unwrap();
         assert_eq!((parsed.user, parsed.addresses, parsed.path), (None, vec!["h:99".into()], String::new()));
     }
@@ -119,7 +166,10 @@ mod tests {
         for (url, expected) in [
             ("x:secret@h", "x://host:port or xs://host:port"),
             ("y://u:secret@h", "x://host:port or xs://host:port"),
-            ("x://secret@h", "user:password before @"),
+            ("x://:secret@h", "a user before @"),
+            ("x://u:secret@h]", "host:port"),
+            ("x://u:secret@[h]:1", "host:port"),
+            ("x://u:secret@[::1", "host:port"),
             ("x://u:secret@", "a host"),
             ("x://u:secret@h:port", "host:port"),
             ("x://u:secret@h:99999", "host:port"),

@@ -22,6 +22,8 @@ pub(crate) mod remote;
 #[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
 pub(crate) mod tls;
 mod url;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 

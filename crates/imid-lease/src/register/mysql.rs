@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Opts, OptsBuilder, Row};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
 use super::password::Password;
-use super::query::Words;
+use super::query::{Words, check_rest};
 use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+#[cfg(feature = "tls")]
+use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
 use super::{Access, Promise, RegisterError};
 
@@ -58,10 +60,22 @@ impl Mysql {
     /// Reads a URL. Returns also the place for errors.
     pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
         let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
-        let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url));
+        let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url))?;
+        check_rest(&words)?;
         let tls = take_tls(&mut words)?;
-        let options = Opts::from_url(&words.url())
-            .map_err(|error| RegisterError::new("cannot read the MySQL URL").caused_by(error))?;
+        let options = Opts::from_url(&words.url()).map_err(|error| match error {
+            // It names only what it knows.
+            UrlError::InvalidParamValue { param, .. } => words.wrong(&format!("another value of `{param}`")),
+            // The name may be a part of a password.
+            UrlError::UnknownParameter { .. } | UrlError::FeatureRequired { .. } => {
+                words.wrong("no settings but those of the crate `mysql_async`, such as `require_ssl` and `ssl-ca`")
+            }
+            _ => words.wrong("mysql://user:password@host:port/database"),
+        })?;
+        // Nothing of TLS was left to the client.
+        if options.ssl_opts().is_some() {
+            return Err(words.wrong("`require_ssl` once"));
+        }
         if options.db_name().is_none_or(str::is_empty) {
             return Err(words.wrong("a database, as in mysql://host/database"));
         }
@@ -88,11 +102,11 @@ impl Mysql {
     pub(crate) async fn connect(&self) -> Result<Conn, Failure> {
         let mut options = OptsBuilder::from_opts(self.options.clone());
         if let Some(password) = &self.password {
-            options = options.pass(Some(password.make_in_background().await?));
+            options = options.pass(Some(password.make().await?));
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &self.tls {
-            options = options.ssl_opts(ssl_options(tls)?);
+            options = options.ssl_opts(ssl_options(tls, tls.files(Some("MySQL")).await?));
         }
         let mut conn = Conn::new(options).await?;
         let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
@@ -113,7 +127,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     };
     let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
-    if words.find(|name| name == "built_in_roots").is_some() {
+    if words.take("built_in_roots")?.is_some() {
         return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
     }
     if required != Some(true) {
@@ -139,17 +153,14 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
 
 /// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
 #[cfg(feature = "tls")]
-fn ssl_options(tls: &Tls) -> Result<mysql_async::SslOpts, Failure> {
+fn ssl_options(tls: &Tls, Files { roots, identity, .. }: Files) -> mysql_async::SslOpts {
     use mysql_async::ClientIdentity;
 
-    tls.check_for("MySQL")?;
-    let identity = tls.identity_pem()?;
-    Ok(mysql_async::SslOpts::default()
+    mysql_async::SslOpts::default()
         .with_disable_built_in_roots(true)
-        // The client needs some, also where it checks nothing.
-        .with_root_certs(tls.root_certificates()?.iter().map(|root| root.to_vec().into()).collect())
+        .with_root_certs(roots.iter().map(|root| root.to_vec().into()).collect())
         .with_client_identity(identity.map(|(certificate, key)| ClientIdentity::new(certificate.into(), key.into())))
-        .with_danger_accept_invalid_certs(tls.check == Check::Nothing))
+        .with_danger_accept_invalid_certs(tls.check == Check::Nothing)
 }
 
 /// A default of the server could show writes that are not committed, leave transactions open, or repeat an hour.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
+use tokio::time::timeout;
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::Type;
@@ -47,8 +48,8 @@ impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Does not connect yet.
     ///
     /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`; the default name
-    /// is `imid-lease`. Several hosts can be named. The one that takes writes is used, and each has a part of the time
-    /// limit to accept a connection, unless `target_session_attrs` and `connect_timeout` say otherwise.
+    /// is `imid-lease`. Several hosts can be named. The one that takes writes is used, unless
+    /// `target_session_attrs` says otherwise. They are tried one after another, and each has an equal part of the time limit.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
     /// `channel_binding`:
@@ -83,14 +84,31 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Reads a URL. Returns also the place for errors.
     pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
-        let mut words = Words::split("PostgreSQL", url);
+        let mut words = Words::split("PostgreSQL", url)?;
+        // The client also reads `host=db sslmode=require`, of which the words below see nothing.
+        let Some(("postgres" | "postgresql", rest)) = words.rest().split_once("://") else {
+            return Err(words.wrong("postgres://user:password@host:port/database"));
+        };
+        // The client ends the password at the first one.
+        if rest.matches('@').count() > 1 {
+            return Err(words.wrong("each `@` in the user, the password and the database as %40"));
+        }
         let tls = take_tls(&mut words)?;
+        if words.has_others(SETTINGS_OF_CLIENT) {
+            let known = SETTINGS_OF_CLIENT.join(", ");
+            return Err(words.wrong(&format!("no settings but {known}, sslmode, {}", WORDS.join(", "))));
+        }
+        // What the client says is no value: all names are known.
         let mut config: Config = words
             .url()
             .parse()
             .map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
         if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
             return Err(words.wrong("`sslnegotiation=postgres`"));
+        }
+        // It is the default: nothing of TLS was left to the client.
+        if config.get_ssl_mode() != SslMode::Prefer {
+            return Err(words.wrong("`sslmode` once"));
         }
         config.ssl_mode(match &tls {
             None => SslMode::Disable,
@@ -99,6 +117,20 @@ impl Postgres {
         });
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(words.wrong("a host"));
+        }
+        let (hosts, addresses, ports) =
+            (config.get_hosts().len(), config.get_hostaddrs().to_vec(), config.get_ports().len());
+        if hosts > 0 && !addresses.is_empty() && hosts != addresses.len() {
+            return Err(words.wrong("as many `hostaddr` as hosts"));
+        }
+        if ports > 1 && ports != servers(&config) {
+            return Err(words.wrong("one port, or as many as hosts"));
+        }
+        if hosts == 0 {
+            // The certificate of a server is for its address then. The client cannot use TLS without a name.
+            for address in addresses {
+                config.host(address.to_string());
+            }
         }
         if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -123,42 +155,103 @@ impl Postgres {
     /// Connects to a server that takes writes.
     pub(crate) async fn connect(&self, limit: Duration) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
-        if servers(&config) > 1 && config.get_connect_timeout().is_none() {
-            // A host that does not answer leaves time for the others.
-            config.connect_timeout(limit / u32::try_from(servers(&config) + 1)?);
-        }
         if let Some(password) = &self.password {
-            config.password(password.make_in_background().await?);
+            config.password(password.make().await?);
         }
-        let connection = self.open(&config).await?;
-        if connection.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
-            return Err("expected a server that takes writes, found a standby".into());
+        #[cfg(feature = "tls")]
+        let encryption = self.encryption().await?;
+        #[cfg(not(feature = "tls"))]
+        let encryption = ();
+        let servers = servers(&config);
+        if servers == 1 {
+            return open_writer(&config, &encryption).await;
         }
-        Ok(connection)
+        // One that accepts a connection and then hangs leaves time for the others, and for the call.
+        let part = limit / u32::try_from(servers + 1)?;
+        let first = match config.get_load_balance_hosts() {
+            LoadBalanceHosts::Random => usize::try_from(crate::random::bits()? % u128::try_from(servers)?)?,
+            _ => 0,
+        };
+        let mut failure = Failure::from("expected a host");
+        for index in (first..servers).chain(0..first) {
+            let one = one_of(&config, index);
+            match timeout(part, open_writer(&one, &encryption)).await {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(error)) => failure = error,
+                Err(_) => failure = format!("no answer from {} within {part:?}", places(&one)).into(),
+            }
+        }
+        Err(failure)
     }
 
+    /// Returns how to encrypt; `None` for plain text.
     #[cfg(feature = "tls")]
-    async fn open(&self, config: &Config) -> Result<Connection, Failure> {
-        use tokio_postgres_rustls::MakeRustlsConnect;
-
-        let Some(tls) = &self.tls else { return open(config, NoTls).await };
-        let prefers = config.get_ssl_mode() == SslMode::Prefer;
-        match tls.client_config() {
-            Ok(settings) => match open(config, MakeRustlsConnect::new((*settings).clone())).await {
-                // libpq does so too.
-                Err(failure) if prefers && super::tls::failure_of(&*failure).is_some() => open(config, NoTls).await,
-                opened => opened,
-            },
+    async fn encryption(&self) -> Result<Encryption, Failure> {
+        let Some(tls) = &self.tls else { return Ok(None) };
+        match tls.files(None).await {
+            Ok(files) => Ok(Some(tokio_postgres_rustls::MakeRustlsConnect::new((*files.config).clone()))),
             // Without a crypto provider it cannot encrypt.
-            Err(_) if prefers => open(config, NoTls).await,
-            Err(error) => Err(error.into()),
+            Err(_) if self.config.get_ssl_mode() == SslMode::Prefer => Ok(None),
+            Err(error) => Err(error),
         }
     }
+}
 
+#[cfg(feature = "tls")]
+type Encryption = Option<tokio_postgres_rustls::MakeRustlsConnect>;
+#[cfg(not(feature = "tls"))]
+type Encryption = ();
+
+/// Connects to a server, and makes sure that it takes writes.
+async fn open_writer(config: &Config, encryption: &Encryption) -> Result<Connection, Failure> {
+    #[cfg(feature = "tls")]
+    let opened = match encryption {
+        None => open(config, NoTls).await,
+        Some(tls) => match open(config, tls.clone()).await {
+            // libpq does so too.
+            Err(failure) if config.get_ssl_mode() == SslMode::Prefer && super::tls::failure_of(&*failure).is_some() => {
+                open(config, NoTls).await
+            }
+            opened => opened,
+        },
+    };
     #[cfg(not(feature = "tls"))]
-    async fn open(&self, config: &Config) -> Result<Connection, Failure> {
-        open(config, NoTls).await
+    let ((), opened) = (*encryption, open(config, NoTls).await);
+    let connection = opened?;
+    if connection.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
+        return Err("expected a server that takes writes, found a standby".into());
     }
+    Ok(connection)
+}
+
+/// Returns the configuration with one of its servers only.
+fn one_of(config: &Config, index: usize) -> Config {
+    let mut one = Config::new();
+    config.get_user().map(|user| one.user(user));
+    config.get_password().map(|password| one.password(password));
+    config.get_dbname().map(|name| one.dbname(name));
+    config.get_options().map(|options| one.options(options));
+    config.get_application_name().map(|name| one.application_name(name));
+    match config.get_hosts().get(index) {
+        Some(Host::Tcp(name)) => _ = one.host(name),
+        #[cfg(unix)]
+        Some(Host::Unix(folder)) => _ = one.host_path(folder),
+        None => {}
+    }
+    config.get_hostaddrs().get(index).map(|address| one.hostaddr(*address));
+    let ports = config.get_ports();
+    ports.get(index).or(ports.first()).map(|port| one.port(*port));
+    config.get_connect_timeout().map(|time| one.connect_timeout(*time));
+    config.get_tcp_user_timeout().map(|time| one.tcp_user_timeout(*time));
+    config.get_keepalives_interval().map(|time| one.keepalives_interval(time));
+    config.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+    one.keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .ssl_mode(config.get_ssl_mode())
+        .target_session_attrs(config.get_target_session_attrs())
+        .channel_binding(config.get_channel_binding())
+        .load_balance_hosts(config.get_load_balance_hosts());
+    one
 }
 
 /// Takes the words of TLS out of a URL, of which the client knows some only. `None` is plain text.
@@ -199,6 +292,28 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
 }
 
 const WORDS: [&str; 3] = ["sslrootcert", "sslcert", "sslkey"];
+
+/// What the client itself reads.
+const SETTINGS_OF_CLIENT: &[&str] = &[
+    "user",
+    "password",
+    "dbname",
+    "options",
+    "application_name",
+    "host",
+    "hostaddr",
+    "port",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+    "sslnegotiation",
+];
 
 /// Returns how many servers a configuration names.
 fn servers(config: &Config) -> usize {

@@ -1,5 +1,7 @@
 //! The settings after `?` in a URL, of which the client of a store does not know all.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 use super::RegisterError;
@@ -14,15 +16,23 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Splits the URL of a store.
-    pub(super) fn split(store: &'static str, url: &str) -> Self {
-        // A password can have a question mark.
-        let (rest, settings) = url.rsplit_once('?').unwrap_or((url, ""));
-        let settings = settings.split('&').filter(|setting| !setting.is_empty()).map(str::to_owned).collect();
-        Self { store, rest: rest.to_owned(), settings }
+    /// Splits the URL of a store. Errors do not repeat names or values, because a part of a password may be among them.
+    pub(super) fn split(store: &'static str, url: &str) -> Result<Self, RegisterError> {
+        let (rest, settings) = url.split_once('?').unwrap_or((url, ""));
+        let settings: Vec<_> =
+            if settings.is_empty() { Vec::new() } else { settings.split('&').map(str::to_owned).collect() };
+        let words = Self { store, rest: rest.to_owned(), settings };
+        // A raw character of a password, or of a file's name, would end it at another place for the client than for us.
+        if words.settings.iter().any(|setting| setting.is_empty() || setting.contains(['?', '@'])) {
+            return Err(words.wrong(
+                "after `?` only `name=value` with `&` between them, and `?`, `@` and `&` in passwords and values as %3F, %40 \
+                 and %26",
+            ));
+        }
+        Ok(words)
     }
 
-    /// Removes a setting and returns its value. Errors do not repeat values, because a password may be among them.
+    /// Removes a setting and returns its value.
     pub(super) fn take(&mut self, name: &str) -> Result<Option<String>, RegisterError> {
         let mut values = self.settings.extract_if(.., |setting| name_of(setting) == name);
         let Some(setting) = values.next() else { return Ok(None) };
@@ -44,10 +54,10 @@ impl Words {
         if self.settings.contains(&setting) { self.take(name).map(|_| true) } else { Ok(false) }
     }
 
-    /// Returns the first setting whose name is such.
+    /// Returns whether a setting that is left has a name that is not among these.
     #[allow(dead_code, reason = "some stores ask")]
-    pub(super) fn find(&self, is_name: impl Fn(&str) -> bool) -> Option<&str> {
-        self.settings.iter().map(|setting| name_of(setting)).find(|name| is_name(name))
+    pub(super) fn has_others(&self, names: &[&str]) -> bool {
+        self.settings.iter().any(|setting| !names.contains(&&*name_of(setting)))
     }
 
     /// Returns the URL with the settings that are left.
@@ -56,14 +66,31 @@ impl Words {
         format!("{}{separator}{}", self.rest, self.settings.join("&"))
     }
 
+    /// Returns the URL without settings.
+    #[allow(dead_code, reason = "some stores ask")]
+    pub(super) fn rest(&self) -> &str {
+        &self.rest
+    }
+
     /// Says what was expected in the URL.
     pub(super) fn wrong(&self, expected: &str) -> RegisterError {
         RegisterError::new(format!("cannot read the {} URL: expected {expected}", self.store))
     }
 }
 
-fn name_of(setting: &str) -> &str {
-    setting.split('=').next().unwrap_or_default()
+/// Refuses what may be a part of a password, and is something else to the crate `url`: a raw `/` or `#` ends the host.
+#[cfg(any(feature = "mysql", feature = "redis"))]
+pub(super) fn check_rest(words: &Words) -> Result<(), RegisterError> {
+    let path = words.rest.split_once("://").map_or("", |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
+    if path.contains('@') || words.rest.contains('#') || words.settings.iter().any(|setting| setting.contains('#')) {
+        return Err(words.wrong("no `#`, and `/`, `#` and `@` in passwords and names as %2F, %23 and %40"));
+    }
+    Ok(())
+}
+
+/// Returns the name of a setting, decoded as the clients decode it.
+fn name_of(setting: &str) -> Cow<'_, str> {
+    percent_decode_str(setting.split('=').next().unwrap_or_default()).decode_utf8_lossy()
 }
 
 #[cfg(test)]
@@ -72,10 +99,10 @@ mod tests {
 
     #[test]
     fn a_setting_is_taken_out_of_the_url() {
-        let mut words = Words::split("X", "x://u:p@h/db?a=1&b=%2Fetc%2Fca.pem&c=3");
+        let mut words = Words::split("X", "x://u:p@h/db?a=1&%62=%2Fetc%2Fca.pem&c=3").unwrap();
         assert_eq!(words.take("b").unwrap().as_deref(), Some("/etc/ca.pem"));
         assert_eq!(words.take("b").unwrap(), None);
-        assert_eq!(words.find(|name| name.starts_with('c')), Some("c"));
+        assert!(words.has_others(&["a"]) && !words.has_others(&["a", "c"]));
         assert_eq!(words.url(), "x://u:p@h/db?a=1&c=3");
         assert!(words.take("a").unwrap().is_some() && words.take("c").unwrap().is_some());
         assert_eq!(words.url(), "x://u:p@h/db");
@@ -89,8 +116,20 @@ mod tests {
             ("x://h?a", "a value of `a`"),
             ("x://h?a=secret%ff", "a value of `a` in UTF-8"),
         ] {
-            let error = Words::split("X", url).take("a").unwrap_err().to_string();
+            let error = Words::split("X", url).unwrap().take("a").unwrap_err().to_string();
             assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
         }
+    }
+
+    /// Those of a password may be meant.
+    #[test]
+    fn raw_question_marks_and_ampersands_are_refused_and_not_repeated() {
+        for url in
+            ["x://u:12?secret@h/d", "x://h?a=b?secret", "x://h?a=secret&&b=c", "x://h?a=secret&", "x://h?secret@h"]
+        {
+            let error = Words::split("X", url).err().unwrap().to_string();
+            assert!(error.contains("as %3F, %40 and %26") && !error.contains("secret"), "{url}: {error}");
+        }
+        assert_eq!(Words::split("X", "x://h?").unwrap().url(), "x://h");
     }
 }

@@ -9,7 +9,7 @@ use redis::{
 };
 
 use super::password::Password;
-use super::query::Words;
+use super::query::{Words, check_rest};
 use super::remote::{Failure, Records, Remote, Server, remote_register};
 use super::tls::{Tls, check_feature};
 use super::{Access, CLIENT_NAME, Promise, RegisterError};
@@ -57,8 +57,15 @@ impl RedisServer {
     }
 
     fn try_parse(url: &str) -> Result<(Self, String), RegisterError> {
-        let mut words = Words::split("Redis", url);
-        let secure = ["rediss://", "valkeys://"].into_iter().find(|scheme| url.starts_with(scheme));
+        let mut words = Words::split("Redis", url)?;
+        // The client does not check anything after `#insecure`.
+        check_rest(&words)?;
+        let is_one_of = |schemes: &[&'static str]| schemes.iter().copied().find(|scheme| url.starts_with(scheme));
+        let secure = is_one_of(&["rediss://", "valkeys://"]);
+        let socket = is_one_of(&["unix:", "redis+unix:", "valkey+unix:"]);
+        if secure.or(socket).or_else(|| is_one_of(&["redis://", "valkey://"])).is_none() {
+            return Err(words.wrong("redis://user:password@host:port/database or rediss://"));
+        }
         let tls = match secure {
             None => None,
             Some(scheme) => {
@@ -66,20 +73,33 @@ impl RedisServer {
                 Some(Tls::from_words(&mut words, ["cacert", "cert", "key"])?.unwrap_or_default())
             }
         };
-        // The client ignores settings that it does not know, and does not check anything after `#insecure`.
-        let is_foreign = |name: &str| ["ssl", "tls", "cacert", "cert", "key"].iter().any(|word| name.starts_with(word));
-        if let Some(name) = words.find(is_foreign) {
-            return Err(words.wrong(&format!("rediss:// instead of `{name}`, with `cacert`, `cert` and `key`")));
-        }
-        if url.contains('#') {
-            return Err(words.wrong("no `#`"));
+        // The client ignores settings that it does not know, also those that ask for TLS.
+        let (known, expected) = match (secure, socket) {
+            (Some(_), _) => (&["protocol"][..], "no settings but `protocol`, `cacert`, `cert` and `key`"),
+            (_, Some(_)) => {
+                (&["protocol", "db", "user", "pass"][..], "no settings but `protocol`, `db`, `user` and `pass`")
+            }
+            _ => {
+                (&["protocol"][..], "no settings but `protocol`, or rediss:// for TLS with `cacert`, `cert` and `key`")
+            }
+        };
+        if words.has_others(known) {
+            return Err(words.wrong(expected));
         }
         let url = words.url();
         let info = match secure {
             None => url.into_connection_info(),
             Some(scheme) => format!("redis://{}", &url[scheme.len()..]).into_connection_info(),
         };
-        let info = info.map_err(|error| RegisterError::new("cannot read the Redis URL").caused_by(error))?;
+        // What the client says may have a value in it.
+        let info = info.map_err(|_| match socket {
+            None => {
+                words.wrong("redis://user:password@host:port/database, with `protocol` resp2 or resp3 if it is there")
+            }
+            Some(scheme) => {
+                words.wrong(&format!("{scheme}///path?db=0, with `protocol` resp2 or resp3 if it is there"))
+            }
+        })?;
         let place = format!("Redis at {}", info.addr());
         Ok((Self { info, tls, password: None }, place))
     }
@@ -87,7 +107,7 @@ impl RedisServer {
     /// Returns where the server is, with the password of now.
     async fn info(&self) -> Result<ConnectionInfo, Failure> {
         let Some(password) = &self.password else { return Ok(self.info.clone()) };
-        let password = password.make_in_background().await?;
+        let password = password.make().await?;
         let settings = self.info.redis_settings().clone().set_password(password);
         Ok(self.info.clone().set_redis_settings(settings))
     }
@@ -112,7 +132,7 @@ impl RedisServer {
         let redis::ConnectionAddr::Tcp(host, port) = self.info.addr() else {
             return Err("expected a host for TLS, found a socket".into());
         };
-        let (settings, info) = (tls.client_config()?, self.info().await?);
+        let (settings, info) = (tls.files(None).await?.config, self.info().await?);
         let stream = TcpStream::connect((host.as_str(), *port)).await?;
         stream.set_nodelay(true)?;
         let name = ServerName::try_from(host.clone())?;

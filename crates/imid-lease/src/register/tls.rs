@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-#[cfg(feature = "tls")]
-pub(crate) use self::config::diagnose;
 #[cfg(all(feature = "postgres", feature = "tls"))]
 pub(crate) use self::config::failure_of;
+#[cfg(feature = "tls")]
+pub(crate) use self::config::{Files, diagnose};
 use super::RegisterError;
 use super::query::Words;
 
@@ -13,7 +13,8 @@ use super::query::Words;
 ///
 /// Without [`roots`](Self::roots) these are the authorities that the system trusts: the files that OpenSSL would use,
 /// `SSL_CERT_FILE` and `SSL_CERT_DIR` included. The certificate must be for the host in the URL. The files are PEM.
-/// They are read for each new connection, so new certificates need no restart.
+/// They are read for each new connection (for etcd, at the first call and after an error), so new certificates need no
+/// restart.
 ///
 /// Or it is a `rustls::ClientConfig` of one's own, by `Tls::from`. PostgreSQL and Redis take one. The clients of MySQL, etcd and
 /// ZooKeeper make their own, so a call is then an error.
@@ -31,7 +32,8 @@ use super::query::Words;
 /// It needs the feature `tls`, and a crypto provider of rustls: that of the process
 /// (`rustls::crypto::CryptoProvider::install_default`), else the one of the feature `tls-ring` or `tls-aws-lc-rs`. Without
 /// a provider, or with both features and no provider of the process, each call is an error. The clients of MySQL, etcd and
-/// ZooKeeper know only the provider of the process, so the one of the feature becomes it.
+/// ZooKeeper know only the provider of the process, so the one of the feature becomes it. A program that installs its own
+/// does so before it opens a register.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
     /// A file with the trusted authorities; `None` for those of the system.
@@ -41,6 +43,8 @@ pub struct Tls {
     pub(super) check: Check,
     #[cfg(feature = "tls")]
     own: Option<std::sync::Arc<rustls::ClientConfig>>,
+    #[cfg(feature = "tls")]
+    reader: self::config::Reader,
 }
 
 /// What must be right about the certificate of a server.

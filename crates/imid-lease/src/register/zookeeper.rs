@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Incomplete, Secret, User, login};
 use super::password::Password;
 use super::remote::{Failure, Records, Remote, Server, remote_register};
 use super::tls::Tls;
@@ -27,7 +27,9 @@ impl ZookeeperRegister {
     /// Reads a URL, such as `zookeeper://host1:2181,host2:2181/chat`. Does not connect yet.
     ///
     /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the
-    /// hosts the client uses digest authentication, and only this user may use the nodes.
+    /// hosts the client uses digest authentication, and only this user may use the nodes. ZooKeeper stores a hash of the
+    /// user and the password with each node, so another password cannot use the nodes that are there. `password_with` only
+    /// keeps the password out of the URL; it may not change.
     ///
     /// `zookeepers://` needs the feature `tls`, and checks that the certificate of a server is for its host. Then the URL can
     /// have `cacert`, a file of authorities instead of those of the system, and the files `cert` and `key` of a
@@ -46,7 +48,7 @@ impl ZookeeperRegister {
 
 pub(super) struct Zookeeper {
     addresses: Vec<String>,
-    user: Option<(String, String)>,
+    user: Option<User>,
     root: String,
     tls: Option<Tls>,
     password: Option<Password>,
@@ -59,14 +61,15 @@ impl Zookeeper {
         use rustls::pki_types::ServerName;
         use zookeeper_client::TlsOptions;
 
-        tls.check_for("ZooKeeper")?;
+        let files = tls.files(Some("ZooKeeper")).await?;
         for address in &self.addresses {
             let host = address.rsplit_once(':').map_or(&**address, |(host, _)| host);
             // The client panics.
-            ServerName::try_from(host.trim_matches(['[', ']'])).map_err(|error| format!("{host}: {error}"))?;
+            let name = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+            ServerName::try_from(name).map_err(|error| format!("{host}: {error}"))?;
         }
-        let mut options = TlsOptions::new().with_pem_ca(&tls.roots_pem()?)?;
-        if let Some((certificate, key)) = tls.identity_pem()? {
+        let mut options = TlsOptions::new().with_pem_ca(&files.roots_pem())?;
+        if let Some((certificate, key)) = files.identity {
             options = options.with_pem_identity(&String::from_utf8(certificate)?, &String::from_utf8(key)?)?;
         }
         Ok(connector.with_tls(options).secure_connect(&self.addresses.join(",")).await?)
@@ -114,10 +117,10 @@ impl Server for Zookeeper {
     async fn connect(&self, access: Access, _: Duration) -> Result<(Connection, Promise), Failure> {
         let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
         let mut acls = Acls::anyone_all();
-        if let Some((name, password)) = &self.user {
-            let password = match &self.password {
-                Some(password) => &password.make_in_background().await?,
-                None => password,
+        if let Some((name, password)) = login("zookeeper", self.user.as_ref(), self.password.as_ref())? {
+            let password = match password {
+                Secret::Function(password) => &password.make().await?,
+                Secret::Url(password) => password,
             };
             connector = connector.with_auth("digest", format!("{name}:{password}").as_bytes());
             acls = Acls::creator_all();
@@ -135,7 +138,7 @@ impl Server for Zookeeper {
     }
 
     fn is_final(failure: &Failure) -> bool {
-        matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth))
+        matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth)) || failure.is::<Incomplete>()
     }
 
     #[cfg(feature = "tls")]

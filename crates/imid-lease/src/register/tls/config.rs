@@ -14,11 +14,26 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::{Check, Tls};
+use crate::register::worker::Worker;
 
 /// The settings of TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Settings(String);
+#[error("{text}")]
+pub(crate) struct Settings {
+    text: String,
+    /// Only the program can be wrong for good. Files change, and may be seen with half of the change done.
+    is_final: bool,
+}
+
+impl Settings {
+    fn of_files(text: String) -> Self {
+        Self { text, is_final: false }
+    }
+
+    fn of_program(text: String) -> Self {
+        Self { text, is_final: true }
+    }
+}
 
 impl From<ClientConfig> for Tls {
     fn from(config: ClientConfig) -> Self {
@@ -32,12 +47,23 @@ impl From<Arc<ClientConfig>> for Tls {
     }
 }
 
-/// A certificate, with the ones up to the authority, and its key.
-type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+/// The settings of TLS, as they are now. A client takes the configuration, or what it was made from.
+#[cfg_attr(
+    not(all(feature = "etcd", feature = "mysql", feature = "zookeeper")),
+    allow(dead_code, reason = "see above")
+)]
+pub(crate) struct Files {
+    pub(crate) config: Arc<ClientConfig>,
+    /// The trusted authorities.
+    pub(crate) roots: Vec<CertificateDer<'static>>,
+    /// The files of the certificate and the key.
+    pub(crate) identity: Option<(Vec<u8>, Vec<u8>)>,
+}
 
-/// The files of a certificate and its key.
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
-type Pem = (Vec<u8>, Vec<u8>);
+/// Reads the files.
+pub(super) type Reader = Worker<Result<Files, Settings>>;
+
+const WHAT: &str = "reading the files of TLS";
 
 const PROVIDERS: &str = "or call `rustls::crypto::CryptoProvider::install_default` at the start of the program";
 
@@ -59,10 +85,10 @@ fn choose(
     match (of_process, compiled_in) {
         (Some(provider), _) => Ok(Arc::clone(provider)),
         (None, [provider]) => Ok(Arc::new(provider())),
-        (None, []) => Err(Settings(format!(
+        (None, []) => Err(Settings::of_program(format!(
             "TLS has no crypto provider: turn on the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
         ))),
-        _ => Err(Settings(format!(
+        _ => Err(Settings::of_program(format!(
             "TLS has two crypto providers: turn off the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
         ))),
     }
@@ -78,82 +104,75 @@ pub(crate) fn install_provider() -> Result<(), Settings> {
 }
 
 impl Tls {
-    /// Returns the settings of a connection. Reads the files.
-    pub(crate) fn client_config(&self) -> Result<Arc<ClientConfig>, Settings> {
-        if let Some(own) = &self.own {
-            return Ok(Arc::clone(own));
-        }
-        let provider = provider()?;
-        let verifier = Arc::new(Verifier::new(self, &provider)?);
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| Settings(format!("the crypto provider cannot speak TLS: {error}")))?
-            .dangerous()
-            .with_custom_certificate_verifier(verifier);
-        let config = match self.identity_der()? {
-            None => builder.with_no_client_auth(),
-            Some((certificates, key)) => builder.with_client_auth_cert(certificates, key).map_err(|error| {
-                let (certificate, key) = self.identity.as_ref().expect("there is an identity");
-                let (certificate, key) = (certificate.display(), key.display());
-                Settings(format!("expected in {key} the key of the certificate in {certificate}: {error}"))
-            })?,
-        };
-        Ok(Arc::new(config))
+    /// Reads the files in a thread, because they may be on a network. `client` is one that makes a configuration of
+    /// rustls itself: a configuration of one's own is refused for it, and the settings are made sure to be right,
+    /// because some clients panic.
+    #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+    pub(crate) async fn files(&self, client: Option<&'static str>) -> Result<Files, Box<dyn Error + Send + Sync>> {
+        let tls = self.clone();
+        Ok(self.reader.run(WHAT, move || tls.read(client)).await??)
     }
 
-    /// Refuses a configuration of one's own, for a client that makes one itself. Makes sure that it can, and that the
-    /// files are right, because some clients panic.
-    #[allow(dead_code, reason = "the clients of three stores need it")]
-    pub(crate) fn check_for(&self, client: &str) -> Result<(), Settings> {
-        if self.own.is_some() {
-            let what = format!("the client of {client} takes no `ClientConfig`; use `Tls::roots` and `Tls::identity`");
-            return Err(Settings(what));
+    /// Does so within a time.
+    #[cfg(feature = "etcd")]
+    pub(crate) fn files_within(
+        &self,
+        limit: std::time::Duration,
+        client: Option<&'static str>,
+    ) -> Result<Files, Box<dyn Error + Send + Sync>> {
+        let tls = self.clone();
+        Ok(self.reader.run_within(limit, WHAT, move || tls.read(client))??)
+    }
+
+    fn read(&self, client: Option<&str>) -> Result<Files, Settings> {
+        match (&self.own, client) {
+            (Some(own), None) => return Ok(Files { config: Arc::clone(own), roots: Vec::new(), identity: None }),
+            (Some(_), Some(client)) => {
+                return Err(Settings::of_program(format!(
+                    "the client of {client} takes no `ClientConfig`; use `Tls::roots` and `Tls::identity`"
+                )));
+            }
+            (None, Some(_)) => install_provider()?,
+            (None, None) => {}
         }
-        install_provider()?;
-        self.client_config().map(drop)
+        let provider = provider()?;
+        // A client needs some, also where it checks nothing.
+        let needs_roots = self.check != Check::Nothing || client.is_some();
+        let roots = if needs_roots { self.root_certificates()? } else { Vec::new() };
+        let verifier = Arc::new(Verifier::new(self, &roots, &provider)?);
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Settings::of_program(format!("the crypto provider cannot speak TLS: {error}")))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let Some((certificate, key)) = &self.identity else {
+            return Ok(Files { config: Arc::new(builder.with_no_client_auth()), roots, identity: None });
+        };
+        let pem = (read(certificate)?, read(key)?);
+        let config = builder
+            .with_client_auth_cert(certificates_in(&pem.0, certificate)?, key_in(&pem.1, key)?)
+            .map_err(|error| {
+                let (certificate, key) = (certificate.display(), key.display());
+                Settings::of_files(format!("expected in {key} the key of the certificate in {certificate}: {error}"))
+            })?;
+        Ok(Files { config: Arc::new(config), roots, identity: Some(pem) })
     }
 
     /// Returns the trusted authorities.
-    pub(crate) fn root_certificates(&self) -> Result<Vec<CertificateDer<'static>>, Settings> {
+    fn root_certificates(&self) -> Result<Vec<CertificateDer<'static>>, Settings> {
         if let Some(path) = &self.roots {
-            return certificates(path);
+            return certificates_in(&read(path)?, path);
         }
         let found = rustls_native_certs::load_native_certs();
         if found.certs.is_empty() {
             let errors = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
-            return Err(Settings(format!(
+            return Err(Settings::of_files(format!(
                 "the system trusts no authority{errors}; install the package ca-certificates, or name a file of authorities"
             )));
         }
         // Some systems trust certificates that rustls does not understand.
         let is_understood = |root: &CertificateDer<'static>| RootCertStore::empty().add(root.clone()).is_ok();
         Ok(found.certs.into_iter().filter(is_understood).collect())
-    }
-
-    /// Returns the trusted authorities in PEM.
-    #[cfg(feature = "zookeeper")]
-    pub(crate) fn roots_pem(&self) -> Result<String, Settings> {
-        use base64::Engine;
-        use base64::prelude::BASE64_STANDARD;
-
-        let pem = |root: &CertificateDer<'_>| {
-            format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", BASE64_STANDARD.encode(root))
-        };
-        Ok(self.root_certificates()?.iter().map(pem).collect())
-    }
-
-    /// Returns the files of the certificate and the key.
-    #[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
-    pub(crate) fn identity_pem(&self) -> Result<Option<Pem>, Settings> {
-        self.identity.as_ref().map(|(certificate, key)| Ok((read(certificate)?, read(key)?))).transpose()
-    }
-
-    /// Returns the certificate, with the ones up to the authority, and the key.
-    pub(crate) fn identity_der(&self) -> Result<Option<Identity>, Settings> {
-        let Some((certificate, key)) = &self.identity else { return Ok(None) };
-        let key = PrivateKeyDer::from_pem_slice(&read(key)?)
-            .map_err(|_| Settings(format!("expected a private key in PEM, not encrypted, in {}", key.display())))?;
-        Ok(Some((certificates(certificate)?, key)))
     }
 
     /// Says which authorities are trusted.
@@ -164,16 +183,34 @@ impl Tls {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Settings> {
-    fs::read(path).map_err(|error| Settings(format!("cannot read {}: {error}", path.display())))
+#[cfg(feature = "zookeeper")]
+impl Files {
+    /// Returns the trusted authorities in PEM.
+    pub(crate) fn roots_pem(&self) -> String {
+        use base64::Engine;
+        use base64::prelude::BASE64_STANDARD;
+
+        let pem = |root: &CertificateDer<'_>| {
+            format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", BASE64_STANDARD.encode(root))
+        };
+        self.roots.iter().map(pem).collect()
+    }
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Settings> {
-    let pem = read(path)?;
-    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+fn read(path: &Path) -> Result<Vec<u8>, Settings> {
+    fs::read(path).map_err(|error| Settings::of_files(format!("cannot read {}: {error}", path.display())))
+}
+
+fn certificates_in(pem: &[u8], path: &Path) -> Result<Vec<CertificateDer<'static>>, Settings> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     all.ok()
         .filter(|all| !all.is_empty())
-        .ok_or_else(|| Settings(format!("expected certificates in PEM in {}", path.display())))
+        .ok_or_else(|| Settings::of_files(format!("expected certificates in PEM in {}", path.display())))
+}
+
+fn key_in(pem: &[u8], path: &Path) -> Result<PrivateKeyDer<'static>, Settings> {
+    let expected = || format!("expected a private key in PEM, not encrypted, in {}", path.display());
+    PrivateKeyDer::from_pem_slice(pem).map_err(|_| Settings::of_files(expected()))
 }
 
 /// Checks the certificate of a server as far as wanted.
@@ -186,19 +223,23 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn new(tls: &Tls, provider: &Arc<CryptoProvider>) -> Result<Self, Settings> {
+    fn new(
+        tls: &Tls,
+        authorities: &[CertificateDer<'static>],
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Self, Settings> {
         let (check, provider) = (tls.check, Arc::clone(provider));
         if check == Check::Nothing {
             return Ok(Self { check, web_pki: None, provider });
         }
         let mut roots = RootCertStore::empty();
-        let (added, _) = roots.add_parsable_certificates(tls.root_certificates()?);
+        let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
         if added == 0 {
-            return Err(Settings(format!("expected a certificate of an authority in {}", tls.trusted())));
+            return Err(Settings::of_files(format!("expected a certificate of an authority in {}", tls.trusted())));
         }
         let web_pki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
-            .map_err(|error| Settings(format!("cannot trust {}: {error}", tls.trusted())))?;
+            .map_err(|error| Settings::of_files(format!("cannot trust {}: {error}", tls.trusted())))?;
         Ok(Self { check, web_pki: Some(web_pki), provider })
     }
 }
@@ -268,11 +309,11 @@ pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rus
 #[error("none of the trusted authorities has signed the certificate of the server")]
 struct Untrusted(#[source] Box<dyn Error + Send + Sync>);
 
-/// Says more of a failure to connect, and whether the settings of TLS or the certificate of the server are its reason.
-/// Such a failure is final.
+/// Says more of a failure to connect, and whether it is final: the program cannot speak TLS, or the certificate of the server is
+/// wrong.
 pub(crate) fn diagnose(is_final: bool, failure: Box<dyn Error + Send + Sync>) -> (bool, Box<dyn Error + Send + Sync>) {
-    if failure.is::<Settings>() {
-        return (true, failure);
+    if let Some(settings) = failure.downcast_ref::<Settings>() {
+        return (settings.is_final, failure);
     }
     match failure_of(&*failure) {
         // The signature is bad if another authority has the same name.
@@ -339,7 +380,7 @@ mod tests {
     #[test]
     fn a_provider_that_cannot_speak_tls_is_an_error() {
         let tls = Tls { check: Check::Nothing, ..Tls::new() };
-        let verifier = Verifier::new(&tls, &Arc::new(empty())).unwrap();
+        let verifier = Verifier::new(&tls, &[], &Arc::new(empty())).unwrap();
         assert!(verifier.supported_verify_schemes().is_empty());
         assert!(ClientConfig::builder_with_provider(Arc::new(empty())).with_safe_default_protocol_versions().is_err());
     }

@@ -1,0 +1,165 @@
+//! Work in a thread, because it may hang: a function of the application, or a file of a network.
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::Waker;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sync::lock;
+
+/// Does the same work again and again. Work that hangs keeps one thread, not one for each attempt: the next attempt
+/// waits for the same work. Only one attempt may wait at a time.
+pub(crate) struct Worker<T>(Mutex<Option<Arc<Job<T>>>>);
+
+struct Job<T> {
+    state: Mutex<State<T>>,
+    done: Condvar,
+}
+
+struct State<T> {
+    /// What the work has returned, and when.
+    made: Option<(io::Result<T>, Instant)>,
+    waker: Option<Waker>,
+}
+
+/// For how long the next attempt takes what was made after an attempt had given up. A token may end after minutes.
+const FRESH: Duration = Duration::from_secs(10);
+
+impl<T: Send + 'static> Worker<T> {
+    /// Returns the work that is under way, or begins it.
+    fn job(&self, what: &'static str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Arc<Job<T>>> {
+        let mut job = lock(&self.0);
+        if let Some(job) = &*job
+            && lock(&job.state).made.as_ref().is_none_or(|(_, at)| at.elapsed() < FRESH)
+        {
+            return Ok(Arc::clone(job));
+        }
+        let new = Arc::new(Job { state: Mutex::new(State { made: None, waker: None }), done: Condvar::new() });
+        let of_thread = Arc::clone(&new);
+        thread::Builder::new().name("imid-register".into()).spawn(move || {
+            let made = catch_unwind(AssertUnwindSafe(work));
+            let made = made.map_err(|_| io::Error::other(format!("{what} has panicked")));
+            let mut state = lock(&of_thread.state);
+            state.made = Some((made, Instant::now()));
+            let waker = state.waker.take();
+            drop(state);
+            of_thread.done.notify_all();
+            waker.into_iter().for_each(Waker::wake);
+        })?;
+        *job = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Does the work. `what` begins the sentences of errors.
+    #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+    pub(crate) async fn run(&self, what: &'static str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+        use std::future::poll_fn;
+        use std::task::Poll;
+
+        let job = self.job(what, work)?;
+        let made = poll_fn(|context| {
+            let mut state = lock(&job.state);
+            if let Some((made, _)) = state.made.take() {
+                return Poll::Ready(made);
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        });
+        let made = made.await;
+        *lock(&self.0) = None;
+        made
+    }
+
+    /// Does the work, or gives up after a time.
+    #[cfg(feature = "etcd")]
+    pub(crate) fn run_within(
+        &self,
+        limit: Duration,
+        what: &'static str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        use std::sync::PoisonError;
+
+        let job = self.job(what, work)?;
+        let waited = job.done.wait_timeout_while(lock(&job.state), limit, |state| state.made.is_none());
+        let made = waited.unwrap_or_else(PoisonError::into_inner).0.made.take();
+        let Some((made, _)) = made else {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("{what} has not ended within {limit:?}")));
+        };
+        *lock(&self.0) = None;
+        made
+    }
+}
+
+impl<T> Default for Worker<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+/// A clone has attempts of its own.
+impl<T> Clone for Worker<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> fmt::Debug for Worker<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Worker")
+    }
+}
+
+#[cfg(all(test, feature = "etcd"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn work_that_hangs_is_not_begun_again() {
+        static BEGUN: AtomicUsize = AtomicUsize::new(0);
+        let worker = Worker::default();
+        let (release, released) = mpsc::channel();
+        let released = Arc::new(Mutex::new(released));
+        let attempt = |limit| {
+            let released = Arc::clone(&released);
+            worker.run_within(limit, "it", move || {
+                let number = BEGUN.fetch_add(1, Ordering::SeqCst);
+                lock(&released).recv().unwrap();
+                number
+            })
+        };
+        for _ in 0..3 {
+            assert_eq!(attempt(SHORT).unwrap_err().to_string(), "it has not ended within 20ms");
+        }
+        release.send(()).unwrap();
+        assert_eq!(attempt(LONG).unwrap(), 0);
+        release.send(()).unwrap();
+        assert_eq!((attempt(LONG).unwrap(), BEGUN.load(Ordering::SeqCst)), (1, 2));
+    }
+
+    #[test]
+    fn a_panic_is_an_error_and_the_next_attempt_begins_anew() {
+        let worker = Worker::default();
+        let error = worker.run_within(LONG, "it", || panic!("no")).unwrap_err();
+        assert_eq!(error.to_string(), "it has panicked");
+        assert_eq!(worker.run_within(LONG, "it", || 7).unwrap(), 7);
+    }
+
+    #[test]
+    fn what_was_made_long_ago_is_not_taken() {
+        let worker = Worker::default();
+        let old = Instant::now().checked_sub(FRESH).expect("the machine runs for longer");
+        let state = Mutex::new(State { made: Some((Ok(1), old)), waker: None });
+        *lock(&worker.0) = Some(Arc::new(Job { state, done: Condvar::new() }));
+        assert_eq!(worker.run_within(LONG, "it", || 2).unwrap(), 2);
+    }
+}
