@@ -69,9 +69,9 @@ RULES = [
     ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
         ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
     ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
-        ("seek.rs", "if self.is_far_ahead(at, floor_ms) {", "if self.is_far_ahead(at, floor_ms) && false {")]),
+        ("seek.rs", "if is_far && !accepts_far {", "if is_far && !accepts_far && false {")]),
     ("refuse-far-ahead", "a clock that was ahead for two seconds moves the IDs of an hour", "FarAhead", [
-        ("seek.rs", "if self.config.any_lead || self.present.is_some() {", "if true {")]),
+        ("seek.rs", "self.config.any_lead || self.present.is_some() && self.are_all_far(at)", "self.config.any_lead || self.are_all_far(at)")]),
     ("a-read-proves-nothing", "a description that is read and then lost stops processes", STUCK, [
         ("seek.rs", "        let meta = match MetaRecord::parse(text) {",
                     "        self.proven.clone_from(&self.meta);\n        let meta = match MetaRecord::parse(text) {"),

@@ -79,12 +79,12 @@ impl Background {
 
     /// Waits until the thread has ended. Returns whether it has.
     pub(crate) fn has_ended_within(&self, time: Duration) -> bool {
-        !self.is_forked() && self.changes().wait(within(time, || self.ended())).is_some()
+        self.changes().wait(within(time, || self.ended())).unwrap_or(false)
     }
 
     /// Does the same in a task.
     pub(crate) async fn has_ended_within_async(&self, time: Duration) -> bool {
-        !self.is_forked() && self.changes().wait_async(within(time, || self.ended())).await.is_some()
+        self.changes().wait_async(within(time, || self.ended())).await.unwrap_or(false)
     }
 
     /// Returns where the thread announces changes.
@@ -92,8 +92,9 @@ impl Background {
         &self.shared.changes
     }
 
-    fn ended(&self) -> Option<()> {
-        self.shared.has_ended.load(Ordering::Acquire).then_some(())
+    /// Returns that the thread has ended, or that it is not in this process. A task can be forked while it waits.
+    fn ended(&self) -> Option<bool> {
+        if self.is_forked() { Some(false) } else { self.shared.has_ended.load(Ordering::Acquire).then_some(true) }
     }
 }
 

@@ -63,7 +63,8 @@ impl<C: Clock> BelievedClock<C> {
     pub(crate) fn not_followed(&self) -> Option<(u64, u64)> {
         let wall = self.clock.refresh().ok()?;
         let believed = self.judge(Some(wall))?;
-        (believed != wall).then_some((wall, believed))
+        // The two are read one after the other, and the machine can pause in between.
+        (believed.abs_diff(wall) > self.belief.max_skew_ms).then_some((wall, believed))
     }
 
     /// Sets the offset of the store's time.

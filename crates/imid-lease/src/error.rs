@@ -5,7 +5,7 @@ use std::time::Duration;
 use imid::generator::{BuildError, GenerateError};
 use thiserror::Error;
 
-use crate::engine::Stopped;
+use crate::engine::{FarAhead, Stopped};
 use crate::keeper::State;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
@@ -73,7 +73,7 @@ impl LeaseError {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Returns whether no lane was taken because all lanes are far ahead of the clock: see
+    /// Returns whether no lane was taken because all lanes that are free are far ahead of the clock: see
     /// [`Options::any_lead`](crate::Options::any_lead).
     pub const fn is_clock(self) -> bool {
         matches!(self.0, LeaseKind::Clock { .. })
@@ -162,6 +162,12 @@ pub(crate) enum OpenKind {
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     Clock { most_ms: u64, found_ms: u64 },
+    #[error(
+        "expected a free lane at most {} s ahead of the clock, found one {} s ahead, and {held} of {lanes} are held: wait for \
+         one of them, or accept the lead with any_lead",
+        seconds(*.most_ms), seconds(*.found_ms)
+    )]
+    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32 },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -201,7 +207,14 @@ impl OpenError {
             (Some(Stopped::Closed), _) => OpenKind::Closed,
             (None, Some(cause)) if state.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
-            (None, None) if let Some((found_ms, most_ms)) = state.far_ahead_ms => OpenKind::Clock { most_ms, found_ms },
+            (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = state.far_ahead => {
+                let (held, lanes) = (state.held_by_others, space.lane_count());
+                if are_all {
+                    OpenKind::Clock { most_ms, found_ms }
+                } else {
+                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes }
+                }
+            }
             (None, None) if !state.is_answered => {
                 OpenKind::Silent { waited, cause: "its first call is still under way".into() }
             }
@@ -229,7 +242,7 @@ impl OpenError {
     /// better on their own. A clock that is behind can be corrected, but not by waiting here.
     pub const fn is_final(&self) -> bool {
         match &self.0 {
-            OpenKind::Silent { .. } | OpenKind::NoLane { .. } => false,
+            OpenKind::Silent { .. } | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => false,
             #[cfg(feature = "redis")]
             OpenKind::EmptyList { .. } => false,
             OpenKind::Register(error) => error.is_final(),
@@ -244,11 +257,13 @@ impl OpenError {
         matches!(self.0, OpenKind::Mismatch { .. } | OpenKind::Format(_))
     }
 
-    /// Returns whether the lanes are further ahead of the clock than the horizon and
+    /// Returns whether all lanes, or all that no process holds, are further ahead of the clock than the horizon and
     /// [`max_skew`](crate::Options::max_skew) explain. This clock is behind, or another process has minted with a clock
-    /// that was ahead. [`any_lead`](crate::Options::any_lead) accepts it.
+    /// that was ahead. [`any_lead`](crate::Options::any_lead) accepts it; [`LeasedGenerator::open_file`] shows how for a file.
+    ///
+    /// [`LeasedGenerator::open_file`]: crate::LeasedGenerator::open_file
     pub const fn is_clock(&self) -> bool {
-        matches!(self.0, OpenKind::Clock { .. })
+        matches!(self.0, OpenKind::Clock { .. } | OpenKind::NoNearLane { .. })
     }
 
     /// Returns whether the register went back to an earlier state while it was opened.
@@ -347,6 +362,12 @@ mod tests {
             (
                 OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500 },
                 "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or accept it with any_lead",
+                false,
+            ),
+            (
+                OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2 },
+                "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
+                 one of them, or accept the lead with any_lead",
                 false,
             ),
             (

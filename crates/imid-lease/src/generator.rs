@@ -109,10 +109,32 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
+    ///
+    /// Or the lease is far ahead of the clock ([`OpenError::is_clock`]). If this clock is right, an earlier one was ahead. Wait until
+    /// the time has come, or mint as far ahead as the file says:
+    ///
+    /// ```
+    /// # use imid_lease::OpenError;
+    /// use std::time::Duration;
+    ///
+    /// use imid_lease::register::FileRegister;
+    /// use imid_lease::{LeasedGenerator, Options};
+    ///
+    /// # fn open(path: &std::path::Path) -> Result<LeasedGenerator, OpenError> {
+    /// let options = Options::new().lane_bits(0).holder("owner").any_lead();
+    /// let ids = LeasedGenerator::open(FileRegister::owned(path)?, options)?;
+    /// ids.wait_until_open(Duration::from_secs(15))?;
+    /// # Ok(ids)
+    /// # }
+    /// ```
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let ids = Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))?;
-        ids.wait_until_open(FILE_PATIENCE)?;
-        Ok(ids)
+        let opened = ids.wait_until_open(FILE_PATIENCE);
+        if opened.is_err() {
+            // Lets the file go, so that the caller can open it in another way.
+            ids.close_within(FILE_PATIENCE);
+        }
+        opened.map(|()| ids)
     }
 }
 
@@ -417,7 +439,7 @@ where
         let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
         match (state.status.phase, &state.status.last_error) {
             (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
-            (Phase::Seeking, None) if state.far_ahead_ms.is_some() => {
+            (Phase::Seeking, None) if state.far_ahead.is_some() => {
                 LeaseKind::Clock { retry_after: until(state.next_ms) }
             }
             (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
@@ -505,6 +527,10 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         .max_skew(settings.max_skew)
         .lane(Lane { index: grant.lane, bits: lane_bits })
         .ceiling(grant.ceiling_ms);
+    if settings.any_lead {
+        // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
+        builder = builder.max_rollback(Duration::MAX);
+    }
     if let Some(id) = last_id_before(grant.floor_ms) {
         builder = builder.floor(id);
     }

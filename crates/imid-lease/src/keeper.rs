@@ -1,6 +1,7 @@
 //! The thread that keeps leases: it drives engines over a register.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use crate::background::{Background, Owner};
 use crate::backoff;
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence, Stopped};
+use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
@@ -64,8 +65,7 @@ pub(crate) struct State {
     /// The monotonic time at which a lane can be taken, if nobody gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
-    /// How far the lanes are ahead of the clock, if none was taken because of that; and how far they may be.
-    pub(crate) far_ahead_ms: Option<(u64, u64)>,
+    pub(crate) far_ahead: Option<FarAhead>,
     /// Whether the register has answered since the start.
     pub(crate) is_answered: bool,
     /// Whether the last call has failed with an error that a retry does not mend.
@@ -150,15 +150,15 @@ impl Keeper {
     ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
         let mut until_known = within(time, move || {
             let state = self.state(lease);
-            let is_known = state.is_refused || state.far_ahead_ms.is_some();
-            (state.status.phase != Phase::Seeking || is_known).then_some(())
+            let is_known = state.is_refused || state.far_ahead.is_some_and(|far| far.are_all);
+            (state.status.phase != Phase::Seeking || is_known).then_some(state)
         });
         move || {
-            until_known().map_break(|_| {
+            until_known().map_break(|found| {
                 if self.is_forked() {
                     return Err(OpenKind::Forked.into());
                 }
-                let state = self.state(lease);
+                let state = found.unwrap_or_else(|| self.state(lease));
                 match state.status.phase {
                     Phase::Holding | Phase::Lost => Ok(()),
                     Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
@@ -211,7 +211,7 @@ impl State {
             next_ms: 0,
             next_time_out_ms: None,
             held_by_others: 0,
-            far_ahead_ms: None,
+            far_ahead: None,
             is_answered: false,
             is_refused: false,
             is_given_back: true,
@@ -293,20 +293,43 @@ struct Work<R, C> {
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
+    /// Works until all leases have ended. If that panics, all generators stop at their ceilings.
     fn run(&mut self, owner: &Owner) {
-        /// If the thread panics, all generators stop at their ceilings. Its end is announced after this.
-        struct OnEnd(Arc<Mutex<Vec<State>>>);
-
-        impl Drop for OnEnd {
-            fn drop(&mut self) {
-                for state in lock(&self.0).iter_mut() {
-                    state.status.phase = Phase::Stopped;
-                    state.stopped.get_or_insert(Stopped::Closed);
-                }
-            }
+        let ended = catch_unwind(AssertUnwindSafe(|| self.keep(owner)));
+        for (state, running) in lock(&self.shared).iter_mut().zip(&self.leases) {
+            state.status.phase = Phase::Stopped;
+            state.stopped.get_or_insert(Stopped::Closed);
+            // What was published last can be from before a write.
+            state.is_given_back &= running.engine.is_done();
         }
+        if let Err(panic) = ended {
+            // Here already, because what follows is foreign code. The end of the thread is announced, too.
+            owner.announce();
+            self.tell_of_panic(panic.as_ref());
+            // Not dropped: that can panic, too.
+            std::mem::forget(panic);
+        }
+    }
 
-        let _on_end = OnEnd(Arc::clone(&self.shared));
+    #[cfg_attr(not(feature = "metrics"), allow(clippy::unused_self, reason = "for the features"))]
+    fn tell_of_panic(&mut self, panic: &(dyn std::any::Any + Send)) {
+        #[cfg(feature = "metrics")]
+        for lease in 0..self.leases.len() {
+            let status = lock(&self.shared)[lease].status_at(self.clock.believed_ms());
+            telemetry::record_lease(self.leases[lease].engine.space_name(), &status);
+        }
+        #[cfg(feature = "tracing")]
+        for running in &mut self.leases {
+            let text = panic.downcast_ref::<&str>().copied();
+            let reason = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+            running.told.panicked(reason);
+            running.told.tell();
+        }
+        #[cfg(not(feature = "tracing"))]
+        let _ = panic;
+    }
+
+    fn keep(&mut self, owner: &Owner) {
         loop {
             let mut next_ms = None;
             for lease in 0..self.leases.len() {
@@ -329,7 +352,9 @@ impl<R: Register, C: Clock> Work<R, C> {
             let is_closing = owner.is_closing();
             if is_closing {
                 self.leases[lease].engine.close();
-            } else {
+            } else if !self.leases[lease].engine.starts() {
+                // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
+                // no foreign code then that may be a caller: no register, no subscriber, no recorder.
                 self.ask_time();
             }
             let at = self.moment(lease);
@@ -348,10 +373,12 @@ impl<R: Register, C: Clock> Work<R, C> {
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     self.publish(lease, owner);
+                    self.tell(lease);
                     return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
                     self.publish(lease, owner);
+                    self.tell(lease);
                     return None;
                 }
                 Action::List => {
@@ -389,11 +416,13 @@ impl<R: Register, C: Clock> Work<R, C> {
                     #[cfg(feature = "tracing")]
                     running.told.granted(grant);
                     self.publish(lease, owner);
+                    self.tell(lease);
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
                     running.tenant.raise(ceiling_ms);
                     self.publish(lease, owner);
+                    self.tell(lease);
                     continue;
                 }
             };
@@ -433,11 +462,21 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
+    /// Tells the events. Nothing waits for this thread now.
+    #[cfg_attr(not(feature = "tracing"), allow(clippy::unused_self, reason = "for the feature"))]
+    fn tell(&mut self, lease: usize) {
+        #[cfg(feature = "tracing")]
+        self.leases[lease].told.tell();
+        #[cfg(not(feature = "tracing"))]
+        let _ = lease;
+    }
+
     fn publish(&mut self, lease: usize, owner: &Owner) {
+        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
+        let promise = self.store.register.promise();
         #[cfg(feature = "tracing")]
         {
             let Running { engine, told, .. } = &mut self.leases[lease];
-            let promise = self.store.register.promise();
             // The settings of a server are not known before its first answer.
             if self.store.is_answered {
                 let lane = engine.grant().map(|grant| grant.lane);
@@ -453,8 +492,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.phase = engine.phase();
         shown.space_id = engine.space_id();
         shown.is_new_register = *is_new_register;
-        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
-        shown.promise = self.store.register.promise();
+        shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);
         shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
         shown.renewals = renewals;
@@ -464,14 +502,17 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
-        published.far_ahead_ms = engine.far_ahead_ms();
+        published.far_ahead = engine.far_ahead();
         published.is_answered = self.store.is_answered;
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
-        telemetry::record_lease(engine.space_name(), &published.status_at(self.clock.believed_ms()));
+        let recorded = published.clone();
         drop(states);
         owner.announce();
+        // A recorder is foreign code: it may read the status.
+        #[cfg(feature = "metrics")]
+        telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));
     }
 }

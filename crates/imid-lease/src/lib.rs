@@ -39,7 +39,7 @@
 //! | all lanes are held | an error with `retry_after`, until one is given back or a time-out is over | does not apply |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute | nothing; the step may adapt to a wrong duration |
 //! | a process starts with a wrong clock | the store's time is used, if it has one. Else **the IDs have the wrong time**, and are unique | nothing |
-//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), unless [`any_lead`](Options::any_lead) accepts it. This clock is behind, or one was ahead | does not apply |
+//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), and a wait if others hold near ones, unless [`any_lead`](Options::any_lead) accepts it. This clock is behind, or one was ahead | does not apply |
 //! | a process forks | the child mints nothing, and does not use its parent's connection | the same |
 //! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |
 //! | a weak register loses a write, or a register is lost and replaced at once | **IDs can repeat** | refused if it says that it is weak |

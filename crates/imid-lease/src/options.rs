@@ -64,6 +64,7 @@ macro_rules! shared_setters {
         #[doc = concat!("Begins even if the register has each ", $leased, " further ahead of the clock than the horizon and")]
         /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
         /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
+        /// The same holds if the others are near and held: it does not wait for one of them. A near one that is free comes first.
         ///
         /// [`OpenError::is_clock`]: crate::OpenError::is_clock
         pub fn any_lead(mut self) -> Self {

@@ -33,11 +33,13 @@
 //! | `register is weak` | WARN | it can lose acknowledged writes; once | `reason` |
 //! | `register went back` | ERROR | a record is older than what was acknowledged; it mints nothing any more | `key` |
 //! | `generator sealed` | INFO | it mints nothing in the lane any more | `end_ms` |
+//! | `keeper panicked` | ERROR | the thread that keeps the lease has ended, as by a fault of a register; it mints up to its ceiling | `reason` |
 //!
 //! Each has the target `imid_lease` and the fields `space` and `holder`.
 //!
 //! Each call of the register is in a span `register` of the level DEBUG, with the fields `store`, `call`, `key`, `micros` (how
-//! long it took) and, if it has failed, `error`. No user, password or URL is in a field.
+//! long it took) and, if it has failed, `error`. No password and no URL is in a field. An error in the words of a server can name the
+//! user and the host: `password authentication failed for user "chat"`.
 
 use crate::register::{Register, RegisterError};
 
@@ -130,7 +132,22 @@ mod events {
     use crate::engine::{Config, Grant, Stopped};
     use crate::register::Promise;
 
+    /// What has happened, and was not told yet.
+    #[derive(Debug)]
+    enum Event {
+        Granted(Grant),
+        Sealed { end_ms: u64 },
+        Late { left_ms: Option<u64> },
+        Off { clock_ms: u64, believed_ms: u64 },
+        Lost { lane: Option<u16> },
+        Weak(Promise),
+        Reverted { key: String },
+        Panicked { reason: String },
+    }
+
     /// The events of one lease, and which of them were told.
+    ///
+    /// They are told by [`tell`](Self::tell) alone, because a subscriber is foreign code: it may mint.
     #[derive(Debug)]
     #[expect(clippy::struct_excessive_bools, reason = "one for each event that is told once")]
     pub(crate) struct Told {
@@ -143,6 +160,7 @@ mod events {
         is_off: bool,
         is_weak: bool,
         is_reverted: bool,
+        events: Vec<Event>,
     }
 
     macro_rules! tell {
@@ -160,22 +178,58 @@ mod events {
         pub(crate) fn new(config: &Config) -> Self {
             let (space, holder) = (config.space.name().to_owned(), config.name.to_string());
             let least_ms = config.horizon_ms / 4;
-            Self { space, holder, least_ms, lost: 0, is_late: false, is_off: false, is_weak: false, is_reverted: false }
+            Self {
+                space,
+                holder,
+                least_ms,
+                lost: 0,
+                is_late: false,
+                is_off: false,
+                is_weak: false,
+                is_reverted: false,
+                events: Vec::new(),
+            }
         }
 
-        pub(crate) fn granted(&self, grant: Grant) {
-            let Grant { lane, floor_ms, ceiling_ms } = grant;
-            tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
+        /// Tells what has happened. The caller holds no lock, and no call of this process waits for its thread.
+        pub(crate) fn tell(&mut self) {
+            for event in std::mem::take(&mut self.events) {
+                match event {
+                    Event::Granted(Grant { lane, floor_ms, ceiling_ms }) => {
+                        tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
+                    }
+                    Event::Sealed { end_ms } => tell!(self, info, end_ms, "generator sealed"),
+                    Event::Late { left_ms } => tell!(self, warn, left_ms, "renewal is late"),
+                    Event::Off { clock_ms, believed_ms } => {
+                        tell!(self, warn, clock_ms, believed_ms, "clock is not followed");
+                    }
+                    Event::Lost { lane } => tell!(self, warn, lane, "lane lost"),
+                    Event::Weak(Promise::Weak(reason)) => {
+                        tell!(self, warn, reason = reason.as_ref(), "register is weak");
+                    }
+                    Event::Weak(Promise::Strong) => {}
+                    Event::Reverted { key } => tell!(self, error, key, "register went back"),
+                    Event::Panicked { reason } => tell!(self, error, reason, "keeper panicked"),
+                }
+            }
         }
 
-        pub(crate) fn sealed(&self, end_ms: u64) {
-            tell!(self, info, end_ms, "generator sealed");
+        pub(crate) fn panicked(&mut self, reason: &str) {
+            self.events.push(Event::Panicked { reason: reason.to_owned() });
+        }
+
+        pub(crate) fn granted(&mut self, grant: Grant) {
+            self.events.push(Event::Granted(grant));
+        }
+
+        pub(crate) fn sealed(&mut self, end_ms: u64) {
+            self.events.push(Event::Sealed { end_ms });
         }
 
         /// Takes the time into account that is left below the ceiling of a lane that is held.
         pub(crate) fn left(&mut self, left_ms: Option<u64>) {
             if begins(&mut self.is_late, left_ms.is_some_and(|left| left < self.least_ms)) {
-                tell!(self, warn, left_ms, "renewal is late");
+                self.events.push(Event::Late { left_ms });
             }
         }
 
@@ -183,23 +237,21 @@ mod events {
         pub(crate) fn clock(&mut self, not_followed: Option<(u64, u64)>) {
             let is_off = begins(&mut self.is_off, not_followed.is_some());
             if let Some((clock_ms, believed_ms)) = not_followed.filter(|_| is_off) {
-                tell!(self, warn, clock_ms, believed_ms, "clock is not followed");
+                self.events.push(Event::Off { clock_ms, believed_ms });
             }
         }
 
         pub(crate) fn state(&mut self, lane: Option<u16>, lost: u64, promise: &Promise, stopped: Option<&Stopped>) {
             if std::mem::replace(&mut self.lost, lost) < lost {
-                tell!(self, warn, lane, "lane lost");
+                self.events.push(Event::Lost { lane });
             }
-            if let Promise::Weak(reason) = promise
-                && begins(&mut self.is_weak, true)
-            {
-                tell!(self, warn, reason = reason.as_ref(), "register is weak");
+            if matches!(promise, Promise::Weak(_)) && begins(&mut self.is_weak, true) {
+                self.events.push(Event::Weak(promise.clone()));
             }
             if let Some(Stopped::Reverted { key }) = stopped
                 && begins(&mut self.is_reverted, true)
             {
-                tell!(self, error, key, "register went back");
+                self.events.push(Event::Reverted { key: key.clone() });
             }
         }
     }

@@ -138,6 +138,12 @@ fn each_documented_event_is_told_and_no_secret_is() {
     assert_eq!(told("reverted", "register went back")["key"], "reverted/1/00000");
     drop(reverted);
 
+    let register = FaultyRegister::new();
+    let panics = LeasedGenerator::open(register.clone(), options("panics")).and_then(opened).unwrap();
+    register.panic();
+    assert_eq!(told("panics", "keeper panicked")["reason"], "on purpose");
+    drop(panics);
+
     // Nothing listens at this port.
     let url = "postgres://chat:S3cret%2FWord@127.0.0.1:1/chat";
     let refused = LeasedGenerator::open(PostgresRegister::from_url(url).unwrap(), options("refused")).unwrap();
@@ -162,9 +168,11 @@ fn each_documented_event_is_told_and_no_secret_is() {
     for call in ["list", "write", "time"] {
         assert!(calls.contains(&("FaultyRegister", call)), "{call}: {calls:?}");
     }
+    assert_eq!(spans.iter().filter(|(_, fields)| !fields.contains_key("micros")).count(), 1, "the panic");
     let is_failed = |(level, fields): &&(Level, Fields)| {
         assert_eq!(*level, Level::DEBUG);
-        assert!(fields["micros"].parse::<u64>().is_ok(), "{fields:?}");
+        // A call that panics takes no time.
+        assert!(fields.get("micros").is_none_or(|micros| micros.parse::<u64>().is_ok()), "{fields:?}");
         fields["store"] == "PostgresRegister" && fields.get("error").is_some_and(|error| error.contains("127.0.0.1"))
     };
     assert!(spans.iter().filter(is_failed).count() > 0);

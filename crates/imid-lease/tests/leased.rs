@@ -379,6 +379,41 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     assert!(id.timestamp_ms() >= now_ms + 3_600_000);
 }
 
+/// Lane 0 of two is far ahead and nobody holds it. A process whose clock is right holds lane 1.
+#[test]
+fn a_free_lane_that_is_far_ahead_is_taken_if_it_is_accepted() {
+    const HOUR_MS: u64 = 3_600_000;
+    // The horizon of the other process explains its own lead, and not that of lane 0.
+    for (ahead_ms, horizon) in [(365 * 24 * HOUR_MS, 1_000), (HOUR_MS, 60_000)] {
+        let register = FaultyRegister::new();
+        let now_ms = SystemClock.now_ms().unwrap();
+        let ahead = std::sync::Arc::new(ManualClock::new(now_ms + ahead_ms));
+        let wrong =
+            LeasedGenerator::open(register.clone(), options().lane_bits(1).clock(ahead)).and_then(opened).unwrap();
+        wrong.generate(room()).unwrap();
+        wrong.close();
+        let other = options().lane_bits(1).holder("healthy").horizon(horizon * MS);
+        let other = LeasedGenerator::open(register.clone(), other).and_then(opened).unwrap();
+        assert_ne!(wrong.status().lane, other.status().lane);
+        let third = || options().lane_bits(1).holder("third");
+        let refused = LeasedGenerator::open(register.clone(), third()).unwrap();
+        let error = refused.wait_until_open(300 * MS).unwrap_err();
+        assert!(error.is_clock() && !error.is_final() && !error.is_no_lane(), "{error}");
+        assert!(error.to_string().contains("1 of 2 are held"), "{error}");
+        let error = refused.generate(room()).unwrap_err();
+        assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
+        refused.close();
+        let third = LeasedGenerator::open(register.clone(), third().any_lead()).and_then(opened).unwrap();
+        assert_eq!(third.status().lane, wrong.status().lane);
+        assert!(third.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() >= now_ms + ahead_ms);
+        // A near lane comes first.
+        third.close();
+        other.close();
+        let near = LeasedGenerator::open(register, options().lane_bits(1).holder("near").any_lead());
+        assert_eq!(near.and_then(opened).unwrap().status().lane, other.status().lane);
+    }
+}
+
 #[test]
 fn an_idle_lease_is_written_seldom() {
     let register = FaultyRegister::new();

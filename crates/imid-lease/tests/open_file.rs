@@ -5,8 +5,10 @@ mod folder;
 use std::time::Duration;
 
 use folder::Folder;
+use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::{SessionTag, SessionType};
-use imid_lease::{LeasedGenerator, Phase};
+use imid_lease::register::FileRegister;
+use imid_lease::{LeasedGenerator, Options, Phase};
 
 fn room() -> SessionTag {
     SessionTag::new(SessionType::GROUP, "room-42")
@@ -38,4 +40,25 @@ fn a_second_user_of_the_file_is_refused() {
     assert!(error.is_register());
     ids.close();
     LeasedGenerator::open_file(&path).unwrap();
+}
+
+/// What the documentation of `open_file` says about a clock that was ahead.
+#[test]
+fn a_file_that_is_far_ahead_is_opened_with_any_lead() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let patience = Duration::from_secs(15);
+    let far_ms = SystemClock.now_ms().unwrap() + 3_600_000;
+    let options = || Options::new().lane_bits(0).holder("owner");
+    let clock = std::sync::Arc::new(ManualClock::new(far_ms));
+    let ahead = LeasedGenerator::open(FileRegister::owned(&path).unwrap(), options().clock(clock)).unwrap();
+    ahead.wait_until_open(patience).unwrap();
+    ahead.generate(room()).unwrap();
+    ahead.close();
+    let error = LeasedGenerator::open_file(&path).unwrap_err();
+    assert!(error.is_clock(), "{error}");
+    let ids = LeasedGenerator::open(FileRegister::owned(&path).unwrap(), options().any_lead()).unwrap();
+    ids.wait_until_open(patience).unwrap();
+    assert!(ids.generate(room()).unwrap().timestamp_ms() >= far_ms);
+    ids.close();
 }

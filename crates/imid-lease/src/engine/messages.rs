@@ -92,6 +92,17 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
+/// How far lanes are ahead of the clock, if none was taken because of that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FarAhead {
+    /// How far the nearest of them is.
+    pub(crate) found_ms: u64,
+    /// How far that one may be.
+    pub(crate) most_ms: u64,
+    /// Whether the lanes that others hold are far ahead, too, so that it does not help to wait for one of them.
+    pub(crate) are_all: bool,
+}
+
 /// Why an engine has stopped for good.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Stopped {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use crate::backoff::Backoff;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 use crate::status::Phase;
-pub(crate) use messages::{Action, Config, Grant, Moment, Outcome, Reply, Silence, Stopped};
+pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
@@ -134,7 +134,7 @@ pub(crate) struct Engine {
     /// The lane that it may hold, because the write that takes it had no answer.
     unanswered: Option<u16>,
     /// How far the lanes are ahead of the clock, if none was taken because of that.
-    ahead_ms: Option<u64>,
+    far_ahead: Option<FarAhead>,
     attempts: u64,
     lost: u64,
     acknowledgements: u64,
@@ -160,7 +160,7 @@ impl Engine {
             is_closing: false,
             is_released: false,
             unanswered: None,
-            ahead_ms: None,
+            far_ahead: None,
             attempts: 0,
             lost: 0,
             acknowledgements: 0,
@@ -303,9 +303,19 @@ impl Engine {
         self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
-    /// Returns how far the lanes are ahead of the clock, if none was taken because of that; and how far they may be.
-    pub(crate) fn far_ahead_ms(&self) -> Option<(u64, u64)> {
-        self.ahead_ms.map(|ahead_ms| (ahead_ms, self.config.horizon_ms + self.config.max_skew_ms))
+    /// Returns whether the generator before is sealed, and the next one is to be started at once.
+    pub(crate) fn starts(&self) -> bool {
+        matches!(self.step, Step::Start)
+    }
+
+    /// Returns whether it has stopped and nothing is left to do.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.step, Step::Stopped(_))
+    }
+
+    /// Returns how far the lanes are ahead of the clock, if none was taken because of that.
+    pub(crate) fn far_ahead(&self) -> Option<FarAhead> {
+        self.far_ahead
     }
 
     /// Returns the UUID of the space, once it was read.

@@ -1,6 +1,6 @@
 //! Looking for a lane, and taking it.
 
-use super::{Action, Engine, Moment, Seen, Step, Stopped};
+use super::{Action, Engine, FarAhead, Moment, Seen, Step, Stopped};
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 
 /// How many attempts to take a lane are remembered.
@@ -14,6 +14,7 @@ struct Candidate {
     version: u64,
     text: Option<String>,
     is_own: bool,
+    is_far: bool,
 }
 
 impl Engine {
@@ -113,7 +114,7 @@ impl Engine {
     /// Tries to take the best lane, or waits.
     pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
         let best = self.best(at, token);
-        self.ahead_ms = best.is_none().then(|| self.far_ahead(at)).flatten();
+        self.far_ahead = best.is_none().then(|| self.find_far_ahead(at)).flatten();
         let Some(best) = best else {
             let at_ms = self.next_look_ms(at);
             self.step = Step::Look { at_ms };
@@ -139,42 +140,49 @@ impl Engine {
         Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
     }
 
-    /// Returns the lane with the least ceiling among those that can be taken. The token decides between equal ones, so
-    /// that processes that start together do not all try the same lane.
+    /// Returns the lane with the least ceiling among those that can be taken, and one that is far ahead of the clock only if
+    /// there is no other. The token decides between equal ones, so that processes that start together do not all try the
+    /// same lane.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen));
-        candidates.min_by_key(|candidate| (candidate.floor_ms, mix(candidate.lane)))
+        let accepts_far = self.accepts_far(at);
+        let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen, accepts_far));
+        candidates.min_by_key(|candidate| (candidate.is_far, candidate.floor_ms, mix(candidate.lane)))
     }
 
-    fn candidate(&self, at: Moment, lane: u16, seen: &Seen) -> Option<Candidate> {
-        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
+    fn candidate(&self, at: Moment, lane: u16, seen: &Seen, accepts_far: bool) -> Option<Candidate> {
         let floor_ms = self.floor_of(seen)?;
-        let mut is_own = false;
-        if let Some(record) = &seen.record {
-            let is_taken = record.state == LaneState::Held && unchanged_ms < self.time_out_ms(record);
-            if is_taken {
-                // An attempt to take it can have succeeded without an answer.
-                let is_claimed = self.claims.contains(&record.token);
-                is_own = is_claimed || !self.has_tried_own && record.holder == self.config.name;
-                if !is_own {
-                    return None;
-                }
-            }
+        let is_taken = self.is_taken(at, seen);
+        if is_taken && !self.is_own(seen) {
+            return None;
         }
-        if self.is_far_ahead(at, floor_ms) {
-            // If all lanes are far ahead, this process's own clock is behind, or one was ahead. The user decides at the start.
-            let is_near = |seen: &Seen| self.floor_of(seen).is_some_and(|floor_ms| !self.is_far_ahead(at, floor_ms));
-            if self.seen.values().any(is_near) || self.far_ahead(at).is_some() {
-                return None;
-            }
+        let is_far = self.far_of(at, seen).is_some();
+        if is_far && !accepts_far {
+            return None;
         }
+        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
         let ceiling_ms = self.raise(at, floor_ms, unchanged_ms);
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }
         let version = seen.record.as_ref().map_or(0, |record| record.version);
-        Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own })
+        Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own: is_taken, is_far })
+    }
+
+    /// Returns whether a holder has the lane, and has not been silent for a time-out.
+    fn is_taken(&self, at: Moment, seen: &Seen) -> bool {
+        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
+        let held = seen.record.as_ref().filter(|record| record.state == LaneState::Held);
+        held.is_some_and(|record| unchanged_ms < self.time_out_ms(record))
+    }
+
+    /// Returns whether this process holds the lane, as far as the record says.
+    fn is_own(&self, seen: &Seen) -> bool {
+        seen.record.as_ref().is_some_and(|record| {
+            // An attempt to take it can have succeeded without an answer.
+            let is_claimed = self.claims.contains(&record.token);
+            is_claimed || !self.has_tried_own && record.holder == self.config.name
+        })
     }
 
     /// Returns where the next holder of a lane starts; `None` if no process may take it.
@@ -187,25 +195,39 @@ impl Engine {
         }
     }
 
-    fn is_far_ahead(&self, at: Moment, ceiling_ms: u64) -> bool {
-        let allowed_ms = self.config.horizon_ms + self.config.max_skew_ms;
-        at.now_ms.is_some_and(|now| ceiling_ms > now.saturating_add(allowed_ms))
+    /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than its horizon, or that of this
+    /// process, explains.
+    fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
+        let horizon_ms = seen.record.as_ref().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
+        let most_ms = horizon_ms.saturating_add(self.config.max_skew_ms);
+        let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
+        (lead_ms > most_ms).then_some((lead_ms, most_ms))
     }
 
-    /// Returns how far the lanes are ahead of the clock, if all of them are further than the horizon of any process of theirs
-    /// explains, and this process has not minted yet.
-    fn far_ahead(&self, at: Moment) -> Option<u64> {
+    /// Returns whether all lanes are far ahead of the clock: this process's own clock is behind, or one was ahead.
+    fn are_all_far(&self, at: Moment) -> bool {
+        let mut usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        usable.all(|seen| self.far_of(at, seen).is_some())
+    }
+
+    /// Returns whether it takes a lane that is far ahead of the clock. The user decides at the start. Later it goes on minting,
+    /// unless a near lane can become free.
+    fn accepts_far(&self, at: Moment) -> bool {
+        self.config.any_lead || self.present.is_some() && self.are_all_far(at)
+    }
+
+    /// Returns how far the lanes are ahead of the clock, if all of them are far ahead, or all that nobody holds. A process that
+    /// has minted is not told.
+    fn find_far_ahead(&self, at: Moment) -> Option<FarAhead> {
         if self.config.any_lead || self.present.is_some() {
             return None;
         }
-        let now_ms = at.now_ms?;
-        let leads = self.seen.values().filter_map(|seen| {
-            let horizon_ms = seen.record.as_ref().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
-            let lead_ms = self.floor_of(seen)?.saturating_sub(now_ms);
-            Some((lead_ms > horizon_ms.saturating_add(self.config.max_skew_ms)).then_some(lead_ms))
-        });
-        // `None` of a single lane is less than each lead.
-        leads.min().flatten()
+        let are_all = self.are_all_far(at);
+        let usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        let free = usable.filter(|seen| are_all || !self.is_taken(at, seen) || self.is_own(seen));
+        // `None` of a single near lane is less than each lead.
+        let (found_ms, most_ms) = free.map(|seen| self.far_of(at, seen)).min().flatten()?;
+        Some(FarAhead { found_ms, most_ms, are_all })
     }
 
     /// Returns how long a held record must stay unchanged until it can be taken.

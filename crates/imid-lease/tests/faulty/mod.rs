@@ -20,6 +20,7 @@ struct State {
     /// How many of the next writes are made without a reply.
     lost_replies: u32,
     is_down: bool,
+    panics: bool,
     delay: Duration,
     writes: u64,
 }
@@ -42,6 +43,11 @@ impl FaultyRegister {
     /// Answers no call and does nothing, or answers again.
     pub(crate) fn set_down(&self, is_down: bool) {
         self.state().is_down = is_down;
+    }
+
+    /// Panics at the next write.
+    pub(crate) fn panic(&self) {
+        self.state().panics = true;
     }
 
     /// Answers each call after this time.
@@ -112,6 +118,10 @@ impl Register for FaultyRegister {
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
         let mut state = self.answering()?;
         state.writes += 1;
+        if state.panics {
+            drop(state);
+            panic!("on purpose");
+        }
         let is_expected = state.records.get(key).map(String::as_str) == seen;
         if is_expected {
             state.records.insert(key.into(), value.into());
