@@ -40,7 +40,7 @@ unpack() {
   for package; do [ -e "$home/unpacked/$package" ] || missing+=("$package"); done
   [ ${#missing[@]} -gt 0 ] || return 0
   # The machine's packages without those that must be in the folder.
-  awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|-web|lld)/' \
+  awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64-linux-gnu/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|-web|lld)/' \
     /var/lib/dpkg/status >"$home/status"
   apt update && apt install -y --download-only --no-install-recommends "${missing[@]}" || return 1
   for deb in "$home"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; rm "$deb"; done
