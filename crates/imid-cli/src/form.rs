@@ -27,9 +27,24 @@ pub(crate) enum Form {
     Uuid,
 }
 
+/// The argument that names the form of the IDs that are read.
+#[derive(clap::Args)]
+pub(crate) struct IdFormArg {
+    /// Form of the IDs that are read
+    #[arg(long = "id-form", value_name = "FORM", default_value_t)]
+    form: FormArg,
+}
+
+impl IdFormArg {
+    /// Returns the form, or `None` if the shape of each ID says it.
+    pub(crate) const fn get(&self) -> Option<Form> {
+        self.form.0
+    }
+}
+
 /// A form of the input, or the form that the shape of each ID says.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct FormArg(pub(crate) Option<Form>);
+struct FormArg(Option<Form>);
 
 impl ValueEnum for FormArg {
     fn value_variants<'a>() -> &'a [Self] {

@@ -14,6 +14,14 @@ use serde_json::value::RawValue;
 use crate::input::utf8;
 use crate::report::{Stop, quote, quote_json};
 
+/// The argument that asks for JSON.
+#[derive(clap::Args)]
+pub(crate) struct JsonArg {
+    /// Print JSON: one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// A line that is one JSON object.
 pub(crate) struct JsonLine<'a> {
     line: &'a str,

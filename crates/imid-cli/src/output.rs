@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::Out;
 use crate::form::{Form, NO_UUID};
 use crate::id_object::{IdObject, Member, Value};
+use crate::json::JsonArg;
 use crate::report::Stop;
 use crate::scheme::{Id, Scheme};
 use crate::time::TimeText;
@@ -15,9 +16,8 @@ pub(crate) struct FormatArgs {
     /// Form of the IDs that are printed, one per line
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     format: Option<Form>,
-    /// Print JSON objects with the fields of the IDs, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArg,
 }
 
 impl FormatArgs {
@@ -26,7 +26,7 @@ impl FormatArgs {
         if self.format == Some(Form::Uuid) && !scheme.has_uuid() {
             return Err(Stop::Usage(format!("--format uuid: {NO_UUID}")));
         }
-        if self.json {
+        if self.json.json {
             return Ok(Some(Writer::json()));
         }
         Ok(self.format.map(Writer::new))

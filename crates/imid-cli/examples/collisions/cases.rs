@@ -134,7 +134,7 @@ impl Case {
     pub(crate) fn expected(&self) -> f64 {
         let (count, exponent) = (self.spread.count() as f64, self.spread.exponent());
         let sessions = Sessions::new(count, exponent, &[], self.rate * 1_000.0).expect("no session is listed");
-        let mut pairs = Pairs::expected(&sessions, self.burst, self.ids_per_call);
+        let mut pairs = Pairs::expected(&sessions, self.burst);
         if let Some(burst) = self.burst {
             pairs.in_bursts *= self.share_left_by_skew(burst.over_ms);
         }

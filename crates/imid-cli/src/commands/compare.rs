@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 use crate::Out;
 use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
-use crate::json;
+use crate::json::{self, JsonArg};
 use crate::report::Stop;
 use crate::scheme::{Id, SchemeArg, named_type};
 use crate::terminal::Terminal;
-use crate::time::{duration, now_ms, rfc3339};
+use crate::time::{ZoneArg, duration, now_ms, rfc3339};
 
 /// Sort IDs by time and show the time between them, their sessions and their order
 ///
@@ -41,9 +41,10 @@ JSON members:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
+    #[command(flatten)]
+    zone: ZoneArg,
     #[command(flatten)]
     scheme: SchemeArg,
 }
@@ -104,10 +105,10 @@ impl Args {
         // Equal IDs stay in the order of the input. A stable sort would take more memory.
         items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
         let sessions = number_sessions(&mut items)?;
-        if self.json {
+        if self.json.json {
             return write_json(out, &items, &sessions, is_increasing);
         }
-        write_table(out, &items, &sessions, is_increasing)
+        write_table(out, &items, &sessions, is_increasing, &self.zone)
     }
 
     fn items(&self, out: &mut Out) -> Result<Vec<Item>, Stop> {
@@ -194,17 +195,23 @@ fn since(ms: u64) -> String {
     format!("+{}", duration(ms))
 }
 
-/// The width of the table with IDs of 19 characters and a difference of up to 16.
+/// The width of the table with times in UTC, IDs of 19 characters and a difference of up to 16.
 const TABLE_WIDTH: usize = 78;
 
-fn write_table(out: &mut Out, items: &[Item], sessions: &[SessionFields], is_increasing: bool) -> Result<(), Stop> {
+fn write_table(
+    out: &mut Out,
+    items: &[Item],
+    sessions: &[SessionFields],
+    is_increasing: bool,
+    zone: &ZoneArg,
+) -> Result<(), Stop> {
     let now = now_ms();
-    let is_wide = Terminal::stdout().fits(TABLE_WIDTH);
+    let is_wide = Terminal::stdout().fits(TABLE_WIDTH + zone.rfc3339(now).len() - rfc3339(now).len());
     let number_width = items.iter().map(|item| item.number).max().unwrap_or(0).to_string().len();
     let id_width = items.iter().map(|item| item.id.to_string().len()).max().unwrap_or(0);
     let mut line = |number: &str, id: &str, session: &str, unix_ms: u64, since: &str| {
         let start = format!("{number:>number_width$}  {id:<id_width$}  {session:<2}");
-        let time = rfc3339(unix_ms);
+        let time = zone.rfc3339(unix_ms);
         let line = if is_wide {
             format!("{start}  {time}  {since}")
         } else {

@@ -6,18 +6,17 @@ use std::path::PathBuf;
 use bstr::ByteSlice;
 use imid::dialect::{Dialect, DialectId};
 use imid::snowflake::Snowflake;
-use jiff::tz::TimeZone;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
 use crate::Out;
 use crate::find::{Finder, Found};
 use crate::input::{Block, Input, paths, too_long};
-use crate::json;
+use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
-use crate::time::{TIME_FORMS, TimeRange, now_ms, rfc3339};
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms, rfc3339};
 
 /// Find IDs in any text, such as logs, and print the lines that have one
 ///
@@ -36,19 +35,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     times: TimeRange,
     #[command(flatten)]
+    zone: ZoneArg,
+    #[command(flatten)]
     session: SessionArgs,
     /// Find only IDs of this dialect or Snowflake layout
     #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
     scheme: Option<Scheme>,
     /// Print each ID with the number of its line, and not the whole line
-    #[arg(short = 'o', long)]
+    #[arg(short = 'o')]
     only_ids: bool,
-    /// Print only the number of lines with an ID; with --only-ids, the number of IDs
+    /// Print only the number of lines with an ID; with -o, the number of IDs
     #[arg(long, conflicts_with = "json")]
     count: bool,
-    /// Print a JSON object for each ID, one per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 const EXAMPLES: &str = "\
@@ -100,7 +100,7 @@ struct FoundObject<'a> {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let scheme = self.scheme;
-        let (finder, filter) = (Finder::new(scheme, now_ms()), self.filter(scheme)?);
+        let (finder, filter) = (Finder::new(scheme, now_ms()), self.filter(scheme, report)?);
         let mut has_found = false;
         for file in self.inputs() {
             let mut search = Search { args: self, finder, filter: &filter, file: file.clone(), lines: 0, count: 0 };
@@ -133,8 +133,8 @@ impl Args {
         paths(&self.files).into_iter().map(|path| path.map(|path| path.to_string_lossy().into_owned())).collect()
     }
 
-    fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {
-        let times = self.times.times(&TimeZone::UTC)?;
+    fn filter(&self, scheme: Option<Scheme>, report: &Report) -> Result<Filter, Stop> {
+        let times = self.times.times(&self.zone, report)?;
         let mut filter = Filter { times, sessions: Vec::new(), is_any_session: self.session.is_empty() };
         if filter.is_any_session {
             return Ok(filter);
@@ -199,7 +199,7 @@ impl Search<'_> {
 
     /// Searches whole lines.
     fn search(&mut self, text: &[u8], out: &mut Out) -> Result<(), Stop> {
-        let needs_numbers = self.args.json || self.args.only_ids && !self.args.count;
+        let needs_numbers = self.args.json.json || self.args.only_ids && !self.args.count;
         // All lines before `counted` are in `self.lines`.
         let (mut from, mut counted) = (0, 0);
         while let Some(Found { at, read }) = self.finder.next(text, from) {
@@ -208,7 +208,7 @@ impl Search<'_> {
                 continue;
             }
             self.count += 1;
-            if !self.args.only_ids && !self.args.json {
+            if !self.args.only_ids && !self.args.json.json {
                 // A line is written once.
                 let start = memrchr(b'\n', &text[..at.start]).map_or(0, |line_feed| line_feed + 1);
                 from = memchr(b'\n', &text[at.end..]).map_or(text.len(), |line_feed| at.end + line_feed + 1);
@@ -234,7 +234,7 @@ impl Search<'_> {
 
     fn write_id(&self, out: &mut Out, found: &Found) -> Result<(), Stop> {
         let (id, line) = (found.read.id, self.lines + 1);
-        if !self.args.json {
+        if !self.args.json.json {
             self.write_name(out)?;
             return Ok(writeln!(out, "{line}:{id}")?);
         }

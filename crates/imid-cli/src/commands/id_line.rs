@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::form::{Form, FormArg};
+use crate::form::Form;
 use crate::input::{trim_line_end, utf8};
 use crate::json::{self, JsonLine, not_unicode};
 use crate::report::{quote, quote_json};
@@ -16,7 +16,12 @@ pub(super) struct IdLine<'a> {
 }
 
 /// Reads a line that is not blank: an ID, or a JSON object with an ID in a field.
-pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme, form: FormArg) -> Result<IdLine<'a>, String> {
+pub(super) fn read_line<'a>(
+    line: &'a [u8],
+    field: &str,
+    scheme: Scheme,
+    form: Option<Form>,
+) -> Result<IdLine<'a>, String> {
     if !line.trim_ascii_start().starts_with(b"{") {
         return Ok(IdLine { id: read_id(trim_line_end(line), scheme, form)?, object: None });
     }
@@ -28,7 +33,7 @@ pub(super) fn read_line<'a>(line: &'a [u8], field: &str, scheme: Scheme, form: F
 }
 
 /// Reads an ID in its strict form, or in another form that the tool writes.
-pub(super) fn read_id(text: &[u8], scheme: Scheme, FormArg(form): FormArg) -> Result<Id, String> {
+pub(super) fn read_id(text: &[u8], scheme: Scheme, form: Option<Form>) -> Result<Id, String> {
     if matches!(form, None | Some(Form::Text)) {
         match (scheme.parse(text), form) {
             (Ok(id), _) => return Ok(id),

@@ -8,11 +8,12 @@ use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
 use crate::id_object::IdObject;
+use crate::json::JsonArg;
 use crate::output::Writer;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
-use crate::time::{now_ms, rfc3339};
+use crate::time::{ZoneArg, now_ms, rfc3339};
 
 /// List the dialects and Snowflake layouts that could have made an ID, with the time that each one reads
 ///
@@ -32,9 +33,10 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Print a JSON object for each candidate, one per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
+    #[command(flatten)]
+    zone: ZoneArg,
     #[command(flatten)]
     keep_going: KeepGoing,
 }
@@ -43,11 +45,12 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let mut list = List {
-            writer: self.json.then(Writer::json),
+            writer: self.json.json.then(Writer::json),
             // One ID needs no heading.
             has_headings: self.ids.count() != Some(1),
             is_first: true,
             terminal: Terminal::stdout(),
+            zone: &self.zone,
         };
         self.ids.each(out, |out, place, text| {
             let listed = match text {
@@ -60,14 +63,15 @@ impl Args {
 }
 
 /// Writes the candidates of texts.
-struct List {
+struct List<'a> {
     writer: Option<Writer>,
     has_headings: bool,
     is_first: bool,
     terminal: Terminal,
+    zone: &'a ZoneArg,
 }
 
-impl List {
+impl List<'_> {
     /// Writes the candidates for one text. The inner error says that there are none.
     fn write(&mut self, out: &mut Out, text: &str, report: &Report) -> Result<Result<(), String>, Stop> {
         let readings = pasted_readings(text, now_ms());
@@ -94,7 +98,8 @@ impl List {
             }
             return Ok(Ok(()));
         }
-        let candidates: Vec<_> = readings.into_iter().map(|reading| Candidate::new(reading, now_ms())).collect();
+        let candidates: Vec<_> =
+            readings.into_iter().map(|reading| Candidate::new(reading, now_ms(), self.zone)).collect();
         let lines: Vec<_> = candidates.iter().map(Candidate::line).collect();
         if lines.iter().all(|line| self.terminal.fits(line.len())) {
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -126,7 +131,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(reading: Reading, now_ms: u64) -> Self {
+    fn new(reading: Reading, now_ms: u64, zone: &ZoneArg) -> Self {
         let id = reading.read.id;
         let fields = match id {
             Id::Message { dialect, id } => {
@@ -140,7 +145,7 @@ impl Candidate {
             ReadForm::Exact(Form::Text) => None,
             form => Some(form.name()),
         };
-        let (scheme, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
+        let (scheme, time) = (id.scheme_name(), zone.rfc3339(id.timestamp_ms()));
         let overflowed = matches!(id, Id::Snowflake(id) if id.is_overflowed());
         let verb = if id.layout_end_ms() < now_ms { "ended" } else { "ends" };
         let end = format!("{verb} {}", &rfc3339(id.layout_end_ms())[..10]);

@@ -16,9 +16,10 @@ use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only
 use serde::Serialize;
 
 use super::whole_number;
+use crate::Out;
+use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
-use crate::time::{LAST_MS, parse_duration, rfc3339};
-use crate::{Out, json};
+use crate::time::{LAST_MS, ZoneArg, parse_duration, rfc3339};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
@@ -76,9 +77,10 @@ JSON members:
 struct List {
     #[command(flatten)]
     space: SpaceArgs,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
+    #[command(flatten)]
+    zone: ZoneArg,
 }
 
 /// The space of lanes.
@@ -131,6 +133,8 @@ struct Recover {
     /// The largest error of a clock, as in the options of the generator
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     max_skew: Duration,
+    #[command(flatten)]
+    zone: ZoneArg,
 }
 
 #[derive(clap::Args)]
@@ -153,12 +157,10 @@ JSON members:
 struct Watch {
     #[command(flatten)]
     space: SpaceArgs,
-    /// Time between two reads of the register, such as 500ms
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_duration, allow_hyphen_values = true)]
-    interval: Duration,
-    /// Print JSON objects, one per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
+    #[command(flatten)]
+    zone: ZoneArg,
 }
 
 impl Args {
@@ -216,7 +218,7 @@ impl List {
         let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
-        if self.json {
+        if self.json.json {
             let space = SpaceObject {
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
@@ -230,7 +232,7 @@ impl List {
         let plural = if view.lanes.len() == 1 { "" } else { "s" };
         writeln!(out, "{} lane{plural} of {}", view.lanes.len(), meta.layout)?;
         for lane in &view.lanes {
-            writeln!(out, "{:>5}  {}", lane.lane, describe(lane))?;
+            writeln!(out, "{:>5}  {}", lane.lane, describe(lane, &self.zone))?;
         }
         Ok(())
     }
@@ -259,7 +261,7 @@ impl Recover {
         let mut register = self.space.open(open_url)?;
         let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
         let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
-        let time = time(floor_ms).unwrap_or_else(|| format!("{floor_ms} ms"));
+        let time = time(floor_ms, &self.zone).unwrap_or_else(|| format!("{floor_ms} ms"));
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
     }
 }
@@ -271,6 +273,9 @@ impl Resize {
         Ok(writeln!(out, "space {} has {} lanes now ({} bits)", self.space.name, 1_u64 << meta.bits, meta.bits)?)
     }
 }
+
+/// The time between two reads of the register.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Watch {
     fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
@@ -299,18 +304,18 @@ impl Watch {
                 }
                 Err(error) => return Err(stop(&error)),
             }
-            thread::sleep(self.interval);
+            thread::sleep(INTERVAL);
         }
     }
 
     /// Writes a lane that has changed.
     fn write(&self, out: &mut Out, lane: &LaneView) -> Result<(), Stop> {
         let now_ms = now_ms();
-        if self.json {
+        if self.json.json {
             let lane = LaneObject::new(lane);
             return json::write_line(out, &ChangeObject { timestamp_ms: now_ms, time: rfc3339(now_ms), lane });
         }
-        Ok(writeln!(out, "{}  {:>5}  {}", rfc3339(now_ms), lane.lane, describe(lane))?)
+        Ok(writeln!(out, "{}  {:>5}  {}", self.zone.rfc3339(now_ms), lane.lane, describe(lane, &self.zone))?)
     }
 }
 
@@ -358,7 +363,7 @@ impl LaneObject {
             state,
             holder: record.map(|record| record.holder.to_string()),
             ceiling_ms: record.map(|record| record.ceiling_ms),
-            ceiling_time: record.and_then(|record| time(record.ceiling_ms)),
+            ceiling_time: record.and_then(|record| time(record.ceiling_ms, &ZoneArg::default())),
             error,
         }
     }
@@ -373,13 +378,13 @@ fn state_name(state: LaneState) -> &'static str {
 }
 
 /// Returns what an operator wants to know of a lane.
-fn describe(lane: &LaneView) -> String {
+fn describe(lane: &LaneView, zone: &ZoneArg) -> String {
     let record = match &lane.record {
         Ok(Some(record)) => record,
         Ok(None) => return "never used".into(),
         Err(error) => return format!("cannot be read: {error}"),
     };
-    let ceiling = time(record.ceiling_ms).unwrap_or_else(|| format!("{} ms", record.ceiling_ms));
+    let ceiling = time(record.ceiling_ms, zone).unwrap_or_else(|| format!("{} ms", record.ceiling_ms));
     let mut text = match record.state {
         LaneState::Held => format!("held by {} up to {ceiling}", record.holder),
         LaneState::Free => format!("free from {ceiling}, last held by {}", record.holder),
@@ -396,13 +401,14 @@ fn describe(lane: &LaneView) -> String {
 fn change_of(lane: &LaneView) -> String {
     match &lane.record {
         Ok(Some(record)) => format!("{} {:?}", record.holder, record.state),
-        _ => describe(lane),
+        // This text has no time.
+        _ => describe(lane, &ZoneArg::default()),
     }
 }
 
 /// Returns the text of a time. A record can have any number as its ceiling; later times have no text.
-fn time(unix_ms: u64) -> Option<String> {
-    (unix_ms <= LAST_MS).then(|| rfc3339(unix_ms))
+fn time(unix_ms: u64, zone: &ZoneArg) -> Option<String> {
+    (unix_ms <= LAST_MS).then(|| zone.rfc3339(unix_ms))
 }
 
 /// The present time, or 1970 if the clock is before it.

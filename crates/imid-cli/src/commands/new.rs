@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NODE", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
     node: Option<u32>,
     /// Number of IDs
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
+    #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     number: u64,
     /// Make all IDs greater than this one, the last ID of a previous run
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]

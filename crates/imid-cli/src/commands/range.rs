@@ -1,5 +1,7 @@
 //! `imid range`: prints the first and the last ID of a range of times.
 
+use std::ops::Range;
+
 use imid::MessageId;
 use imid::dialect::Dialect;
 use serde::Serialize;
@@ -11,7 +13,7 @@ use crate::json;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, STANDARD};
-use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
@@ -21,15 +23,14 @@ use crate::time::{TIME_FORMS, TimeArg, parse_time_arg, rfc3339};
 /// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
 /// by that much.
 #[derive(clap::Args)]
-#[command(mut_arg("json", |json| json.help("Print one JSON object")))]
+#[command(mut_arg("from", |from| from.required(true).help("Start of the range")))]
+#[command(mut_arg("to", |to| to.required(true).help("End of the range, which is not in the range")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{JSON_MEMBERS}"))]
 pub(crate) struct Args {
-    /// Start of the range
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    from: TimeArg,
-    /// End of the range, which is not in the range
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
-    to: TimeArg,
+    #[command(flatten)]
+    times: TimeRange,
+    #[command(flatten)]
+    zone: ZoneArg,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -37,6 +38,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   imid range --from 2024-11-19 --to 2024-11-20
+  imid range --from 2024-11-19T09:00:00 --to now --time-zone Asia/Shanghai
   imid range --from -1h --to now --format uuid
   imid range --from 1731974400000 --to 1732060800000 --json";
 
@@ -62,22 +64,11 @@ struct Bounds {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        for time in [self.from, self.to].into_iter().filter(|time| time.looks_like_seconds) {
-            report.note(format_args!(
-                "{ms} is read as milliseconds, {}; for unix seconds, write {ms}s",
-                rfc3339(time.unix_ms),
-                ms = time.unix_ms
-            ));
-        }
-        let (from_ms, to_ms) = (self.from.unix_ms, self.to.unix_ms);
-        if from_ms >= to_ms {
-            let (from, to) = (rfc3339(from_ms), rfc3339(to_ms));
-            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
-        }
+        let Range { start: from_ms, end: to_ms } = self.times.times(&self.zone, report)?;
         let ids = MessageId::range(from_ms..to_ms).map_err(|error| Stop::Usage(error.to_string()))?;
         let (first, last) = ids.into_inner();
         let writer = self.format.writer(STANDARD)?;
-        if self.format.json {
+        if self.format.json.json {
             let (first_hex, last_hex) = (first.to_hex().into(), last.to_hex().into());
             let (first_uuid, last_uuid) = (first.to_uuid(), last.to_uuid());
             let (first, last) = (first.to_string(), last.to_string());

@@ -30,7 +30,7 @@ Examples:
   imid shard -n 8 < ids.txt")]
 pub(crate) struct Args {
     /// Number of shards
-    #[arg(short = 'n', long, value_name = "N", value_parser = whole_number(NonZeroU32::MIN..=NonZeroU32::MAX), allow_negative_numbers = true)]
+    #[arg(short = 'n', value_name = "N", value_parser = whole_number(NonZeroU32::MIN..=NonZeroU32::MAX), allow_negative_numbers = true)]
     shards: NonZeroU32,
     #[command(flatten)]
     ids: IdTexts,

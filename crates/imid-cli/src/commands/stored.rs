@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::id_line::{read_id, read_line};
 use super::problems::Problems;
-use crate::form::{Form, FormArg};
+use crate::form::{Form, IdFormArg};
 use crate::input::{Block, FilesArgs, Input, Opened, Record, open, too_long};
 use crate::json;
 use crate::progress;
@@ -26,9 +26,8 @@ pub(super) struct StoredIds {
     /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// Form of the IDs
-    #[arg(long = "id-form", value_name = "FORM", default_value_t)]
-    form: FormArg,
+    #[command(flatten)]
+    form: IdFormArg,
     #[command(flatten)]
     scheme: SchemeArg,
 }
@@ -82,7 +81,7 @@ impl StoredIds {
 
     /// Returns whether a line can be the text of a standard ID.
     fn reads_texts(&self) -> bool {
-        self.scheme().is_standard() && matches!(self.form.0, None | Some(Form::Text))
+        self.scheme().is_standard() && matches!(self.form.get(), None | Some(Form::Text))
     }
 
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
@@ -112,7 +111,7 @@ impl StoredIds {
                 reader.problems.begin_file(&name, before);
                 reader.visitor.begin_file();
             }
-            let opened = open(*path, self.input.kind, "IDs or JSON objects, one per line,")?;
+            let opened = open(*path, self.input.format.kind, "IDs or JSON objects, one per line,")?;
             match opened.with_bar(&bar) {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
@@ -188,7 +187,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
             self.counts.blank += 1;
             return Ok(());
         }
-        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form);
+        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form.get());
         let read = read.map_err(|problem| {
             let text = str::from_utf8(line).ok().filter(|text| !text.trim_start().starts_with('{'));
             match text.and_then(json::table_hint) {
@@ -215,7 +214,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
             let id = record.field(&self.args.id_field)?;
             let time =
                 self.time.map(|(name, field)| Ok::<_, String>((name, field, record.field(name)?))).transpose()?;
-            let id = read_id(id.as_bytes(), self.args.scheme(), self.args.form)?;
+            let id = read_id(id.as_bytes(), self.args.scheme(), self.args.form.get())?;
             let Some((name, field, time)) = time else { return Ok((id, None)) };
             Ok((id, Some(field.parse(time).map_err(|problem| in_field(name, &problem))?)))
         });

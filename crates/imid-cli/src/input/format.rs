@@ -41,15 +41,22 @@ impl Kind {
     }
 }
 
+/// The argument that names the format of the input.
+#[derive(clap::Args)]
+pub(crate) struct KindArg {
+    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
+    #[arg(long = "in", value_name = "FORMAT")]
+    pub(crate) kind: Option<Kind>,
+}
+
 /// The arguments that name the input of a command.
 #[derive(clap::Args)]
 pub(crate) struct InputArgs {
     /// File to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    kind: Option<Kind>,
+    #[command(flatten)]
+    format: KindArg,
 }
 
 impl InputArgs {
@@ -60,7 +67,7 @@ impl InputArgs {
 
     /// Opens the file or standard input. On a terminal, `what` says what a person can type as lines.
     pub(crate) fn open(&self, what: &str) -> Result<Opened, Stop> {
-        open(self.file(), self.kind, what)
+        open(self.file(), self.format.kind, what)
     }
 }
 
@@ -70,9 +77,8 @@ pub(crate) struct FilesArgs {
     /// Files to read; without a file, or with -, standard input is read
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT")]
-    pub(crate) kind: Option<Kind>,
+    #[command(flatten)]
+    pub(crate) format: KindArg,
 }
 
 impl FilesArgs {

@@ -10,6 +10,6 @@ mod traffic;
 mod words;
 
 pub(crate) use self::history::{Estimate, Found, History};
-pub(crate) use self::repeats::{MODES, Mode, Pairs, YEAR_S, events, probability};
+pub(crate) use self::repeats::{MODES, Mode, Pairs, YEAR_S, probability};
 pub(crate) use self::traffic::{Burst, Sessions};
 pub(crate) use self::words::{exact, how_often, number};

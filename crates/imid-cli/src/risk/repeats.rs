@@ -51,9 +51,9 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// Returns the pairs of this traffic: for independent messages r² / 2 × 1 ms, and those within bursts.
-    pub(crate) fn expected(sessions: &Sessions, burst: Option<Burst>, ids_per_call: u32) -> Self {
+    pub(crate) fn expected(sessions: &Sessions, burst: Option<Burst>) -> Self {
         let (rate, squares) = (sessions.rate, sessions.squares);
-        let in_bursts = burst.map_or(0.0, |burst| rate * burst.pairs_per_message(ids_per_call));
+        let in_bursts = burst.map_or(0.0, |burst| rate * burst.pairs_per_message());
         Self {
             independent: squares / 2.0 * MILLISECOND_S,
             in_bursts,
@@ -92,15 +92,6 @@ impl Pairs {
     }
 }
 
-/// Returns how often it happens that IDs repeat, where `equal_ids` repeat and each call mints a run of `ids_per_call`.
-///
-/// Two runs of k IDs have k² pairs, and k² / 4096 of them are equal on average. But two runs overlap only if their first
-/// spins differ by less than k, which has the probability (2k - 1) / 4096. So repeats come together, and less often.
-pub(crate) fn events(equal_ids: f64, ids_per_call: u32) -> f64 {
-    let k = f64::from(ids_per_call);
-    equal_ids * (2.0 * k - 1.0).min(SPINS) / (k * k)
-}
-
 /// Returns the probability of at least one event in this time. Events are independent.
 pub(crate) fn probability(events_per_second: f64, seconds: f64) -> f64 {
     -(-events_per_second * seconds).exp_m1()
@@ -115,7 +106,7 @@ mod tests {
     }
 
     fn one_room(rate: f64) -> Pairs {
-        Pairs::expected(&Sessions::new(1.0, 0.0, &[], rate).unwrap(), None, 1)
+        Pairs::expected(&Sessions::new(1.0, 0.0, &[], rate).unwrap(), None)
     }
 
     #[test]
@@ -127,7 +118,7 @@ mod tests {
         near(1.0 / one_room(100.0).equal_ids(Mode::AnyHost, 8) / 60.0, 15.6, 1e-2);
         // 100,000 a second in all, of rooms without number: those that share a hash.
         let sessions = Sessions::new(1e9, 0.0, &[], 1e5).unwrap();
-        near(1.0 / Pairs::expected(&sessions, None, 1).equal_ids(Mode::ByName, 8) / 60.0, 65.4, 1e-2);
+        near(1.0 / Pairs::expected(&sessions, None).equal_ids(Mode::ByName, 8) / 60.0, 65.4, 1e-2);
         // 1,000,000 UUIDs a second.
         let uuids = one_room(1e6).equal_ids(Mode::Uuid7, 8) * YEAR_S;
         near(uuids, 8.35e-7, 1e-2);
@@ -165,11 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_ids_repeat_together() {
-        near(events(1.0, 1), 1.0, 1e-12);
-        near(events(1.0, 10), 0.19, 1e-12);
-        // Runs of more than 2,048 IDs always overlap.
-        near(events(1.0, 4_096), 1.0 / 4_096.0, 1e-12);
+    fn a_probability_is_at_most_one() {
         near(probability(1e-9, 1.0), 1e-9, 1e-6);
         near(probability(1.0, 1.0), 0.632_120_558, 1e-6);
         near(probability(1e3, YEAR_S), 1.0, 1e-12);

@@ -120,10 +120,10 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// Returns the pairs of messages of one burst that have one millisecond and come from different calls, for each
-    /// message. The clocks of the hosts agree. Clocks that differ make it less.
-    pub(super) fn pairs_per_message(self, ids_per_call: u32) -> f64 {
-        (self.messages - f64::from(ids_per_call)).max(0.0) / 2.0 * self.same_ms()
+    /// Returns the pairs of messages of one burst that have one millisecond, for each message. The clocks of
+    /// the hosts agree. Clocks that differ make it less.
+    pub(super) fn pairs_per_message(self) -> f64 {
+        (self.messages - 1.0) / 2.0 * self.same_ms()
     }
 
     /// Returns the probability that two messages of a burst have one millisecond.

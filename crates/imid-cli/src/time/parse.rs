@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use imid::MessageId;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use super::rfc3339;
-use crate::report::{Stop, quote};
+use super::{ZoneArg, rfc3339};
+use crate::report::{Report, Stop, quote};
 
 /// The arguments that say where the time of a message is, and how it is written.
 #[derive(clap::Args, Clone, Default)]
@@ -23,9 +23,8 @@ pub(crate) struct TimeField {
     /// seconds is an error]
     #[arg(long = "time-unit", value_name = "UNIT", requires = "time_field")]
     unit: Option<TimeUnit>,
-    /// Time zone of times without one, such as Europe/Berlin or UTC; without this option, such a time is an error
-    #[arg(long = "time-zone", value_name = "ZONE", value_parser = time_zone)]
-    pub(crate) zone: Option<TimeZone>,
+    #[command(flatten)]
+    pub(crate) zone: ZoneArg,
 }
 
 /// The unit of a unix time.
@@ -58,13 +57,10 @@ impl TimeUnit {
 impl TimeField {
     /// Reads the time of a message, in unix milliseconds. It is a time that an ID can have.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, String> {
-        let ms = match (unix_number(text), &self.zone) {
+        let ms = match (unix_number(text), &self.zone.given) {
             (Some((whole, fraction)), _) => self.number(text, whole, fraction)?,
             (None, Some(zone)) if is_local_time(text) => local_ms(text, zone)?,
-            (None, None) if is_local_time(text) => {
-                let expected = "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone)";
-                return Err(format!("expected {expected}, found {}", quote(text)));
-            }
+            (None, None) if is_local_time(text) => return Err(without_zone(text)),
             _ => parse_rfc3339_ms(text, "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z")?,
         };
         if ms > MessageId::MAX.timestamp_ms() && is_date_time(text) {
@@ -102,6 +98,11 @@ fn unix_number(text: &str) -> Option<(u64, &str)> {
     (is_digits(whole) && is_digits(fraction)).then(|| whole.parse().ok().map(|whole| (whole, fraction))).flatten()
 }
 
+/// Returns whether a text has the shape of a date.
+fn is_date(text: &str) -> bool {
+    strip_shape(text, "0000-00-00") == Some("")
+}
+
 /// Returns whether a text is an RFC 3339 time without its offset.
 fn is_local_time(text: &str) -> bool {
     is_date_time(&format!("{text}Z"))
@@ -109,34 +110,44 @@ fn is_local_time(text: &str) -> bool {
 
 /// Reads a time without an offset in a zone. A time that a clock shows twice is the earlier one.
 fn local_ms(text: &str, zone: &TimeZone) -> Result<u64, String> {
-    let expected = || format!("expected a time such as 2024-11-19T17:37:45.755, found {}", quote(text));
-    // jiff reads second 60 as 59.
-    let time: DateTime = text.parse().ok().filter(|_| !text[17..].starts_with("60")).ok_or_else(expected)?;
-    let time = zone.to_timestamp(time).map_err(|_| expected())?;
+    let time = zone.to_timestamp(local_time(text)?).map_err(|_| past_the_end(text))?;
     unix_ms(time, text)
 }
 
-/// Reads the name of a time zone.
-pub(crate) fn time_zone(name: &str) -> Result<TimeZone, String> {
-    TimeZone::get(name).map_err(|_| format!("expected a time zone such as Europe/Berlin or UTC, found {}", quote(name)))
+/// Reads a time without an offset.
+fn local_time(text: &str) -> Result<DateTime, String> {
+    // jiff reads second 60 as 59.
+    let time = text.parse().ok().filter(|_| !text[17..].starts_with("60"));
+    time.ok_or_else(|| format!("expected a time such as 2024-11-19T17:37:45.755, found {}", quote(text)))
+}
+
+/// The error for a time without an offset, if no zone was given.
+fn without_zone(text: &str) -> String {
+    let expected = "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone)";
+    format!("expected {expected}, found {}", quote(text))
 }
 
 /// A time that a person typed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TimeArg {
-    pub(crate) unix_ms: u64,
-    /// The number was read as milliseconds, but it would be a time of the last decades in seconds.
-    pub(crate) looks_like_seconds: bool,
-    /// The date, if the text is one. `unix_ms` is its first millisecond in UTC.
-    date: Option<Date>,
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum TimeArg {
+    UnixMs(u64),
+    /// Unix milliseconds that would be a time of the last decades in seconds.
+    LikeSeconds(u64),
+    /// A date or a time without an offset, and its text.
+    Local(DateTime, String),
 }
 
 impl TimeArg {
-    /// Returns the time, with the first millisecond of a date in this zone.
-    fn in_zone(self, zone: &TimeZone) -> u64 {
-        let start = self.date.and_then(|date| date.to_zoned(zone.clone()).ok());
-        let start = start.and_then(|start| u64::try_from(start.timestamp().as_millisecond()).ok());
-        start.unwrap_or(self.unix_ms)
+    /// Returns the time in unix milliseconds, with a local time in this zone. A date is its first millisecond.
+    fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
+        match self {
+            Self::UnixMs(unix_ms) | Self::LikeSeconds(unix_ms) => Ok(*unix_ms),
+            Self::Local(_, text) if zone.given.is_none() && !is_date(text) => Err(without_zone(text)),
+            Self::Local(time, text) => {
+                let time = zone.zone().to_timestamp(*time).map_err(|_| past_the_end(text))?;
+                before_the_end(unix_ms(time, text)?, text)
+            }
+        }
     }
 }
 
@@ -152,12 +163,20 @@ pub(crate) struct TimeRange {
 }
 
 impl TimeRange {
-    /// Returns the times, with dates in this zone.
-    pub(crate) fn times(&self, zone: &TimeZone) -> Result<Range<u64>, Stop> {
-        let ms = |time: Option<TimeArg>, missing| time.map_or(missing, |time| time.in_zone(zone));
-        let times = ms(self.from, 0)..ms(self.to, u64::MAX);
+    /// Returns the times, with dates and times without an offset in this zone. Notes a number that looks like seconds.
+    pub(crate) fn times(&self, zone: &ZoneArg, report: &Report) -> Result<Range<u64>, Stop> {
+        let ms = |option: &str, time: &Option<TimeArg>, missing| {
+            let Some(time) = time else { return Ok::<_, Stop>(missing) };
+            let ms = time.in_zone(zone).map_err(|problem| Stop::Usage(format!("{option}: {problem}")))?;
+            if let TimeArg::LikeSeconds(_) = time {
+                let time = zone.rfc3339(ms);
+                report.note(format_args!("{ms} is read as milliseconds, {time}; for unix seconds, write {ms}s"));
+            }
+            Ok(ms)
+        };
+        let times = ms("--from", &self.from, 0)?..ms("--to", &self.to, u64::MAX)?;
         if times.is_empty() {
-            let (from, to) = (rfc3339(times.start), rfc3339(times.end));
+            let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
             return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
         }
         Ok(times)
@@ -167,7 +186,8 @@ impl TimeRange {
 /// The forms of [`parse_time_arg`], for the help of a command.
 pub(crate) const TIME_FORMS: &str = "\
 Times:
-  2025-11-20                     a date: its first millisecond in UTC, or in --time-zone
+  2025-11-20                     a date: its first millisecond in --time-zone
+  2025-11-20T12:00:00.5          a time in --time-zone, which must be given
   2025-11-20T12:00:00.5+01:00    RFC 3339
   1763640000000                  unix milliseconds
   1763640000s                    unix seconds
@@ -175,14 +195,18 @@ Times:
 
 /// Reads a time that a person types: RFC 3339, a date, unix milliseconds, unix seconds with an `s`, `now`, or a signed
 /// duration from now such as `-1h`.
-pub(crate) fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
+fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
     /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
     static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
     match parse_time_at(text, *NOW)? {
-        // One more than the last time is the end of a range.
-        time if time.unix_ms > MessageId::MAX.timestamp_ms() + 1 => Err(past_the_end(text)),
+        TimeArg::UnixMs(unix_ms) => before_the_end(unix_ms, text).map(TimeArg::UnixMs),
         time => Ok(time),
     }
+}
+
+/// Returns a time, or an error if no ID can have it. One more than the last time is the end of a range.
+fn before_the_end(unix_ms: u64, text: &str) -> Result<u64, String> {
+    if unix_ms > MessageId::MAX.timestamp_ms() + 1 { Err(past_the_end(text)) } else { Ok(unix_ms) }
 }
 
 /// Reads an argument that is a duration with its units, such as `10s`, `500ms` or `1m30s`. A number without a unit is an
@@ -199,35 +223,37 @@ pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_
 
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let exact = |unix_ms| TimeArg { unix_ms, looks_like_seconds: false, date: None };
     if is_digits(text) {
         let unix_ms = text.parse().map_err(|_| past_the_end(text))?;
-        return Ok(TimeArg { looks_like_seconds: SECONDS_OF_OUR_TIME.contains(&unix_ms), ..exact(unix_ms) });
+        let is_like_seconds = SECONDS_OF_OUR_TIME.contains(&unix_ms);
+        return Ok(if is_like_seconds { TimeArg::LikeSeconds(unix_ms) } else { TimeArg::UnixMs(unix_ms) });
     }
     if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
-        return unix_ms.map(exact).ok_or_else(|| past_the_end(text));
+        return unix_ms.map(TimeArg::UnixMs).ok_or_else(|| past_the_end(text));
     }
     if text == "now" {
-        return unix_ms(now, text).map(exact);
+        return unix_ms(now, text).map(TimeArg::UnixMs);
     }
     if text.starts_with(['-', '+']) {
         let expected = || format!("expected a duration from now such as -1h or +90m, found {}", quote(text));
         let duration: Span = text.parse().map_err(|_| expected())?;
         // In UTC each day has 24 hours.
         let time = now.to_zoned(TimeZone::UTC).checked_add(duration).map_err(|_| expected())?;
-        return unix_ms(time.timestamp(), text).map(exact);
+        return unix_ms(time.timestamp(), text).map(TimeArg::UnixMs);
     }
-    if strip_shape(text, "0000-00-00") == Some("") {
-        return parse_rfc3339_ms(&format!("{text}T00:00:00Z"), "a date such as 2025-11-20")
-            .map(|unix_ms| TimeArg { date: text.parse().ok(), ..exact(unix_ms) })
-            .map_err(|error| error.replace("T00:00:00Z", ""));
+    if is_date(text) {
+        let date = text.parse().map_err(|_| format!("expected a date such as 2025-11-20, found {}", quote(text)))?;
+        return Ok(TimeArg::Local(date, text.to_owned()));
+    }
+    if is_local_time(text) {
+        return Ok(TimeArg::Local(local_time(text)?, text.to_owned()));
     }
     parse_rfc3339_ms(
         text,
         "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h",
     )
-    .map(exact)
+    .map(TimeArg::UnixMs)
 }
 
 /// Reads an RFC 3339 time. `forms` are what an error says was expected.
@@ -241,11 +267,7 @@ fn parse_rfc3339_ms(text: &str, forms: &str) -> Result<u64, String> {
         return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
     }
     match text.parse() {
-        // One more than the last time is the end of a range.
-        Ok(time) => match unix_ms(time, text)? {
-            unix_ms if unix_ms > MessageId::MAX.timestamp_ms() + 1 => Err(past_the_end(text)),
-            unix_ms => Ok(unix_ms),
-        },
+        Ok(time) => before_the_end(unix_ms(time, text)?, text),
         // The last hours of the year 9999 are valid, but jiff does not have them.
         Err(_) if text.starts_with("9999-12-3") && text[..19].parse::<DateTime>().is_ok() => Err(past_the_end(text)),
         Err(_) => Err(error()),
@@ -394,7 +416,8 @@ mod tests {
 
     #[test]
     fn a_time_without_an_offset_needs_a_zone() {
-        let field = TimeField { zone: Some(time_zone("Europe/Berlin").unwrap()), ..TimeField::default() };
+        let zone = ZoneArg { given: Some(TimeZone::get("Europe/Berlin").unwrap()) };
+        let field = TimeField { zone, ..TimeField::default() };
         for (text, utc) in [
             ("2024-11-19T18:37:45.755", "2024-11-19T17:37:45.755Z"),
             ("2024-07-19 18:37:45", "2024-07-19T16:37:45.000Z"),
@@ -446,7 +469,8 @@ mod tests {
             ("1763640000250", expected),
         ] {
             let time = parse_time_at(text, now).unwrap();
-            assert_eq!((time.unix_ms, time.looks_like_seconds), (ms, false), "{text}");
+            assert!(!matches!(time, TimeArg::LikeSeconds(_)), "{text}");
+            assert_eq!(time.in_zone(&ZoneArg::default()), Ok(ms), "{text}");
         }
         for (text, start) in [
             ("2025-11-31", "expected a date such as 2025-11-20, found \"2025-11-31\""),
@@ -483,7 +507,8 @@ mod tests {
         for (text, looks_like_seconds) in
             [("1763640000", true), ("631152000", true), ("0", false), ("5", false), ("1763640000000", false)]
         {
-            assert_eq!(parse_time_arg(text).unwrap().looks_like_seconds, looks_like_seconds, "{text}");
+            let time = parse_time_arg(text).unwrap();
+            assert_eq!(matches!(time, TimeArg::LikeSeconds(_)), looks_like_seconds, "{text}");
         }
     }
 }

@@ -43,7 +43,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     for (wrong, expected) in [
         ("yesterday", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("1e3", "a time such as 2024-11-19T17:37:45.755Z, "),
-        ("2024-11-19T00:00:00", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("2024-11-19T00:00:00", "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone), "),
         ("2024-11-19T17Z", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("20241119T000000Z", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("-5", "a duration from now such as -1h or +90m"),
@@ -110,7 +110,7 @@ fn the_name_and_an_id_of_a_session_have_the_same_shard() {
 #[test]
 fn shard_reads_standard_input_if_there_is_no_session_and_no_id() {
     let (first, second) = ("EMAQ-2948-WCRV-T3DD", "EUN6-KDW2-5J2G-DUMH");
-    let shards = imid(&format!("shard --shards 1000 {first} {second}"), "").ok();
+    let shards = imid(&format!("shard -n 1000 {first} {second}"), "").ok();
     for args in ["shard -n 1000", "shard -n 1000 -"] {
         assert_eq!(imid(args, format!("{first}\n\n{second}\n")).ok(), shards, "{args}");
     }
@@ -128,7 +128,7 @@ fn shard_needs_a_type_for_a_session_and_a_number_of_shards() {
     for wrong in ["0", "-1", "1.5", "4294967296"] {
         let error = imid(&format!("shard -n {wrong} --type 0 --session x"), "").error(2);
         assert!(
-            error.ends_with(&format!("--shards: expected a whole number from 1 to 4294967295, found {wrong:?}")),
+            error.ends_with(&format!("-n: expected a whole number from 1 to 4294967295, found {wrong:?}")),
             "{error}"
         );
     }

@@ -141,7 +141,7 @@ fn a_lane_whose_holder_is_gone_is_freed() {
 fn watch_prints_changes_and_no_renewals() {
     let space = space();
     let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
-        .args(["lane", "watch", "--register", &space.url, "--interval", "50ms"])
+        .args(["lane", "watch", "--register", &space.url])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -26,6 +26,7 @@ mod stats;
 mod tag;
 #[cfg(unix)]
 mod terminal;
+mod zones;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -125,6 +126,6 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
     ] {
         let run = imid(args, "");
         assert_eq!((run.status, run.out.as_str(), run.err.lines().count()), (2, "", 1), "{args}: {}", run.err);
-        assert!(run.err.starts_with("error: --") && run.err.contains(": "), "{args}: {}", run.err);
+        assert!(run.err.starts_with("error: -") && run.err.contains(": "), "{args}: {}", run.err);
     }
 }

@@ -58,12 +58,12 @@ fn a_wrong_type_is_an_error_that_lists_the_right_ones() {
 fn a_count_is_a_whole_number() {
     for wrong in ["-1", "+1", "1.5", "x", "18446744073709551616"] {
         let error = imid_args(&["new", "-n", wrong], "").error(2);
-        let expected = "--number: expected a whole number from 0 to 18446744073709551615, found ";
+        let expected = "-n: expected a whole number from 0 to 18446744073709551615, found ";
         assert_eq!(error, format!("{expected}{wrong:?}"));
         assert_eq!(imid_args(&["new", &format!("-n={wrong}")], "").error(2), error);
-        assert_eq!(imid_args(&["new", &format!("--number={wrong}")], "").error(2), error);
+        assert_eq!(imid_args(&["new", &format!("-n{wrong}")], "").error(2), error);
     }
-    assert_eq!(imid("new --number 2", "").ok().lines().count(), 2);
+    assert_eq!(imid("new -n 2", "").ok().lines().count(), 2);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn each_command_has_a_man_page() {
     }
     assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
     let error = imid("man lane no", "").error(2);
-    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, resize, watch, found \"no\"");
+    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, resize, doctor, watch, found \"no\"");
     assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
 
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn each_command_has_a_man_page() {
     for _ in 0..2 {
         assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
     }
-    let inner = ["list", "release", "recover", "resize", "watch"];
+    let inner = ["list", "release", "recover", "resize", "doctor", "watch"];
     assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len() + inner.len());
     for name in inner {
         let page = imid(&format!("man lane {name}"), "").ok();

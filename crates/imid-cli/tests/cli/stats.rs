@@ -213,7 +213,10 @@ IDs per hour, 1 day per line
     let out = imid(&format!("stats {times} --per day --time-zone Asia/Shanghai"), six_years()).ok();
     assert!(out.contains("          16  2025-01-01  ░") && out.contains("           8  2025-01-04  ░"), "{out}");
     let out = imid(&format!("{args} --time-zone Asia/Shanghai"), six_years()).ok();
-    assert!(out.contains("          24  2025-01-01  █") && out.contains("first time  2024-12-31T16:00:00"), "{out}");
+    assert!(
+        out.contains("          24  2025-01-01  █") && out.contains("first time  2025-01-01T00:00:00.000+08:00"),
+        "{out}"
+    );
     let error = imid("stats --from 2025-01-02 --to 2025-01-01", "").error(2);
     assert!(error.starts_with("expected --from before --to, "), "{error}");
 }
@@ -269,5 +272,8 @@ fn a_date_is_a_day_of_the_time_zone() {
     assert_eq!(times("--time-zone Asia/Shanghai"), ["2025-11-19T16:00:00.000Z", "2025-11-20T15:59:59.999Z"]);
     assert_eq!(times(""), ["2025-11-20T15:59:59.999Z", "2025-11-20T16:00:00.000Z"]);
     let error = imid("stats --from 2025-11-21 --to 2025-11-20 --time-zone Asia/Shanghai", "").error(2);
-    assert_eq!(error, "expected --from before --to, found 2025-11-20T16:00:00.000Z and 2025-11-19T16:00:00.000Z");
+    assert_eq!(
+        error,
+        "expected --from before --to, found 2025-11-21T00:00:00.000+08:00 and 2025-11-20T00:00:00.000+08:00"
+    );
 }

@@ -10,10 +10,10 @@ use self::summary::Summary;
 use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
-use crate::json;
+use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme};
-use crate::time::rfc3339;
+use crate::time::ZoneArg;
 
 /// Check that the IDs of files are valid, strictly increasing and distinct
 ///
@@ -57,9 +57,10 @@ pub(crate) struct Args {
     /// Find duplicates in input of any order
     #[arg(long)]
     unsorted: bool,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
+    #[command(flatten)]
+    zone: ZoneArg,
 }
 
 impl Args {
@@ -75,8 +76,11 @@ impl Args {
             greatest: None,
         };
         let (counts, problems) = self.ids.visit(None, &mut check, report)?;
-        let summary = check.finish(counts, problems)?;
-        if self.json { json::write_line(out, &summary) } else { summary.write(out) }
+        // JSON has times in UTC.
+        let utc = ZoneArg::default();
+        let zone = if self.json.json { &utc } else { &self.zone };
+        let summary = check.finish(counts, problems, zone)?;
+        if self.json.json { json::write_line(out, &summary) } else { summary.write(out) }
     }
 }
 
@@ -150,7 +154,7 @@ impl Check {
         }
     }
 
-    fn finish(self, counts: Counts, mut problems: Problems<'_>) -> Result<Summary, Stop> {
+    fn finish(self, counts: Counts, mut problems: Problems<'_>, zone: &ZoneArg) -> Result<Summary, Stop> {
         let is_sorted = self.lower == 0;
         let duplicates = match self.duplicates {
             Some(duplicates) => {
@@ -166,7 +170,7 @@ impl Check {
             }
             None => is_sorted.then_some(self.equal),
         };
-        let time = |id: Option<MessageId>| id.map(|id| rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
+        let time = |id: Option<MessageId>| id.map(|id| zone.rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
         Ok(Summary {
             counts,
             equal: self.equal,

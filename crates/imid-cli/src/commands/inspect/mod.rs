@@ -11,14 +11,14 @@ use self::page::Page;
 use crate::Out;
 use crate::candidates::{likelier, read_or_hint};
 use crate::commands::id_texts::IdTexts;
-use crate::form::{Form, FormArg, NO_UUID, Read};
+use crate::form::{Form, IdFormArg, NO_UUID, Read};
 use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
 use crate::scheme::{Id, Scheme, SchemeArg};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
-use crate::time::{rfc3339, time_zone};
+use crate::time::ZoneArg;
 
 /// Show the fields of IDs, or convert IDs to another form
 ///
@@ -33,6 +33,7 @@ use crate::time::{rfc3339, time_zone};
 /// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
 /// large numbers.
 #[derive(clap::Args)]
+#[command(mut_arg("time_zone", |zone| zone.help("Time zone of the local time, such as Europe/Berlin [default: that of the system]; JSON has times in UTC")))]
 #[command(mut_arg("session_type", |arg| arg.help("Session type that the ID must have: a code from 0 to 15, or a name such as private or group, in any case")))]
 #[command(after_help = "\
 Examples:
@@ -48,14 +49,12 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    /// Form of the IDs that are read
-    #[arg(long = "id-form", value_name = "FORM", default_value_t)]
-    form: FormArg,
+    #[command(flatten)]
+    form: IdFormArg,
     #[command(flatten)]
     format: FormatArgs,
-    /// Time zone of the local time, such as Europe/Berlin or UTC [default: that of the system]
-    #[arg(long, value_name = "ZONE", value_parser = time_zone)]
-    time_zone: Option<TimeZone>,
+    #[command(flatten)]
+    zone: ZoneArg,
     #[command(flatten)]
     scheme: SchemeArg,
     #[command(flatten)]
@@ -74,7 +73,7 @@ impl Args {
             Scheme::Dialect(dialect) => self.session.filter(dialect)?,
             Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
         };
-        match self.form.0 {
+        match self.form.get() {
             Some(Form::Uuid) if !scheme.has_uuid() => return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}"))),
             _ => {}
         }
@@ -84,7 +83,7 @@ impl Args {
             to: match self.format.writer(scheme)? {
                 Some(writer) => To::Writer(writer),
                 None => {
-                    To::Page(Page::new(Terminal::stdout(), self.time_zone.clone().unwrap_or_else(TimeZone::system)))
+                    To::Page(Page::new(Terminal::stdout(), self.zone.given.clone().unwrap_or_else(TimeZone::system)))
                 }
             },
         };
@@ -97,10 +96,10 @@ impl Args {
 
     fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
         self.ids.each(out, |out, place, text| {
-            match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.0)) {
+            match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.get())) {
                 Ok(read) => {
                     if let (To::Page(_), Some(id)) = (&show.to, likelier(read, text.unwrap_or_default())) {
-                        let (scheme, time) = (id.scheme_name(), rfc3339(id.timestamp_ms()));
+                        let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
                         report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
                     }
                     show.write(out, read)

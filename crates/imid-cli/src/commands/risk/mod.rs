@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use self::report::{Forecast, Source};
 use super::whole_number;
 use crate::Out;
-use crate::input::Kind;
+use crate::input::KindArg;
+use crate::json::JsonArg;
 use crate::output_file;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::risk::{Burst, Pairs, Sessions};
@@ -27,6 +28,8 @@ use crate::time::{TimeField, parse_duration};
 /// exact it is. If all times are in whole seconds, the number of pairs cannot be known, and the output has two bounds.
 #[derive(clap::Args)]
 #[command(mut_arg("time_field", |field| field.requires("history")))]
+#[command(mut_arg("kind", |kind| kind.requires("history")))]
+#[command(mut_arg("time_zone", |zone| zone.requires("history")))]
 #[command(after_help = "\
 Examples:
   imid risk --hosts 8 --rate 10
@@ -53,8 +56,7 @@ JSON members:
   modes[].condition: the condition; null if IDs can repeat
   modes[].equal_ids_per_year: expected pairs of equal IDs
   modes[].least_per_year: the same if rounded times are spread evenly
-  modes[].events_per_year: how often this happens; with --ids-per-call, an event can have several pairs
-  modes[].probability_in_a_year: of at least one event
+  modes[].probability_in_a_year: of at least one pair
   modes[].one_a_year_at: messages per second at which one pair a year is expected; null if no pair is possible
   recommended: the mode to use
   lane_bits, lanes, ids_per_ms: for lanes and leases; each host mints ids_per_ms per millisecond and stripe
@@ -78,16 +80,12 @@ pub(crate) struct Args {
     /// Messages of one session that one event causes, and the time over which they are spread, such as 20/50ms
     #[arg(long, value_name = "N/DURATION", value_parser = burst)]
     burst: Option<Burst>,
-    /// Number of IDs that a call mints for one session
-    #[arg(long, value_name = "N", value_parser = whole_number(1..=4_096_u32), default_value_t = 1, allow_negative_numbers = true)]
-    ids_per_call: u32,
     /// Read the messages of the past from this file, or from standard input if it is -
     #[arg(long, value_name = "FILE", requires_all = ["session_field", "time_field"])]
-    #[arg(conflicts_with_all = ["rate", "rooms", "zipf", "busiest", "burst", "ids_per_call"])]
+    #[arg(conflicts_with_all = ["rate", "rooms", "zipf", "busiest", "burst"])]
     history: Option<PathBuf>,
-    /// Format of the history [default: csv or tsv if the name of the file shows it, such as chat.csv.gz, otherwise lines]
-    #[arg(long = "in", value_name = "FORMAT", requires = "history")]
-    kind: Option<Kind>,
+    #[command(flatten)]
+    format: KindArg,
     /// Field with the session name: a string, or an integer, which stands for its decimal text
     #[arg(long, value_name = "FIELD", requires = "history")]
     session_field: Option<String>,
@@ -98,9 +96,8 @@ pub(crate) struct Args {
     /// Draw the equal IDs a year over the messages per second to this SVG file
     #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
     plot: Option<PathBuf>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 impl Args {
@@ -108,17 +105,21 @@ impl Args {
         report.keep_going(&self.keep_going);
         let (source, pairs) = match (&self.history, &self.session_field, &self.time.name) {
             (Some(file), Some(session), Some(time)) => {
-                let found =
-                    history::read(file, self.kind, &history::Fields { session, time, times: &self.time }, report)?;
+                let found = history::read(
+                    file,
+                    self.format.kind,
+                    &history::Fields { session, time, times: &self.time },
+                    report,
+                )?;
                 (Source::History(found), found.pairs())
             }
             _ => self.traffic()?,
         };
-        let forecast = Forecast::new(self.hosts, source, pairs, self.ids_per_call);
+        let forecast = Forecast::new(self.hosts, source, pairs);
         if let Some(path) = &self.plot {
             output_file::write(path, plot::MARK, &plot::draw(&forecast)?)?;
         }
-        if self.json { forecast.write_json(out) } else { forecast.write(out) }
+        if self.json.json { forecast.write_json(out) } else { forecast.write(&self.time.zone, out) }
     }
 
     /// Returns the traffic of the arguments, and its pairs twice, because it has no bounds.
@@ -127,7 +128,7 @@ impl Args {
         let rate = self.rate.ok_or_else(|| Stop::Usage("expected --rate or --history, found neither".into()))?;
         let sessions = Sessions::new(self.rooms, self.zipf, &self.busiest, rate)
             .map_err(|problem| Stop::Usage(format!("--busiest: {problem}")))?;
-        let pairs = Pairs::expected(&sessions, self.burst, self.ids_per_call);
+        let pairs = Pairs::expected(&sessions, self.burst);
         Ok((Source::Traffic { sessions, count: self.rooms, burst: self.burst }, (pairs, pairs)))
     }
 }

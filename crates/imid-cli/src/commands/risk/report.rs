@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::report::Stop;
 use crate::risk::{
-    Burst, Estimate, Found, MODES, Mode, Pairs, Sessions, YEAR_S, events, exact, how_often, number, probability,
+    Burst, Estimate, Found, MODES, Mode, Pairs, Sessions, YEAR_S, exact, how_often, number, probability,
 };
-use crate::time::rfc3339;
+use crate::time::{ZoneArg, rfc3339};
 use crate::{Out, json};
 
 /// Where the numbers come from.
@@ -33,8 +33,6 @@ struct Row {
     mode: Mode,
     /// Equal IDs per second, at least and at most.
     equal_ids: (f64, f64),
-    /// Events per second, at least and at most.
-    events: (f64, f64),
     one_a_year_at: Option<f64>,
 }
 
@@ -83,7 +81,7 @@ impl Mode {
 }
 
 impl Forecast {
-    pub(super) fn new(hosts: u32, source: Source, pairs: (Pairs, Pairs), ids_per_call: u32) -> Self {
+    pub(super) fn new(hosts: u32, source: Source, pairs: (Pairs, Pairs)) -> Self {
         let rate = source.rate();
         let row = |mode: &Mode| {
             let of = |pairs: Pairs| pairs.equal_ids(*mode, hosts);
@@ -91,7 +89,6 @@ impl Forecast {
             Row {
                 mode: *mode,
                 equal_ids,
-                events: (events(equal_ids.0, ids_per_call), events(equal_ids.1, ids_per_call)),
                 one_a_year_at: pairs.1.growth_to_one_a_year(*mode, hosts).map(|growth| growth * rate),
             }
         };
@@ -153,8 +150,8 @@ impl Forecast {
     }
 
     /// Writes the table for people.
-    pub(super) fn write(&self, out: &mut Out) -> Result<(), Stop> {
-        self.source.write(self.hosts, out)?;
+    pub(super) fn write(&self, zone: &ZoneArg, out: &mut Out) -> Result<(), Stop> {
+        self.source.write(self.hosts, zone, out)?;
         writeln!(out, "\n{:NAMES$}{:FREQUENCIES$}{:>11}{:>18}", "", "equal IDs", "a year", "one a year at")?;
         for row in &self.rows {
             let name = row.mode.title();
@@ -163,13 +160,13 @@ impl Forecast {
                 continue;
             }
             let at = row.one_a_year_at.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", number(rate)));
-            let line = |events, equal_ids: f64, at: &str| {
-                format!("{:FREQUENCIES$}{:>11}{at:>18}", self.source.how_often(events), number(equal_ids * YEAR_S))
+            let line = |equal_ids: f64, at: &str| {
+                format!("{:FREQUENCIES$}{:>11}{at:>18}", self.source.how_often(equal_ids), number(equal_ids * YEAR_S))
             };
-            let most = line(row.events.1, row.equal_ids.1, &at);
+            let most = line(row.equal_ids.1, &at);
             writeln!(out, "{name:NAMES$}{most}")?;
-            if row.events.0 < row.events.1 {
-                let least = line(row.events.0, row.equal_ids.0, "");
+            if row.equal_ids.0 < row.equal_ids.1 {
+                let least = line(row.equal_ids.0, "");
                 writeln!(out, "{:NAMES$}{}", "  or, at least", least.trim_end())?;
             }
         }
@@ -209,8 +206,7 @@ impl Forecast {
             condition: self.condition(row.mode),
             equal_ids_per_year: row.equal_ids.1 * YEAR_S,
             least_per_year: row.equal_ids.0 * YEAR_S,
-            events_per_year: row.events.1 * YEAR_S,
-            probability_in_a_year: probability(row.events.1, YEAR_S),
+            probability_in_a_year: probability(row.equal_ids.1, YEAR_S),
             one_a_year_at: row.one_a_year_at,
         });
         let (sessions, busiest_rate) = match &self.source {
@@ -267,7 +263,7 @@ impl Source {
     }
 
     /// Writes what the numbers are about.
-    fn write(&self, hosts: u32, out: &mut Out) -> Result<(), Stop> {
+    fn write(&self, hosts: u32, zone: &ZoneArg, out: &mut Out) -> Result<(), Stop> {
         writeln!(out, "{:NAMES$}{}", "hosts", exact(f64::from(hosts)))?;
         match self {
             Self::Traffic { sessions, count, burst } => {
@@ -280,7 +276,7 @@ impl Source {
                 }
             }
             Self::History(found) => {
-                let (first, last) = (rfc3339(found.first_ms), rfc3339(found.last_ms));
+                let (first, last) = (zone.rfc3339(found.first_ms), zone.rfc3339(found.last_ms));
                 let (messages, per_day) = (exact(found.messages as f64), number(self.rate() * DAY_S));
                 writeln!(out, "{:NAMES$}{messages}, {per_day} a day", "messages")?;
                 writeln!(out, "{:NAMES$}from {first} to {last}", "")?;
@@ -358,7 +354,6 @@ struct JsonMode {
     condition: Option<&'static str>,
     equal_ids_per_year: f64,
     least_per_year: f64,
-    events_per_year: f64,
     probability_in_a_year: f64,
     one_a_year_at: Option<f64>,
 }

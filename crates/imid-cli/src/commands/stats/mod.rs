@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use imid::MessageId;
-use jiff::tz::TimeZone;
 
 use self::rates::{Per, Rates};
 use self::sessions::Sessions;
@@ -19,6 +18,7 @@ use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
+use crate::json::JsonArg;
 use crate::output_file;
 use crate::report::{Report, Stop};
 use crate::scheme::Id;
@@ -88,14 +88,13 @@ pub(crate) struct Args {
     /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
     #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
     plot: Option<PathBuf>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArg,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let times = self.times.times(&self.zone())?;
+        let times = self.times.times(&self.time.zone, report)?;
         let mut stats = Stats {
             sessions: Sessions::new()?,
             rates: Rates::default(),
@@ -109,12 +108,7 @@ impl Args {
         if let Some(path) = &self.plot {
             output_file::write(path, plot::MARK, &summary.plot()?)?;
         }
-        if self.json { summary.write_json(out) } else { summary.write(out) }
-    }
-
-    /// Returns the time zone of the intervals, and of dates.
-    fn zone(&self) -> TimeZone {
-        self.time.zone.clone().unwrap_or(TimeZone::UTC)
+        if self.json.json { summary.write_json(out) } else { summary.write(out) }
     }
 }
 
@@ -161,7 +155,7 @@ impl Stats {
             ahead: self.ahead,
             rates: self.rates,
             per: args.per,
-            zone: args.zone(),
+            zone: args.time.zone.clone(),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use imid::dialect::Dialect;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::chart::{bars, light};
@@ -14,7 +13,7 @@ use crate::commands::stored::Counts;
 use crate::report::Stop;
 use crate::scheme::{Scheme, named_type};
 use crate::terminal::Terminal;
-use crate::time::{rfc3339, timestamp};
+use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};
 
 /// IDs whose time is ahead of the time of their message.
@@ -53,8 +52,8 @@ pub(super) struct Summary {
     pub(super) rates: Rates,
     /// The interval of the rates, if it is not chosen by their number.
     pub(super) per: Option<Per>,
-    /// The time zone of the intervals.
-    pub(super) zone: TimeZone,
+    /// The time zone of the intervals and of the times for people.
+    pub(super) zone: ZoneArg,
 }
 
 /// The width of the longest lines: those of the chart.
@@ -76,8 +75,8 @@ impl Summary {
         let is_wide = terminal.fits(WIDTH);
         let none = || "none".to_owned();
         let times = [
-            ("first time", self.times.map_or_else(none, |(first, _)| rfc3339(first))),
-            ("last time", self.times.map_or_else(none, |(_, last)| rfc3339(last))),
+            ("first time", self.times.map_or_else(none, |(first, _)| self.zone.rfc3339(first))),
+            ("last time", self.times.map_or_else(none, |(_, last)| self.zone.rfc3339(last))),
         ];
         for (name, value) in self.counts.rows().into_iter().chain(times) {
             writeln!(out, "{name:<12}{value}")?;
@@ -215,15 +214,15 @@ impl Summary {
     /// Returns the columns of `--per`, or at most this many.
     fn columns(&mut self, most: usize) -> Columns {
         match self.per {
-            Some(per) => self.rates.per(per.interval(), &self.zone),
-            None => self.rates.fit(most, &self.zone),
+            Some(per) => self.rates.per(per.interval(), &self.zone.zone()),
+            None => self.rates.fit(most, &self.zone.zone()),
         }
     }
 
     /// Draws the rates as SVG.
     pub(super) fn plot(&mut self) -> Result<String, Stop> {
         let columns = self.columns(plot::MAX_POINTS);
-        plot::draw(&columns, &self.zone)
+        plot::draw(&columns, &self.zone.zone())
     }
 
     /// Returns the start of an interval in the time zone, as exactly as the interval needs.
@@ -234,7 +233,7 @@ impl Summary {
             Interval::Days(_) => "%Y-%m-%d",
             Interval::Months(_) => "%Y-%m",
         };
-        timestamp(unix_ms).to_zoned(self.zone.clone()).strftime(format).to_string()
+        timestamp(unix_ms).to_zoned(self.zone.zone()).strftime(format).to_string()
     }
 
     /// Writes the result as one line of JSON.
