@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+#[cfg(all(any(feature = "etcd", feature = "mysql"), feature = "tls"))]
+pub(crate) use self::config::Files;
+#[cfg(feature = "tls")]
+pub(crate) use self::config::diagnose;
 #[cfg(all(feature = "postgres", feature = "tls"))]
 pub(crate) use self::config::failure_of;
-#[cfg(feature = "tls")]
-pub(crate) use self::config::{Files, diagnose};
 use super::RegisterError;
 use super::query::Words;
 
