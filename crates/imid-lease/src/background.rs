@@ -74,6 +74,8 @@ impl Background {
         if !self.is_forked() {
             self.shared.is_closing.store(true, Ordering::Release);
             self.wake();
+            // The owner has closed what callers wait for, and a call of the store can take long.
+            self.changes().announce();
         }
     }
 

@@ -16,6 +16,9 @@ use crate::sync::lock;
 /// The longest wait of a refused call. A clock that is corrected during the wait is noticed within this time.
 const SLICE: Duration = Duration::from_millis(10);
 
+/// The longest wait for an announcement: a net, so that a call never waits for one that nobody makes.
+const SELDOM: Duration = Duration::from_millis(100);
+
 /// How long the thread stays when no task waits any more.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -88,9 +91,9 @@ impl Changes {
                     Break(found) => return Poll::Ready(found),
                     Continue(at) => at,
                 };
-                let mut waiting = self.waiting();
+                let waiting = self.waiting();
                 if waiting.version == version {
-                    self.add(&mut waiting, at, context.waker());
+                    self.add(waiting, at, context.waker());
                     return Poll::Pending;
                 }
             }
@@ -98,8 +101,9 @@ impl Changes {
         .await
     }
 
-    fn add(&self, waiting: &mut Waiting, at: Instant, waker: &Waker) {
+    fn add(&self, mut waiting: MutexGuard<'_, Waiting>, at: Instant, waker: &Waker) {
         let version = waiting.version;
+        let is_earliest = waiting.tasks.iter().all(|task| at < task.at);
         match waiting.tasks.iter_mut().find(|task| task.version == version && task.waker.will_wake(waker)) {
             // Two futures of one task: the earlier time counts for both.
             Some(task) => task.at = task.at.min(at),
@@ -110,11 +114,16 @@ impl Changes {
             let started = thread::Builder::new().name("imid-wake".into()).spawn(move || this.wake_tasks());
             waiting.has_thread = started.is_ok();
             if started.is_err() {
-                // The task polls until the system has a thread again.
-                waker.wake_by_ref();
+                drop(waiting);
+                // The task polls until the system has a thread again. A waker may poll at once, so no lock is held.
+                return waker.wake_by_ref();
             }
         }
-        self.0.wanted.notify_one();
+        drop(waiting);
+        // The thread looks at the earliest time anyway.
+        if is_earliest {
+            self.0.wanted.notify_one();
+        }
     }
 
     /// What the thread does.
@@ -127,7 +136,10 @@ impl Changes {
                 drop(waiting);
                 for task in due {
                     // A waker is foreign code. If one panics, the others are woken all the same.
-                    _ = catch_unwind(AssertUnwindSafe(|| task.waker.wake()));
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.waker.wake())) {
+                        // Not dropped: that can panic, too.
+                        std::mem::forget(panic);
+                    }
                 }
                 waiting = self.waiting();
                 continue;
@@ -170,8 +182,18 @@ pub(crate) fn within<T>(
 /// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help.
 pub(crate) fn retry_within<T, E: Copy>(
     timeout: Duration,
+    call: impl FnMut() -> Result<T, E>,
+    retry_after: impl Fn(E) -> Option<Duration>,
+) -> impl FnMut() -> ControlFlow<Result<T, E>, Instant> {
+    retry_announced_within(timeout, call, retry_after, |_| false)
+}
+
+/// Does the same, and tries an error seldom that ends with an announcement only.
+pub(crate) fn retry_announced_within<T, E: Copy>(
+    timeout: Duration,
     mut call: impl FnMut() -> Result<T, E>,
     retry_after: impl Fn(E) -> Option<Duration>,
+    is_announced: impl Fn(E) -> bool,
 ) -> impl FnMut() -> ControlFlow<Result<T, E>, Instant> {
     let mut end = None;
     move || {
@@ -183,7 +205,9 @@ pub(crate) fn retry_within<T, E: Copy>(
         let now = Instant::now();
         let end = *end.get_or_insert_with(|| later(now, timeout));
         match retry_after(error) {
-            Some(wait) if wait <= end.saturating_duration_since(now) => Continue(now + wait.min(SLICE)),
+            Some(wait) if wait <= end.saturating_duration_since(now) => {
+                Continue(if is_announced(error) { end.min(now + SELDOM) } else { now + wait.min(SLICE) })
+            }
             _ => Break(Err(error)),
         }
     }
@@ -271,20 +295,29 @@ mod tests {
 
     #[test]
     fn a_waker_that_panics_stops_no_other() {
-        struct Panics;
+        struct Panics(bool);
         impl Wake for Panics {
             fn wake(self: Arc<Self>) {
-                panic!("on purpose");
+                std::panic::panic_any(Payload(self.0));
             }
         }
-        let changes = Changes::default();
-        let (counter, woken) = counter();
-        for waker in [Waker::from(Arc::new(Panics)), Waker::from(counter)] {
-            let mut future = pin!(changes.wait_async(within(MINUTE, || None::<u8>)));
-            assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        /// What is thrown. Its drop can panic, too.
+        struct Payload(bool);
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                assert!(!self.0, "on purpose");
+            }
         }
-        changes.announce();
-        woken.recv_timeout(MINUTE).unwrap();
+        for drop_panics in [false, true] {
+            let changes = Changes::default();
+            let (counter, woken) = counter();
+            for waker in [Waker::from(Arc::new(Panics(drop_panics))), Waker::from(counter)] {
+                let mut future = pin!(changes.wait_async(within(MINUTE, || None::<u8>)));
+                assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            }
+            changes.announce();
+            woken.recv_timeout(MINUTE).unwrap();
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::{IdParts, MessageId, SessionTag};
 
-use crate::changes::retry_within;
+use crate::changes::retry_announced_within;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{Grant, MIN_GAP_MS, Stopped};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -211,7 +211,7 @@ where
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
-        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after))
+        self.keeper.changes().wait(retry_announced_within(timeout, call, LeaseError::retry_after, is_announced))
     }
 
     /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
@@ -240,7 +240,10 @@ where
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
-        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after)).await
+        self.keeper
+            .changes()
+            .wait_async(retry_announced_within(timeout, call, LeaseError::retry_after, is_announced))
+            .await
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
@@ -511,6 +514,11 @@ impl<C: Clock + Clone, const STRIPES: usize> Drop for LeasedGenerator<C, STRIPES
             self.inner.close();
         }
     }
+}
+
+/// Returns whether the keeper alone can end this error, and announces it then.
+fn is_announced(error: LeaseError) -> bool {
+    error.generate_error().is_none()
 }
 
 /// Builds the generator of a grant.

@@ -56,7 +56,7 @@ pub(crate) struct Keeper {
 }
 
 /// What the keeper publishes of one lease.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) status: Status,
     pub(crate) stopped: Option<Stopped>,
@@ -486,6 +486,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         let Running { engine, is_new_register, .. } = &self.leases[lease];
         let mut states = lock(&self.shared);
         let published = &mut states[lease];
+        let before = published.clone();
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
         let shown = &mut published.status;
@@ -509,8 +510,12 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.renewed_at_ms = engine.acknowledged_at_ms();
         #[cfg(feature = "metrics")]
         let recorded = published.clone();
+        let is_changed = *published != before;
         drop(states);
-        owner.announce();
+        // A call that is refused wakes this thread. It must not be woken in turn if nothing is new.
+        if is_changed {
+            owner.announce();
+        }
         // A recorder is foreign code: it may read the status.
         #[cfg(feature = "metrics")]
         telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));

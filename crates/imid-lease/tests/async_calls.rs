@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod faulty;
 
@@ -52,6 +52,23 @@ fn block_on<F: Future>(future: F) -> F::Output {
         }
         thread::park();
     }
+}
+
+#[test]
+fn a_task_that_waits_for_the_keeper_is_polled_seldom() {
+    let register = FaultyRegister::new();
+    register.set_delay(300 * MS);
+    let ids = lease(&register);
+    let (start, mut polls) = (Instant::now(), 0);
+    let mut call = pin!(ids.generate_async(room(), LONG));
+    let counted = std::future::poll_fn(|context| {
+        polls += 1;
+        call.as_mut().poll(context)
+    });
+    block_on(counted).unwrap();
+    // A call of the register is under way nearly all the time.
+    let most = start.elapsed().as_millis() / 50 + 20;
+    assert!(polls <= most, "{polls} of at most {most}");
 }
 
 fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
