@@ -57,7 +57,7 @@ report() {
   for name in "${!pids[@]}"; do end_and_wait "$name"; done
   line=$("$soak" check "$ids") || { echo "rolling.sh: $line" >&2; exit 1; }
   [[ $line =~ ^([0-9]+)\ IDs ]]
-  checked=$("$soak" texts "$ids" | "$target/release/imid" check --unsorted --memory 512M --json 2>/dev/null) || true
+  checked=$("$soak" texts "$ids" | "$target/release/imid" check --unsorted --json 2>/dev/null) || true
   [[ $checked == *"\"valid\":${BASH_REMATCH[1]},"* && $checked == *'"duplicates":0,'* ]] || { echo "rolling.sh: imid check: $checked" >&2; exit 1; }
   echo "$1, $times times: $line"
   "$soak" starts "$ids" | sed "s/^/$1, $times times: /"

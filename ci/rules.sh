@@ -27,7 +27,7 @@ RULES = [
         ("reply.rs", "Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },",
                      "Outcome::Unknown => { let _ = again_ms; self.acknowledge(at, attempt) }")]),
     ("wait-for-time-out", "live holders lose their lanes", "LostWhileHealthy", [
-        ("seek.rs", "if is_taken {", "if is_taken && false {")]),
+        ("seek.rs", "if is_taken && !self.is_own(seen) {", "if is_taken && !self.is_own(seen) && false {")]),
     ("wait-for-horizon", "a slow holder loses its lane", "LostWhileHealthy", [
         ("seek.rs", "self.config.time_out_ms.max(record.horizon_ms)", "{ let _ = record; self.config.time_out_ms }")]),
     ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [

@@ -74,7 +74,7 @@ watch_for 6
 for host in "${!pids[@]}"; do echo quit >"$ids/$host.commands"; done
 wait "${pids[@]}" || true
 
-"$soak" texts "$ids" | "$target/release/imid" check --unsorted --memory 512M || true
+"$soak" texts "$ids" | "$target/release/imid" check --unsorted || true
 found=$("$soak" check "$ids") || true
 [[ $found =~ ^([0-9]+)\ IDs,\ ([0-9]+)\ duplicates ]]
 echo "${BASH_REMATCH[1]} IDs of ${#pids[@]} hosts, duplicates ${BASH_REMATCH[2]}"

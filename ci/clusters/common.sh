@@ -116,7 +116,7 @@ have_minted() { grep -qs minted "$ids"/*.diary; }
 check_ids() {
   local line checked
   line=$("$soak" check "$ids") || true
-  checked=$("$soak" texts "$ids" | "$imid" check --unsorted --memory 512M --json 2>/dev/null) || true
+  checked=$("$soak" texts "$ids" | "$imid" check --unsorted --json 2>/dev/null) || true
   [[ $line =~ ^([0-9]+)\ IDs,\ ([0-9]+)\ duplicates,\ ([0-9]+)\ out ]] || { echo "clusters.sh: $line" >&2; return 1; }
   count=${BASH_REMATCH[1]} duplicates=${BASH_REMATCH[2]} out_of_order=${BASH_REMATCH[3]}
   if [[ $checked != *"\"valid\":$count,"* || $checked != *"\"duplicates\":$duplicates,"* ]]; then
