@@ -23,7 +23,7 @@ impl SessionTag {
     pub(crate) fn from_signed(integer: impl Into<i64>) -> Result<Self, IntegerError> {
         let found = integer.into();
         let session = u32::try_from(found).ok().and_then(|bits| Self::from_u32(bits).ok());
-        session.ok_or(IntegerError { name: "a session", max: Self::MAX.to_u32(), found })
+        session.ok_or(IntegerError { name: "a session tag", max: Self::MAX.to_u32(), found })
     }
 }
 

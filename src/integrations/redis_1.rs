@@ -64,7 +64,7 @@ macro_rules! number {
 
 number! {
     /// The 26 bits, as a number.
-    SessionTag, "a session", to_i32
+    SessionTag, "a session tag", to_i32
 }
 
 number! {

@@ -71,10 +71,10 @@ fn other_replies_are_errors_that_say_why() {
     );
     assert!(refused::<SessionType>(Value::Int(-1)).ends_with("expected a session type of 0 to 15, found -1"));
     assert!(refused::<SessionType>(Value::Nil).ends_with("expected a session type, found nil"));
-    assert!(refused::<SessionTag>(Value::Double(1.5)).ends_with("expected a session, found double(1.5)"));
+    assert!(refused::<SessionTag>(Value::Double(1.5)).ends_with("expected a session tag, found double(1.5)"));
     for text in [&b""[..], b"7.0", b" 7", b"7 ", b"\xff", b"9223372036854775808"] {
         let length = text.len();
-        let message = format!("expected a session as an integer of 64 bits, found {length} bytes that are not one");
+        let message = format!("expected a session tag as an integer of 64 bits, found {length} bytes that are not one");
         assert!(refused::<SessionTag>(bulk(text)).ends_with(&message));
     }
 }
