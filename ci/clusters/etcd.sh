@@ -21,7 +21,6 @@ member() {
 
 status() { curl -s -m 1 -X POST -d '{}' "http://$(address "$1"):2379/v3/maintenance/status"; }
 is_up() { curl -s -m 1 "http://$(address "$1"):2379/health" | grep -q '"true"'; }
-all_up() { is_up 1 && is_up 2 && is_up 3; }
 
 # Prints the number of the leader.
 leader() {
@@ -32,18 +31,10 @@ leader() {
   done
   return 1
 }
-find_leader() { until_true leader; n=$(leader); }
 
 leader_killed() {
   find_leader; mark leader killed; kill_member "$n"; sleep 4
   state=existing; start_member "$n"; until_true all_up; sleep 1
-}
-leader_paused() {
-  find_leader; mark leader paused for three time-outs
-  kill -STOP "${pids_of_member[$n]}"; sleep 6; kill -CONT "${pids_of_member[$n]}"; until_true all_up; sleep 1
-}
-leader_cut_off() {
-  find_leader; mark leader cut off with its clients; link "$n" down; sleep 6; link "$n" up; until_true all_up; sleep 1
 }
 two_killed() {
   mark two members killed; kill_member 1; kill_member 2; sleep 4

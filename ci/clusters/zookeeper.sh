@@ -22,18 +22,9 @@ mode() {
     sed -n 's/^Mode: //p'
 }
 is_up() { mode "$1" | grep -Eq 'leader|follower'; }
-all_up() { is_up 1 && is_up 2 && is_up 3; }
 leader() { local n; for n in 1 2 3; do [ "$(mode "$n")" != leader ] || { echo "$n"; return; }; done; return 1; }
-find_leader() { until_true leader; n=$(leader); }
 
 leader_killed() { find_leader; mark leader killed; kill_member "$n"; sleep 4; start_member "$n"; until_true all_up; sleep 1; }
-leader_paused() {
-  find_leader; mark leader paused for three time-outs
-  kill -STOP "${pids_of_member[$n]}"; sleep 6; kill -CONT "${pids_of_member[$n]}"; until_true all_up; sleep 1
-}
-leader_cut_off() {
-  find_leader; mark leader cut off with its clients; link "$n" down; sleep 6; link "$n" up; until_true all_up; sleep 1
-}
 two_killed() {
   mark two members killed; kill_member 1; kill_member 2; sleep 4
   start_member 1; start_member 2; until_true all_up; sleep 1
