@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::{MessageId, SessionTag, SessionType};
-use imid_lease::register::open_url_with_time_limit;
+use imid_lease::register::open_url;
 use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
@@ -165,7 +165,7 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         // Half of the processes wait all the time. They would be most of the load.
         .poll(Duration::from_millis(250))
         .clock(clock);
-    let register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
+    let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;
     match ids.wait_until_open(2 * TIME_OUT) {
         Ok(()) => Ok(Box::new(ids)),
