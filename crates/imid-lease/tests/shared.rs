@@ -88,36 +88,6 @@ fn waiting() -> (SharedRegister, Receiver<()>, Sender<()>) {
     (SharedRegister::new(Waiting { begun, ends, is_read: false }), has_begun, end)
 }
 
-/// With a plain mutex the one that calls again at once is faster than the one that has to wake up, hundreds of times.
-#[test]
-fn a_holder_that_calls_without_a_pause_does_not_hold_up_the_others() {
-    let seen = Arc::default();
-    let read_takes = Duration::from_millis(20);
-    let mut shared = SharedRegister::new(Watched { read_takes, seen: Arc::clone(&seen), ..Watched::default() });
-    let ended = AtomicBool::new(false);
-    let calls = |key: &str| seen.lock().unwrap().iter().filter(|seen| *seen == key).count();
-    let before: usize = thread::scope(|scope| {
-        let (mut greedy, ended) = (shared.clone(), &ended);
-        scope.spawn(move || {
-            for _ in (0..200).take_while(|_| !ended.load(Ordering::Relaxed)) {
-                greedy.read("greedy").unwrap();
-            }
-        });
-        let before = (0..9).map(|_| {
-            // The other one is in a call.
-            thread::sleep(read_takes / 4);
-            let before = calls("greedy");
-            shared.read("patient").unwrap();
-            calls("greedy") - before
-        });
-        let before = before.sum();
-        ended.store(true, Ordering::Relaxed);
-        before
-    });
-    // One for each of the 9, with room for a busy machine.
-    assert!(before <= 40, "calls of the other one that came first: {before}");
-}
-
 #[test]
 fn nobody_waits_for_a_call_to_learn_the_promise_or_to_open_a_lease() {
     let (shared, has_begun, end) = waiting();

@@ -164,3 +164,35 @@ impl fmt::Debug for SharedRegister {
         f.debug_struct("SharedRegister").field("register", &self.0.name).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::register::MemoryRegister;
+
+    #[test]
+    fn turns_come_in_the_order_of_the_calls_and_one_that_calls_again_waits_for_the_others() {
+        let shared = SharedRegister::new(MemoryRegister::new()).0;
+        let order = Mutex::new(Vec::new());
+        let first = shared.take_turn();
+        thread::scope(|scope| {
+            for number in 1..=5 {
+                let (shared, order) = (&shared, &order);
+                scope.spawn(move || {
+                    let _turn = shared.take_turn();
+                    lock(order).push(number);
+                });
+                while lock(&shared.turns).made <= number {
+                    thread::yield_now();
+                }
+            }
+            lock(&order).push(0);
+            drop(first);
+            let _turn = shared.take_turn();
+            lock(&order).push(6);
+        });
+        assert_eq!(*lock(&order), [0, 1, 2, 3, 4, 5, 6]);
+    }
+}
