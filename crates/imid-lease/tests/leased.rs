@@ -22,7 +22,7 @@ fn room() -> SessionTag {
 
 /// A horizon of 1 s, so that tests are short.
 fn options() -> Options {
-    Options::new().horizon(1_000 * MS).time_out(600 * MS).max_skew(500 * MS).max_lead(200 * MS)
+    Options::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
 }
 
 /// Waits until something is so, for 10 s at most.

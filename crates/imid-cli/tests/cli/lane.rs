@@ -25,7 +25,6 @@ fn space() -> Space {
         .lane_bits(1)
         .holder("web-1")
         .horizon(Duration::from_millis(2500))
-        .time_out(Duration::from_secs(1))
         .max_skew(Duration::from_millis(500))
         .max_lead(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();

@@ -42,9 +42,7 @@ pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
         let name = if weather != Weather::Fair && world.random.one_in(4) { 0 } else { index };
         let index = world.add(&format!("holder-{name}"), bits);
         if world.random.one_in(3) {
-            let config = &mut world.holders[index].config;
-            config.horizon_ms = 4 * HORIZON_MS;
-            config.time_out_ms = HORIZON_MS / 2;
+            world.holders[index].config.horizon_ms = 4 * HORIZON_MS;
             world.holders[index].restart();
         }
     }
