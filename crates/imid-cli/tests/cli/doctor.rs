@@ -40,11 +40,16 @@ fn a_good_register_needs_no_change_and_is_only_read() {
     let (_folder, path) = folder();
     let ids = lease(&path, "web-1");
     let space_id = ids.status().space_id.unwrap();
+    while ids.status().register_id.is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let register_id = ids.status().register_id.unwrap();
     ids.close();
     let before = fs::read(&path).unwrap();
     let out = doctor(&path, &[]).ok();
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(lines(&out, "promise"), ["strong"]);
+    assert_eq!(lines(&out, "register"), [register_id.to_string()]);
     assert_eq!(lines(&out, "writes"), ["not measured; --write measures them"]);
     assert_eq!(lines(&out, "space"), [format!("lanes ({space_id}): 2 lanes of imid-80, 0 held, 1 never used")]);
     assert_eq!(lines(&out, "clock"), ["the store has no time of its own"]);

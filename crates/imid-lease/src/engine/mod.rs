@@ -355,7 +355,7 @@ impl Engine {
     /// Returns the name of the space.
     #[cfg(feature = "metrics")]
     pub(crate) fn space_name(&self) -> &str {
-        self.config.space.name()
+        self.config.space.name().as_str()
     }
 
     /// Returns how many leases were lost, and how many writes acknowledged.

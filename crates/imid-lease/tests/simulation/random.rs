@@ -176,7 +176,7 @@ fn restore(world: &mut World, old: Store) {
     } else {
         let recovery =
             Recovery { horizon: Duration::from_millis(horizon_ms), max_skew: Duration::from_millis(SKEW_MS) };
-        admin::recover_at(&mut world.store, space.name(), recovery, world.now_ms).unwrap();
+        admin::recover_at(&mut world.store, space.name().as_str(), recovery, world.now_ms).unwrap();
     }
     for holder in &mut world.holders {
         holder.restart();

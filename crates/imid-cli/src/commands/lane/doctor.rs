@@ -8,7 +8,7 @@ use imid_lease::admin::{self, View};
 use imid_lease::record::LaneState;
 use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only};
 
-use super::{SpaceArgs, chain, now_ms};
+use super::{SpaceArgs, chain, now_ms, register_id};
 use crate::Out;
 use crate::report::Stop;
 
@@ -106,6 +106,10 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
+        match register_id(&mut *register)? {
+            Some(id) => writeln!(out, "register  {id}")?,
+            None => writeln!(out, "register  has no ID yet; the first process with a lease writes it")?,
+        }
         let reads = measure(|| register.read(&key).map(drop).map_err(failed))?;
         writeln!(out, "reads     {reads}")?;
         if self.write {
