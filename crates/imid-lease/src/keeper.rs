@@ -346,6 +346,10 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     fn keep(&mut self, owner: &Owner) {
+        let holder = lock(&self.shared).first().map(|state| state.status.holder.clone());
+        if let Some(holder) = holder {
+            self.store.register.set_holder(holder.as_str());
+        }
         loop {
             let mut next_ms = None;
             for lease in 0..self.leases.len() {

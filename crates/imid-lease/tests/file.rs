@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid_lease::Register;
-use imid_lease::register::FileRegister;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, FileRegister, open_url_read_only};
 
 const A: &str = "lanes/1/00000";
 
@@ -215,7 +215,7 @@ fn a_lock_file_that_was_deleted_is_noticed() {
 fn a_register_that_is_read_only_creates_nothing() {
     let folder = Folder::new();
     let path = folder.path("ids");
-    let open = || imid_lease::register::open_url_read_only(&format!("file:{}", path.display())).unwrap();
+    let open = || open_url_read_only(&format!("file:{}", path.display()), DEFAULT_TIME_LIMIT).unwrap();
     assert_eq!(open().read(A).unwrap(), None);
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
     let mut owner = FileRegister::owned(&path).unwrap();

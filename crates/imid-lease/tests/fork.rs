@@ -17,12 +17,13 @@ fn main() {
 mod unix {
     use std::io::{Read, Write, pipe};
     use std::process::exit;
+    use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
     use std::time::{Duration, Instant};
 
     use imid::{MessageId, SessionTag, SessionType};
-    use imid_lease::register::{FileRegister, MemoryRegister};
-    use imid_lease::{LeasedGenerator, Options, Phase};
+    use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
+    use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
@@ -44,6 +45,10 @@ mod unix {
             }),
             Trial::test("a_child_does_not_keep_the_file_of_its_parent_locked", || {
                 child_keeps_no_lock();
+                Ok(())
+            }),
+            Trial::test("a_child_does_not_wait_for_a_call_of_a_shared_register", || {
+                child_does_not_wait_for_a_call();
                 Ok(())
             }),
             Trial::test("no_id_comes_twice_after_a_kill", || {
@@ -69,6 +74,62 @@ mod unix {
                 assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
             }
         }
+    }
+
+    /// A register whose reads wait.
+    struct Waiting {
+        begun: Sender<()>,
+        end: Receiver<()>,
+    }
+
+    impl Register for Waiting {
+        fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
+            self.begun.send(()).unwrap();
+            self.end.recv().unwrap();
+            Ok(None)
+        }
+
+        fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            Ok(Vec::new())
+        }
+
+        fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+            Ok(true)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    fn child_does_not_wait_for_a_call() {
+        let ((begun, has_begun), (end, ends)) = (channel(), channel());
+        let mut shared = SharedRegister::new(Waiting { begun, end: ends });
+        let mut other = shared.clone();
+        let call = thread::spawn(move || other.read("a"));
+        has_begun.recv().unwrap();
+        in_child(|| {
+            let expected = "Waiting: the parent process opened this register; a forked child must open its own";
+            let is_refused = |error: Option<RegisterError>| error.is_some_and(|error| error.to_string() == expected);
+            shared.set_holder("child");
+            let is_all_refused = is_refused(shared.read("a").err())
+                && is_refused(shared.list("a").err())
+                && is_refused(shared.compare_and_set("a", None, "1").err())
+                && is_refused(shared.now_ms().err())
+                && shared.promise() != Promise::Strong
+                && shared.name() == "Waiting";
+            drop(shared.clone());
+            // It starts a thread, whose calls are errors.
+            let opened = LeasedGenerator::open(shared.clone(), Options::new().lane_bits(0)).unwrap();
+            is_all_refused && opened.wait_until_open(Duration::from_millis(100)).is_err()
+        });
+        end.send(()).unwrap();
+        assert_eq!(call.join().unwrap().unwrap(), None);
+        assert_eq!(shared.promise(), Promise::Strong);
     }
 
     fn child_mints_nothing(bits: u32) {

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::{LaneState, Uuid};
-use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
 use super::whole_number;
@@ -177,7 +177,10 @@ impl Args {
 
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
-    fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
+    fn open(
+        &self,
+        open: fn(&str, Duration) -> Result<Box<dyn Register>, RegisterError>,
+    ) -> Result<Box<dyn Register>, Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
@@ -185,7 +188,7 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        open(&url).map_err(|error| {
+        open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })

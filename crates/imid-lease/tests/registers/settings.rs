@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url, open_url_read_only};
 
 use crate::store::{Store, fresh_key};
 
@@ -107,7 +107,7 @@ pub(crate) fn mysql_table(store: &Store) {
     let error = |create: &str| {
         client(store, &format!("CREATE DATABASE other; CREATE TABLE other.imid_register {create}"));
         let _undo = Undo(store, &["DROP DATABASE other"]);
-        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()))
+        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()), DEFAULT_TIME_LIMIT)
             .unwrap()
             .read("a")
             .unwrap_err()
@@ -197,19 +197,19 @@ pub(crate) fn postgres_reader(store: &Store) {
     let _undo = Undo(store, &["DROP OWNED BY reader", "DROP ROLE reader"]);
     let url = store.url.replace("imid:", "reader:");
     assert_ne!(url, store.url);
-    assert_eq!(open_url_read_only(&url).unwrap().read(&key).unwrap().as_deref(), Some("1"));
+    assert_eq!(open_url_read_only(&url, DEFAULT_TIME_LIMIT).unwrap().read(&key).unwrap().as_deref(), Some("1"));
 }
 
 /// Checks that a register is refused for good, and that the error says why.
 fn is_final(url: &str, words: &str) {
-    let error = open_url(url).unwrap().read("a").unwrap_err();
+    let error = open_url(url, DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
     assert!(error.is_final() && error.to_string().contains(words), "{error}");
 }
 
 pub(crate) fn postgres_final(store: &Store) {
     let (server, _) = store.url.split_at(store.url.find(store.address()).unwrap() + store.address().len());
     is_final(&format!("{server}/nothing"), "database \"nothing\" does not exist");
-    let error = open_url(&store.url_at("127.0.0.1:1")).unwrap().read("a").unwrap_err();
+    let error = open_url(&store.url_at("127.0.0.1:1"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
     assert!(!error.is_final(), "a server can come back: {error}");
 }
 
