@@ -40,7 +40,7 @@ pub use self::url::{open_url, open_url_read_only, open_url_with_time_limit};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
-pub use etcd::EtcdRegister;
+pub use etcd::{EtcdRegister, EtcdRoom};
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]
