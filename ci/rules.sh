@@ -29,7 +29,7 @@ RULES = [
     ("wait-for-time-out", "live holders lose their lanes", "LostWhileHealthy", [
         ("seek.rs", "if is_taken && !self.is_own(seen) {", "if is_taken && !self.is_own(seen) && false {")]),
     ("wait-for-horizon", "a slow holder loses its lane", "LostWhileHealthy", [
-        ("seek.rs", "self.config.time_out_ms.max(record.horizon_ms)", "{ let _ = record; self.config.time_out_ms }")]),
+        ("seek.rs", "self.unchanged_ms(at) < record.horizon_ms", "self.unchanged_ms(at) < record.horizon_ms / 4")]),
     ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [
         ("reply.rs", "        let taken = Present {",
                      "        let floor_ms = at.now_ms.unwrap_or(floor_ms);\n        let taken = Present {")]),

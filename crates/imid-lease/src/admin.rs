@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, Token};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -53,9 +53,8 @@ pub struct LaneView {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FreeIf {
-    /// If the record does not change while `free` watches it: for this time, or for the horizon of the holder if that
-    /// is longer.
-    UnchangedFor(Duration),
+    /// If the record does not change while `free` watches it, for the horizon of the holder.
+    Unchanged,
     /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no
     /// other lane is free, it cannot mint. No ID comes twice.
     Forced,
@@ -68,6 +67,16 @@ pub struct Recovery {
     pub horizon: Duration,
     /// The largest error of a clock, as in [`Options::max_skew`](crate::Options::max_skew).
     pub max_skew: Duration,
+}
+
+/// Returns the UUID of a register: the same for all its spaces, as in
+/// [`Status::register_id`](crate::Status::register_id). `None` if no process with a lease has written it yet.
+///
+/// # Errors
+/// The register does not answer, or the record has another format.
+pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid>, AdminError> {
+    let text = register.read(RegisterRecord::KEY)?;
+    Ok(text.map(|text| RegisterRecord::parse(&text)).transpose()?.map(|record| record.register_id))
 }
 
 /// Reads a space.
@@ -98,8 +107,8 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
     let key = space.lane_key(meta.era, lane);
     let mut text = register.read(&key)?;
     let mut record = held(text.as_deref(), lane)?;
-    if let FreeIf::UnchangedFor(time) = when {
-        thread::sleep(time.max(Duration::from_millis(record.horizon_ms)));
+    if when == FreeIf::Unchanged {
+        thread::sleep(Duration::from_millis(record.horizon_ms));
         let now = register.read(&key)?;
         if now != text {
             return Err(AdminKind::InUse { lane, holder: record.holder }.into());
@@ -183,7 +192,7 @@ pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) ->
     if meta.bits == bits {
         return Err(AdminKind::SameBits { bits }.into());
     }
-    Space::new(old.name(), old.layout(), bits).map_err(AdminKind::Space)?;
+    Space::new(old.name().as_str(), old.layout(), bits).map_err(AdminKind::Space)?;
     let mut floor_ms = meta.floor_ms;
     for lane in lanes(&old) {
         floor_ms = floor_ms.max(close_lane(register, &old.lane_key(meta.era, lane), meta.floor_ms)?);

@@ -165,7 +165,7 @@ where
         });
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
-        let keeper = Keeper::start(register, clock, vec![lease]).map_err(OpenKind::Thread)?;
+        let keeper = Keeper::start(register, clock, space.clone(), vec![lease]).map_err(OpenKind::Thread)?;
         Ok(Self { inner, keeper, space })
     }
 
@@ -382,7 +382,7 @@ where
     ) -> Result<T, LeaseError> {
         self.retry(mint).map_err(|kind| {
             #[cfg(feature = "metrics")]
-            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+            telemetry::record_refusal(self.space.name().as_str(), self.keeper.holder(), kind);
             kind.into()
         })
     }

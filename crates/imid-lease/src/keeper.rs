@@ -15,7 +15,8 @@ use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outco
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
-use crate::status::{Phase, Status};
+use crate::status::{Others, Phase, Status};
+use crate::survey::{Now, Survey};
 use crate::sync::lock;
 use crate::telemetry;
 
@@ -73,11 +74,18 @@ pub(crate) struct State {
     /// Whether the lease was given back, or there was none.
     is_given_back: bool,
     renewed_at_ms: Option<u64>,
+    /// The monotonic time at which the others were read.
+    surveyed_at_ms: u64,
 }
 
 impl Keeper {
-    /// Starts the thread. Each lease looks for a lane at once.
-    pub(crate) fn start<R, C>(register: R, clock: BelievedClock<C>, leases: Vec<Lease>) -> std::io::Result<Self>
+    /// Starts the thread. Each lease looks for a lane of the space at once.
+    pub(crate) fn start<R, C>(
+        register: R,
+        clock: BelievedClock<C>,
+        space: Space,
+        leases: Vec<Lease>,
+    ) -> std::io::Result<Self>
     where
         R: Register + 'static,
         C: Clock + Send + Sync + 'static,
@@ -100,6 +108,7 @@ impl Keeper {
             leases: running.collect(),
             ask_time_at_ms: Some(0),
             knows_store_time: false,
+            survey: Survey::new(space),
         };
         let background = Background::start("imid-lease", move |owner| work.run(owner))?;
         Ok(Self { shared, background, in_child })
@@ -193,7 +202,10 @@ impl State {
     fn new(config: &Config, promise: Promise) -> Self {
         let status = Status {
             phase: Phase::Seeking,
+            space: config.space.name().clone(),
             space_id: None,
+            register_id: None,
+            others: None,
             is_new_register: false,
             promise,
             holder: config.name.clone(),
@@ -216,6 +228,7 @@ impl State {
             is_refused: false,
             is_given_back: true,
             renewed_at_ms: None,
+            surveyed_at_ms: 0,
         }
     }
 
@@ -235,6 +248,7 @@ impl State {
         Status {
             time_left: Duration::from_millis(left_ms),
             last_renewal: self.renewed_at_ms.map(ago),
+            others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
             ..self.status.clone()
         }
     }
@@ -290,6 +304,8 @@ struct Work<R, C> {
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
+    /// Of the space of all leases.
+    survey: Survey,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
@@ -376,6 +392,10 @@ impl<R: Register, C: Clock> Work<R, C> {
             }
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
+                    // Nobody waits for this thread now.
+                    if !is_closing {
+                        self.look_around(at, random);
+                    }
                     self.publish(lease, owner);
                     self.tell(lease);
                     return Some(until_ms);
@@ -387,7 +407,11 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::List => {
                     let prefix = running.engine.prefix();
-                    Reply::Listed(self.store.call(owner, "list", &prefix, |register| register.list(&prefix)))
+                    let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
+                    if let Ok(records) = &listed {
+                        self.survey.note(now(at), records);
+                    }
+                    Reply::Listed(listed)
                 }
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
@@ -444,6 +468,13 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
+    /// Looks at what the status shows and no engine needs, if the store answers.
+    fn look_around(&mut self, at: Moment, random: u128) {
+        if self.store.is_answered && self.store.last_error.is_none() {
+            self.survey.look(now(at), &mut self.store.register, random);
+        }
+    }
+
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
@@ -487,6 +518,9 @@ impl<R: Register, C: Clock> Work<R, C> {
                 told.state(lane, engine.counts().0, &promise, engine.stopped());
             }
         }
+        let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
+        let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
+        let others = self.survey.others(&own);
         let Running { engine, is_new_register, .. } = &self.leases[lease];
         let mut states = lock(&self.shared);
         let published = &mut states[lease];
@@ -496,6 +530,8 @@ impl<R: Register, C: Clock> Work<R, C> {
         let shown = &mut published.status;
         shown.phase = engine.phase();
         shown.space_id = engine.space_id();
+        shown.register_id = self.survey.register_id();
+        shown.others = others.map(|(others, _)| others);
         shown.is_new_register = *is_new_register;
         shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);
@@ -512,6 +548,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
+        published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         #[cfg(feature = "metrics")]
         let recorded = published.clone();
         let is_changed = *published != before;
@@ -524,4 +561,8 @@ impl<R: Register, C: Clock> Work<R, C> {
         #[cfg(feature = "metrics")]
         telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));
     }
+}
+
+fn now(at: Moment) -> Now {
+    Now { mono_ms: at.mono_ms, clock_ms: at.now_ms }
 }

@@ -44,7 +44,7 @@
 //! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |
 //! | a weak register loses a write, or a register is lost and replaced at once | **IDs can repeat** | refused if it says that it is weak |
 //! | a running machine is cloned | **both copies mint the same IDs** up to the ceiling, at most a horizon, and so can a third process that gets the lane. Then one copy loses the lane, or finds the register changed and stops | **the rest of both blocks repeats** |
-//! | processes of one space use two registers | **IDs can repeat**, and nothing notices it. An operator can compare [`Status::space_id`] | **numbers can repeat** |
+//! | processes of one space use two registers | **IDs can repeat**, and nothing notices it. An operator can compare [`Status::register_id`] | **numbers can repeat** |
 //! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal, and mint nothing any more | does not apply |
 //!
 //! # Registers
@@ -108,6 +108,8 @@ mod options;
 
 pub mod telemetry;
 
+mod survey;
+
 mod keeper;
 
 mod generator;
@@ -126,7 +128,7 @@ pub use options::{Options, OptionsError};
 pub use redis_queue::{RedisQueue, RedisQueueOptions, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
-pub use status::{Phase, Status};
+pub use status::{Others, Phase, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 
 // The code of the page for operators is a test, where the features that it uses are on.

@@ -43,21 +43,11 @@ macro_rules! shared_setters {
         #[doc = $horizon]
         /// There is one write in each quarter of it. After a crash the next IDs can be ahead of the clock by up to this
         /// time.
+        ///
+        #[doc = concat!("It is also the time-out: others may take the ", $leased, " once its record has stayed unchanged for this")]
+        /// time. Its holder can mint no more by then.
         pub fn horizon(mut self, horizon: Duration) -> Self {
             self.settings.horizon = horizon;
-            self
-        }
-
-        #[doc = concat!("Sets how long a ", $leased, " must stay unchanged in the register until others may take it. Default:")]
-        /// 10 s, at most 24 h. The horizon of its holder counts instead if it is longer.
-        pub fn time_out(mut self, time_out: Duration) -> Self {
-            self.settings.time_out = time_out;
-            self
-        }
-
-        #[doc = concat!("Sets how often to look for a ", $leased, " while all are taken. Default: 75 ms.")]
-        pub fn poll(mut self, interval: Duration) -> Self {
-            self.settings.poll = interval;
             self
         }
 
@@ -103,23 +93,19 @@ pub(crate) struct Settings {
     pub(crate) lane_bits: u32,
     pub(crate) holder: Option<String>,
     pub(crate) horizon: Duration,
-    pub(crate) time_out: Duration,
-    pub(crate) poll: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
     pub(crate) any_lead: bool,
 }
 
 impl Options {
-    /// Returns the default settings: 16 lanes, a horizon and a time-out of 10 s, the system clock, and one stripe.
+    /// Returns the default settings: 16 lanes, a horizon of 10 s, the system clock, and one stripe.
     pub const fn new() -> Self {
         let settings = Settings {
             space: String::new(),
             lane_bits: 4,
             holder: None,
             horizon: Duration::from_secs(10),
-            time_out: Duration::from_secs(10),
-            poll: Duration::from_millis(75),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
             any_lead: false,
@@ -174,7 +160,7 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
 impl Settings {
     /// Returns the space and the name, if the settings fit together.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
-        let Self { horizon, time_out, max_skew, max_lead, .. } = *self;
+        let Self { horizon, max_skew, max_lead, .. } = *self;
         let least = max_skew.saturating_add(max_lead);
         if horizon <= least {
             return Err(OptionsKind::Horizon { least, found: horizon }.into());
@@ -182,11 +168,8 @@ impl Settings {
         if horizon / 2 < max_lead {
             return Err(OptionsKind::Lead { most: horizon / 2, found: max_lead }.into());
         }
-        if horizon > LONGEST || time_out > LONGEST {
-            return Err(OptionsKind::Long { found: horizon.max(time_out) }.into());
-        }
-        if time_out.is_zero() || self.poll.is_zero() {
-            return Err(OptionsKind::Zero.into());
+        if horizon > LONGEST {
+            return Err(OptionsKind::Long { found: horizon }.into());
         }
         let lanes = Space::lanes(self.lane_bits).map_err(OptionsKind::Space)?;
         let space = if self.space.is_empty() { lanes } else { lanes.named(&self.space).map_err(OptionsKind::Space)? };
@@ -205,9 +188,7 @@ impl Settings {
             space,
             name,
             horizon_ms: millis(self.horizon),
-            time_out_ms: millis(self.time_out),
             max_skew_ms: millis(self.max_skew),
-            poll_ms: millis(self.poll).max(1),
             any_lead: self.any_lead,
         }
     }
@@ -218,7 +199,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The longest horizon and time-out: a day.
+/// The longest horizon: a day.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 /// Settings that do not fit together.
@@ -232,10 +213,8 @@ pub(crate) enum OptionsKind {
     Horizon { least: Duration, found: Duration },
     #[error("expected a max_lead of at most half the horizon ({most:?}), found {found:?}")]
     Lead { most: Duration, found: Duration },
-    #[error("expected a horizon and a time-out of at most 24 h, found {found:?}")]
+    #[error("expected a horizon of at most 24 h, found {found:?}")]
     Long { found: Duration },
-    #[error("expected a time-out and an interval longer than zero, found zero")]
-    Zero,
     #[error(transparent)]
     Space(SpaceError),
     #[error(transparent)]
@@ -269,14 +248,7 @@ mod tests {
         for options in [Options::new().max_skew(Duration::MAX), Options::new().max_lead(Duration::MAX)] {
             assert!(refused(options).ends_with("(18446744073709551615.999999999s), found 10s"));
         }
-        assert_eq!(
-            refused(Options::new().time_out(s(86_401))),
-            "expected a horizon and a time-out of at most 24 h, found 86401s"
-        );
-        assert_eq!(
-            refused(Options::new().poll(s(0))),
-            "expected a time-out and an interval longer than zero, found zero"
-        );
+        assert_eq!(refused(Options::new().horizon(s(86_401))), "expected a horizon of at most 24 h, found 86401s");
         assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
         assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(Options::new().space("a/b")).starts_with("expected a name of 1 to 64"));

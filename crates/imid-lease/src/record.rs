@@ -1,6 +1,7 @@
 //! The records of a register: one line of readable ASCII text each.
 //!
 //! ```text
+//! imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7
 //! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
@@ -49,8 +50,7 @@ pub enum LaneState {
     Closed,
 }
 
-/// The record that describes a space. Processes that show another UUID for the space use another register; an operator
-/// compares them.
+/// The record that describes a space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MetaRecord {
@@ -68,6 +68,13 @@ pub struct MetaRecord {
     pub era: u64,
     /// Where a lane without a record starts, in unix milliseconds.
     pub floor_ms: u64,
+}
+
+/// The record that names a register. The first process writes it, and it stays.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RegisterRecord {
+    /// Random. All spaces of the register show the same one.
+    pub(crate) register_id: Uuid,
 }
 
 /// A named line of numbers: every number below `next` may be in use.
@@ -203,6 +210,12 @@ impl fmt::Display for MetaRecord {
     }
 }
 
+impl fmt::Display for RegisterRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORMAT} register id={}", self.register_id)
+    }
+}
+
 impl fmt::Display for LineRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORMAT} line next={} token={}", self.next, self.token)
@@ -243,8 +256,7 @@ impl MetaRecord {
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "meta")?;
         let (version, token) = (fields.number("version")?, fields.token()?);
-        let space_id = fields.value("space")?;
-        let space_id = Uuid::parse(space_id).ok_or_else(|| RecordError::new("a UUID", space_id))?;
+        let space_id = fields.uuid("space")?;
         let layout = fields.value("layout")?.into();
         let bits = fields.number("bits")?;
         let bits = u32::try_from(bits).map_err(|_| RecordError::new("a number of bits", &bits.to_string()))?;
@@ -257,6 +269,19 @@ impl MetaRecord {
             era: fields.number("era")?,
             floor_ms: fields.number("floor")?,
         };
+        fields.end()?;
+        Ok(record)
+    }
+}
+
+impl RegisterRecord {
+    /// The key of the record. The keys of a space have a `/`.
+    pub(crate) const KEY: &str = "register";
+
+    /// Reads the text of the record that names a register.
+    pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut fields = Fields::of(text, "register")?;
+        let record = Self { register_id: fields.uuid("id")? };
         fields.end()?;
         Ok(record)
     }
@@ -288,6 +313,7 @@ impl<'a> Fields<'a> {
             let expected = match kind {
                 "lane" => "a record of a lane",
                 "line" => "a record of a line of numbers",
+                "register" => "a record that names a register",
                 _ => "a record that describes a space",
             };
             return Err(RecordError::new(expected, found));
@@ -310,6 +336,11 @@ impl<'a> Fields<'a> {
         let value = self.value(name)?;
         let number = value.parse().ok().filter(|number: &u64| number.to_string() == value);
         number.ok_or_else(|| RecordError { expected: Expected::Number(name), found: shorten(value) })
+    }
+
+    fn uuid(&mut self, name: &'static str) -> Result<Uuid, RecordError> {
+        let value = self.value(name)?;
+        Uuid::parse(value).ok_or_else(|| RecordError::new("a UUID", value))
     }
 
     fn token(&mut self) -> Result<Token, RecordError> {
@@ -362,6 +393,7 @@ mod tests {
          space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
 
     const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
+    const REGISTER: &str = "imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
     #[test]
     fn records_read_as_they_are_written() {
@@ -383,6 +415,7 @@ mod tests {
         assert_eq!(meta.to_string(), META);
         assert_eq!(LineRecord::parse(LINE), Ok(LineRecord { next: 1_001, token: Token(0xABC) }));
         assert_eq!(LineRecord { next: 1_001, token: Token(0xABC) }.to_string(), LINE);
+        assert_eq!(RegisterRecord::parse(REGISTER).unwrap().to_string(), REGISTER);
         assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 0, "imid-80"));
     }
 
@@ -409,6 +442,10 @@ mod tests {
             LineRecord::parse(LANE).unwrap_err().to_string(),
             "expected a record of a line of numbers, found \"lane\""
         );
+        assert_eq!(
+            RegisterRecord::parse(LANE).unwrap_err().to_string(),
+            "expected a record that names a register, found \"lane\""
+        );
         assert!(meta("-d9cb", "d9cb").starts_with("expected a UUID, found"));
         assert_eq!(meta("bits=4", "bits=9999999999"), "expected a number of bits, found \"9999999999\"");
     }
@@ -416,11 +453,11 @@ mod tests {
     /// A record that lost its end, as a torn write leaves it, is never read as another record.
     #[test]
     fn no_beginning_of_a_record_is_a_record() {
-        for text in [LANE, META, LINE] {
+        for text in [LANE, META, LINE, REGISTER] {
             for end in 0..text.len() {
                 let text = &text[..end];
                 assert!(LaneRecord::parse(text).is_err() && MetaRecord::parse(text).is_err());
-                assert!(LineRecord::parse(text).is_err());
+                assert!(LineRecord::parse(text).is_err() && RegisterRecord::parse(text).is_err());
             }
         }
     }

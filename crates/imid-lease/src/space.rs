@@ -12,8 +12,8 @@ use crate::record::{Name, RecordError};
 /// with different names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Space {
-    name: String,
-    layout: String,
+    name: Name,
+    layout: Name,
     bits: u32,
 }
 
@@ -37,13 +37,12 @@ impl Space {
     /// # Errors
     /// A name with other characters, such as `my lanes`; more than 16 bits.
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
-        for text in [name, layout] {
-            Name::parse(text).map_err(|error| SpaceError(SpaceKind::Name(error)))?;
-        }
+        let parse = |text| Name::parse(text).map_err(|error| SpaceError(SpaceKind::Name(error)));
+        let (name, layout) = (parse(name)?, parse(layout)?);
         if bits > MAX_BITS {
             return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
         }
-        Ok(Self { name: name.into(), layout: layout.into(), bits })
+        Ok(Self { name, layout, bits })
     }
 
     /// Returns the same space under another name, so that one register can hold both.
@@ -51,17 +50,17 @@ impl Space {
     /// # Errors
     /// As for [`new`](Self::new).
     pub(crate) fn named(&self, name: &str) -> Result<Self, SpaceError> {
-        Self::new(name, &self.layout, self.bits)
+        Self::new(name, self.layout(), self.bits)
     }
 
     /// Returns the name.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) const fn name(&self) -> &Name {
         &self.name
     }
 
     /// Returns the layout of the IDs, such as `imid-80`.
     pub(crate) fn layout(&self) -> &str {
-        &self.layout
+        self.layout.as_str()
     }
 
     /// Returns how many bits tell lanes apart.
@@ -91,7 +90,7 @@ impl Space {
 
     /// Returns the lane that a key names; `None` if it is not the key of a lane of this era.
     pub(crate) fn lane_of(&self, key: &str, era: u64) -> Option<u16> {
-        let rest = key.strip_prefix(&self.name)?.strip_prefix('/')?;
+        let rest = key.strip_prefix(self.name.as_str())?.strip_prefix('/')?;
         let (found, lane) = rest.split_once('/')?;
         if found.parse() != Ok(era) {
             return None;

@@ -11,9 +11,16 @@ use crate::register::Promise;
 pub struct Status {
     /// What the lease is doing.
     pub phase: Phase,
+    /// The name of the space. It tells the spaces of one register apart.
+    pub space: Name,
     /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
     /// same UUID. Each space of a register has its own.
     pub space_id: Option<Uuid>,
+    /// The UUID of the register, or `None` until it was read. All spaces of one register show the same one. It is written
+    /// once, so a copy of a register has it too.
+    pub register_id: Option<Uuid>,
+    /// What other processes have in the space, or `None` until it was read.
+    pub others: Option<Others>,
     /// Whether this process found the register empty at its start. If the register was in use before, its records are
     /// lost. An example is a file on a disk that is new after each start of a container.
     pub is_new_register: bool,
@@ -35,6 +42,23 @@ pub struct Status {
     pub lost: u64,
     /// The error of the register's last call, if it failed.
     pub last_error: Option<String>,
+}
+
+/// What other processes have in a space, as of the last look at the register.
+///
+/// A process looks while it searches for a lane. While it holds one it looks once a minute, or once in as many seconds as
+/// the space has records if that is longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Others {
+    /// How many lanes they held with a ceiling ahead of this clock. They could mint in these.
+    pub lanes: usize,
+    /// How far the furthest of their ceilings was ahead of this clock; zero if none was. The lanes that they had given back
+    /// count too: the IDs of such a lane end there. More than the longest horizon and `max_skew` together means that a
+    /// clock is wrong, or was.
+    pub lead: Duration,
+    /// How long ago the look was.
+    pub age: Duration,
 }
 
 /// What a lease is doing.

@@ -176,7 +176,7 @@ mod events {
 
     impl Told {
         pub(crate) fn new(config: &Config) -> Self {
-            let (space, holder) = (config.space.name().to_owned(), config.name.to_string());
+            let (space, holder) = (config.space.name().to_string(), config.name.to_string());
             let least_ms = config.horizon_ms / 4;
             Self {
                 space,

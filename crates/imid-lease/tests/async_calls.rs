@@ -130,7 +130,7 @@ fn each_call_works_in_each_runtime_and_without_one() {
 
 #[test]
 fn a_blocked_runtime_makes_no_lease_late() {
-    let options = Options::new().horizon(1_000 * MS).time_out(1_000 * MS).max_skew(300 * MS).max_lead(200 * MS);
+    let options = Options::new().horizon(1_000 * MS).max_skew(300 * MS).max_lead(200 * MS);
     let register = FaultyRegister::new();
     let ids = LeasedGenerator::open(register.clone(), options).unwrap();
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

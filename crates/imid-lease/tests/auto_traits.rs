@@ -17,8 +17,8 @@ use imid_lease::register::{
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
 use imid_lease::{
-    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Phase, Promise, RedisQueue, RedisQueueOptions,
-    RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RedisQueue,
+    RedisQueueOptions, RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -73,6 +73,7 @@ check! {
         "record::Uuid" Uuid,
     }
     plain {
+        "Others" Others,
         "Phase" Phase,
         "record::LaneState" LaneState,
         "segment::Block" Block,

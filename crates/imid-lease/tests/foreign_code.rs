@@ -111,7 +111,7 @@ fn install() {
 
 /// Settings with a renewal each 250 ms.
 fn options(space: &str) -> Options {
-    let options = Options::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS).time_out(60_000 * MS);
+    let options = Options::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS);
     options.max_skew(500 * MS).max_lead(200 * MS)
 }
 

@@ -168,7 +168,7 @@ mod unix {
 
     /// Short times, so that the tests are short.
     fn options() -> Options {
-        Options::new().horizon(1_000 * MS).time_out(600 * MS).max_skew(500 * MS).max_lead(200 * MS)
+        Options::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
     }
 
     /// Opens a generator and mints an ID, which waits until there is a lane.

@@ -22,7 +22,7 @@ fn room() -> SessionTag {
 
 /// A horizon of 1 s, so that tests are short.
 fn options() -> Options {
-    Options::new().horizon(1_000 * MS).time_out(600 * MS).max_skew(500 * MS).max_lead(200 * MS)
+    Options::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
 }
 
 /// Waits until something is so, for 10 s at most.
@@ -296,6 +296,91 @@ fn a_closed_generator_gives_its_lane_back_and_mints_nothing() {
     assert_eq!(lane.state, imid_lease::record::LaneState::Free);
     assert_eq!(lane.ceiling_ms, last.timestamp_ms() + 1, "the exact end");
     assert_eq!(ids.status().space_id, Some(view.meta.space_id));
+}
+
+#[test]
+fn the_status_shows_the_register_the_space_and_the_others() {
+    let register = FaultyRegister::new();
+    let open = |register: &FaultyRegister, options: Options| {
+        LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap()
+    };
+    let first = open(&register, options());
+    let others = || first.status().others.unwrap();
+    assert_eq!((others().lanes, others().lead), (0, Duration::ZERO), "its own lane is not another's");
+    let second = open(&register, options());
+    let of_second = second.status().others.unwrap();
+    assert_eq!(of_second.lanes, 1);
+    // The ceiling is a horizon ahead of the last renewal, and both are in whole milliseconds.
+    assert!(of_second.lead > 500 * MS && of_second.lead <= 1_002 * MS, "{of_second:?}");
+    let elsewhere = open(&register, options().space("others"));
+    assert_eq!(elsewhere.status().others.unwrap().lanes, 0);
+
+    let all = [&first, &second, &elsewhere];
+    wait_until("each knows the register", || all.iter().all(|ids| ids.status().register_id.is_some()));
+    let id = admin::register_id(&mut register.clone()).unwrap();
+    assert_eq!(all.map(|ids| ids.status().register_id), [id; 3]);
+    assert_eq!(all.map(|ids| ids.status().space.to_string()), ["lanes", "lanes", "others"]);
+    assert_ne!(first.status().space_id, elsewhere.status().space_id);
+    let age = others().age;
+    wait_until("the look gets older", || others().age > age);
+
+    // It is the only record that is not of a space, and what another version wrote stays.
+    let keys: Vec<_> = register.clone().list("").unwrap().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys.iter().filter(|key| !key.contains('/')).collect::<Vec<_>>(), ["register"]);
+    register.set("register", Some("imid-lease/2 register"));
+    assert!(admin::register_id(&mut register.clone()).is_err());
+    let ids = open(&register, options());
+    ids.generate(room()).unwrap();
+    assert_eq!(ids.status().register_id, None);
+}
+
+/// A process may have a right to the records of its space only.
+#[test]
+fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
+    struct OfOneSpace(FaultyRegister);
+
+    impl OfOneSpace {
+        fn check(key: &str) -> Result<(), RegisterError> {
+            let refused = || RegisterError::new("permission denied").finally();
+            key.starts_with("lanes/").then_some(()).ok_or_else(refused)
+        }
+    }
+
+    impl Register for OfOneSpace {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            Self::check(key)?;
+            self.0.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            Self::check(prefix)?;
+            self.0.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            Self::check(key)?;
+            self.0.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(OfOneSpace(register.clone()), options()).and_then(opened).unwrap();
+    wait_until("it renews", || ids.status().renewals > 2);
+    let status = ids.status();
+    assert_eq!((status.last_error, status.register_id), (None, None));
+    // All lanes are held: the refusal is not why there is none.
+    let options = || options().space("lanes").lane_bits(4);
+    let _all: Vec<_> = (0..15).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
+    let none = LeasedGenerator::open(OfOneSpace(register.clone()), options()).unwrap();
+    assert!(none.wait_until_open(300 * MS).unwrap_err().is_no_lane());
 }
 
 #[test]

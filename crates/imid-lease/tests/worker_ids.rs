@@ -51,12 +51,7 @@ fn two() -> Preset {
 
 /// Short times, so that a test does not take long.
 fn short(preset: Preset) -> WorkerOptions<Shifted> {
-    WorkerOptions::new(preset)
-        .clock(Shifted::past())
-        .horizon(ms(1_200))
-        .time_out(ms(1_200))
-        .max_skew(ms(1_000))
-        .poll(ms(20))
+    WorkerOptions::new(preset).clock(Shifted::past()).horizon(ms(1_200)).max_skew(ms(1_000))
 }
 
 type Ids = Generator<WorkerClock<Shifted>, WorkerIds<Shifted>>;
@@ -238,7 +233,7 @@ fn a_worker_id_changes_hands_within_a_tick_of_any_length() {
             .unwrap();
         let register = FaultyRegister::new();
         let (mut minted, mut waits): (Vec<Snowflake>, _) = (Vec::new(), 0);
-        let options = || short(Preset::new(layout)).horizon(ms(4_000)).time_out(ms(4_000)).spares(0);
+        let options = || short(Preset::new(layout)).horizon(ms(4_000)).spares(0);
         // One of two worker IDs is taken all the time.
         let _other = WorkerIds::open(register.clone(), options()).and_then(opened).unwrap();
         for _ in 0..rounds {
@@ -315,7 +310,7 @@ fn no_id_comes_twice_whatever_clocks_and_register_do() {
         while !is_done.load(Ordering::Relaxed) {
             let clock = Shifted::past();
             clock.step(next(400).cast_signed() - 200);
-            let options = short(preset).horizon(ms(500)).time_out(ms(500)).max_skew(ms(450));
+            let options = short(preset).horizon(ms(500)).max_skew(ms(450));
             let options = options.spares(next(2) as u8).clock(clock.clone());
             let workers = WorkerIds::open(register.clone(), options).unwrap();
             let Ok(workers) = opened_within(workers, ms(700)) else { continue };

@@ -11,7 +11,7 @@ use std::{env, fs, thread};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
-use imid_lease::record::LaneState;
+use imid_lease::record::{LaneState, Uuid};
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
@@ -43,7 +43,8 @@ enum Action {
     List(List),
     /// Free a lane whose holder is gone, so that another process can take it at once
     ///
-    /// Watches the lane first. If its holder renews it in this time, the lane is in use and is not freed.
+    /// Watches the lane for the horizon of its holder first. If the holder renews it in this time, the lane is in use and is
+    /// not freed.
     Release(Release),
     /// Make a space safe again after its register was restored from a backup, or has lost writes
     ///
@@ -64,6 +65,7 @@ enum Action {
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON members:
+  register_id: the UUID of the register, or null if no process has written it
   space_id: the UUID of the space in this register
   promise: strong, or weak and the reason: whether writes can be lost
   space: name of the space
@@ -109,9 +111,6 @@ struct Release {
     /// Number of the lane
     #[arg(value_name = "LANE", value_parser = whole_number(0..=u16::MAX), allow_negative_numbers = true)]
     lane: u16,
-    /// How long to watch the lane, such as 10s; it is watched longer if its holder has a longer horizon
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, allow_hyphen_values = true)]
-    time_out: Duration,
     /// Free the lane at once, even if its holder is alive
     ///
     /// No ID is repeated: the holder mints up to its ceiling, and then needs another lane. If no lane is free, it cannot
@@ -221,8 +220,10 @@ impl List {
         let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
+        let register_id = register_id(&mut *register)?;
         if self.json.json {
             let space = SpaceObject {
+                register_id: register_id.map(|id| id.to_string()),
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
@@ -231,7 +232,12 @@ impl List {
             };
             return json::write_line(out, &space);
         }
-        writeln!(out, "space {} ({}): {promise}", self.space.name, meta.space_id)?;
+        writeln!(
+            out,
+            "register {}: {promise}",
+            register_id.map_or_else(|| "without an ID".into(), |id| id.to_string())
+        )?;
+        writeln!(out, "space {} ({})", self.space.name, meta.space_id)?;
         let plural = if view.lanes.len() == 1 { "" } else { "s" };
         writeln!(out, "{} lane{plural} of {}", view.lanes.len(), meta.layout)?;
         for lane in &view.lanes {
@@ -245,9 +251,9 @@ impl Release {
     fn release(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
         if !self.force {
-            report.note(format_args!("watching lane {} for at least {} s", self.lane, self.time_out.as_secs_f64()));
+            report.note(format_args!("watching lane {} for the horizon of its holder", self.lane));
         }
-        let when = if self.force { FreeIf::Forced } else { FreeIf::UnchangedFor(self.time_out) };
+        let when = if self.force { FreeIf::Forced } else { FreeIf::Unchanged };
         admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| {
             let hint = if error.is_in_use() { "; --force frees it nevertheless" } else { "" };
             Stop::Error(chain(&error) + hint)
@@ -325,6 +331,7 @@ impl Watch {
 /// A space as a JSON object.
 #[derive(Serialize)]
 struct SpaceObject<'a> {
+    register_id: Option<String>,
     space_id: String,
     promise: String,
     space: &'a str,
@@ -417,6 +424,11 @@ fn time(unix_ms: u64, zone: &ZoneArg) -> Option<String> {
 /// The present time, or 1970 if the clock is before it.
 fn now_ms() -> u64 {
     jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
+}
+
+/// Returns the UUID of the register, if it has one.
+fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, Stop> {
+    admin::register_id(register).map_err(|error| stop(&error))
 }
 
 fn stop(error: &admin::AdminError) -> Stop {

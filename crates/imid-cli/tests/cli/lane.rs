@@ -25,11 +25,14 @@ fn space() -> Space {
         .lane_bits(1)
         .holder("web-1")
         .horizon(Duration::from_millis(2500))
-        .time_out(Duration::from_secs(1))
         .max_skew(Duration::from_millis(500))
         .max_lead(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();
     ids.wait_until_open(Duration::from_secs(15)).unwrap();
+    // It is written after the first lane was granted.
+    while ids.status().register_id.is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     Space { url: format!("file:{}", path.display()), ids, _folder: folder }
 }
 
@@ -40,11 +43,12 @@ fn list_shows_the_register_and_each_lane() {
     let ran = imid_args(&["lane", "list", "--register", &space.url], "");
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines[0], format!("space lanes ({}): strong", status.space_id.unwrap()));
-    assert_eq!(lines[1], "2 lanes of imid-80");
-    let held = lines[2..].iter().filter(|line| line.contains("held by web-1 up to 20")).count();
-    let unused = lines[2..].iter().filter(|line| line.ends_with("  never used")).count();
-    assert_eq!((lines.len(), held, unused), (4, 1, 1), "{}", ran.out);
+    assert_eq!(lines[0], format!("register {}: strong", status.register_id.unwrap()));
+    assert_eq!(lines[1], format!("space lanes ({})", status.space_id.unwrap()));
+    assert_eq!(lines[2], "2 lanes of imid-80");
+    let held = lines[3..].iter().filter(|line| line.contains("held by web-1 up to 20")).count();
+    let unused = lines[3..].iter().filter(|line| line.ends_with("  never used")).count();
+    assert_eq!((lines.len(), held, unused), (5, 1, 1), "{}", ran.out);
     space.ids.close();
     let ran = imid_args(&["lane", "list", "--register", &space.url], "");
     assert!(ran.out.contains(", last held by web-1"), "{}", ran.out);
@@ -59,6 +63,7 @@ fn lanes_are_json_objects_for_scripts() {
             .unwrap()
     };
     let listed = list();
+    assert_eq!(listed["register_id"], status.register_id.unwrap().to_string());
     assert_eq!(listed["space_id"], status.space_id.unwrap().to_string());
     assert_eq!(
         (&listed["promise"], &listed["space"], &listed["layout"]),
@@ -106,10 +111,10 @@ fn a_record_of_another_format_and_a_ceiling_without_a_date_are_shown() {
 fn a_lane_in_use_is_freed_by_force_only() {
     let space = space();
     let lane = space.ids.status().lane.unwrap().to_string();
-    let release = ["lane", "release", "--register", &space.url, "--time-out", "1s", &lane];
+    let release = ["lane", "release", "--register", &space.url, &lane];
     let ran = imid_args(&release, "");
     assert_eq!(ran.status, 1);
-    let watching = format!("note: watching lane {lane} for at least 1 s\n");
+    let watching = format!("note: watching lane {lane} for the horizon of its holder\n");
     assert_eq!(ran.err, format!("{watching}error: lane {lane} is in use by web-1; --force frees it nevertheless\n"));
     let ran = imid_args(&[&release[..], &["--force"]].concat(), "");
     assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")));
@@ -128,12 +133,12 @@ fn a_lane_whose_holder_is_gone_is_freed() {
     let path = space.url.strip_prefix("file:").unwrap();
     let copy = format!("{path}-copy");
     std::fs::copy(path, &copy).unwrap();
-    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), "--time-out", "1s", &lane], "");
+    let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
     assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")), "{}", ran.err);
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
     assert_eq!(
         (ran.status, ran.err),
-        (1, format!("note: watching lane {lane} for at least 10 s\nerror: lane {lane} is not held\n"))
+        (1, format!("note: watching lane {lane} for the horizon of its holder\nerror: lane {lane} is not held\n"))
     );
 }
 

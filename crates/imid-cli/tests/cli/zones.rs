@@ -137,7 +137,7 @@ fn the_ceilings_of_lanes_are_in_the_zone() {
     let path = folder.path().join("ids");
     let url = format!("file:{}", path.display());
     let options = Options::new().lane_bits(1).horizon(Duration::from_millis(2500));
-    let options = options.time_out(Duration::from_secs(1)).max_skew(Duration::from_millis(500));
+    let options = options.max_skew(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options.max_lead(Duration::from_millis(500)))
         .unwrap();
     ids.wait_until_open(Duration::from_secs(15)).unwrap();

@@ -16,7 +16,7 @@ const RELEASES: u32 = 20;
 /// Holders that are killed, each in a space of its own, so that all are waited for at once.
 const KILLS: u32 = 5;
 
-/// The default of [`Options::time_out`], and of the horizon.
+/// The default of [`Options::horizon`], which is the time-out.
 const TIME_OUT: Duration = Duration::from_secs(10);
 
 /// A generator of the only lane of a space.

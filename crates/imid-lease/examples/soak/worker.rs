@@ -159,11 +159,8 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .lane_bits(lane_bits())
         .holder(name)
         .horizon(TIME_OUT)
-        .time_out(TIME_OUT)
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
-        // Half of the processes wait all the time. They would be most of the load.
-        .poll(Duration::from_millis(250))
         .clock(clock);
     let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;

@@ -9,10 +9,7 @@ pub(crate) struct Config {
     pub(crate) space: Space,
     pub(crate) name: Name,
     pub(crate) horizon_ms: u64,
-    pub(crate) time_out_ms: u64,
     pub(crate) max_skew_ms: u64,
-    /// How often to look for a lane while there is none.
-    pub(crate) poll_ms: u64,
     /// Whether it begins even if all lanes are far ahead of its clock.
     pub(crate) any_lead: bool,
 }

@@ -19,12 +19,15 @@ mod seek;
 use std::collections::BTreeMap;
 
 use crate::backoff::Backoff;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
 use crate::status::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
+
+/// How often to look for a lane while there is none.
+pub(crate) const POLL_MS: u64 = 75;
 
 /// One record as it was read.
 #[derive(Clone, Debug)]
@@ -352,7 +355,7 @@ impl Engine {
     /// Returns the name of the space.
     #[cfg(feature = "metrics")]
     pub(crate) fn space_name(&self) -> &str {
-        self.config.space.name()
+        self.config.space.name().as_str()
     }
 
     /// Returns how many leases were lost, and how many writes acknowledged.
@@ -372,8 +375,7 @@ impl Engine {
 
     /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
-        let is_held = |seen: &&Seen| seen.record.as_ref().is_some_and(|record| record.state == LaneState::Held);
-        self.seen.values().filter(is_held).count()
+        self.seen.values().filter(|seen| seen.held().is_some()).count()
     }
 }
 

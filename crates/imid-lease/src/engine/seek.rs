@@ -1,6 +1,6 @@
 //! Looking for a lane, and taking it.
 
-use super::{Action, Engine, FarAhead, Moment, Seen, Step, Stopped};
+use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 
 /// How many attempts to take a lane are remembered.
@@ -152,7 +152,7 @@ impl Engine {
 
     fn candidate(&self, at: Moment, lane: u16, seen: &Seen, accepts_far: bool) -> Option<Candidate> {
         let floor_ms = self.floor_of(seen)?;
-        let is_taken = self.is_taken(at, seen);
+        let is_taken = seen.is_taken(at);
         if is_taken && !self.is_own(seen) {
             return None;
         }
@@ -160,20 +160,12 @@ impl Engine {
         if is_far && !accepts_far {
             return None;
         }
-        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
-        let ceiling_ms = self.raise(at, floor_ms, unchanged_ms);
+        let ceiling_ms = self.raise(at, floor_ms, seen.unchanged_ms(at));
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }
         let version = seen.record.as_ref().map_or(0, |record| record.version);
         Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own: is_taken, is_far })
-    }
-
-    /// Returns whether a holder has the lane, and has not been silent for a time-out.
-    fn is_taken(&self, at: Moment, seen: &Seen) -> bool {
-        let unchanged_ms = at.mono_ms.saturating_sub(seen.since_ms);
-        let held = seen.record.as_ref().filter(|record| record.state == LaneState::Held);
-        held.is_some_and(|record| unchanged_ms < self.time_out_ms(record))
     }
 
     /// Returns whether this process holds the lane, as far as the record says.
@@ -224,33 +216,41 @@ impl Engine {
         }
         let are_all = self.are_all_far(at);
         let usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
-        let free = usable.filter(|seen| are_all || !self.is_taken(at, seen) || self.is_own(seen));
+        let free = usable.filter(|seen| are_all || !seen.is_taken(at) || self.is_own(seen));
         // `None` of a single near lane is less than each lead.
         let (found_ms, most_ms) = free.map(|seen| self.far_of(at, seen)).min().flatten()?;
         Some(FarAhead { found_ms, most_ms, are_all })
     }
 
-    /// Returns how long a held record must stay unchanged until it can be taken.
-    fn time_out_ms(&self, record: &LaneRecord) -> u64 {
-        self.config.time_out_ms.max(record.horizon_ms)
-    }
-
     /// Returns when to look again: at the first time-out to come, and no later than after one interval.
     fn next_look_ms(&self, at: Moment) -> u64 {
-        let ends = |seen: &Seen| {
-            let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
-            Some(seen.since_ms + self.time_out_ms(record)).filter(|end| *end > at.mono_ms)
-        };
-        let next_ms = at.mono_ms.saturating_add(self.config.poll_ms);
-        self.seen.values().filter_map(ends).min().map_or(next_ms, |end| end.min(next_ms))
+        let next_ms = at.mono_ms.saturating_add(POLL_MS);
+        self.time_outs().filter(|end| *end > at.mono_ms).min().map_or(next_ms, |end| end.min(next_ms))
     }
 
     /// Returns when the next lane can be taken at the earliest, if no process gives one back before.
     pub(crate) fn next_time_out_ms(&self) -> Option<u64> {
-        let ends = |seen: &Seen| {
-            let record = seen.record.as_ref().filter(|record| record.state == LaneState::Held)?;
-            Some(seen.since_ms + self.time_out_ms(record))
-        };
-        self.seen.values().filter_map(ends).min()
+        self.time_outs().min()
+    }
+
+    /// Returns when each lane that is held can be taken, unless its holder renews it.
+    fn time_outs(&self) -> impl Iterator<Item = u64> {
+        self.seen.values().filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
+    }
+}
+
+impl Seen {
+    pub(super) fn held(&self) -> Option<&LaneRecord> {
+        self.record.as_ref().filter(|record| record.state == LaneState::Held)
+    }
+
+    fn unchanged_ms(&self, at: Moment) -> u64 {
+        at.mono_ms.saturating_sub(self.since_ms)
+    }
+
+    /// Returns whether a holder has the lane, and has not been silent for its horizon. After that it can mint nothing until
+    /// it renews the lane.
+    fn is_taken(&self, at: Moment) -> bool {
+        self.held().is_some_and(|record| self.unchanged_ms(at) < record.horizon_ms)
     }
 }

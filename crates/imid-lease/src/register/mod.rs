@@ -42,7 +42,7 @@ pub use self::url::{open_url, open_url_read_only};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
-pub use etcd::EtcdRegister;
+pub use etcd::{EtcdRegister, EtcdRoom};
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]

@@ -87,7 +87,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             let config = settings.config(space.clone(), name);
             Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
         });
-        let keeper = Keeper::start(register, clock.clone(), leases.collect()).map_err(OpenKind::Thread)?;
+        let keeper =
+            Keeper::start(register, clock.clone(), space.clone(), leases.collect()).map_err(OpenKind::Thread)?;
         Ok(Self(Arc::new(Inner { options, clock, table, keeper, space })))
     }
 
@@ -181,7 +182,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     fn refusal(&self) -> LeaseError {
         let kind = self.why_none();
         #[cfg(feature = "metrics")]
-        crate::telemetry::record_refusal(self.0.space.name(), self.0.keeper.holder(), kind);
+        crate::telemetry::record_refusal(self.0.space.name().as_str(), self.0.keeper.holder(), kind);
         kind.into()
     }
 

@@ -31,7 +31,7 @@ pub struct WorkerOptions<C = SystemClock> {
 }
 
 impl WorkerOptions {
-    /// Returns the default settings: one spare worker ID, a horizon and a time-out of 10 s, and the system clock.
+    /// Returns the default settings: one spare worker ID, a horizon of 10 s, and the system clock.
     pub fn new(preset: Preset) -> Self {
         // The IDs of a Snowflake generator do not run ahead of its clock.
         let Options { clock, settings } = Options::new().max_lead(Duration::ZERO);

@@ -3,6 +3,7 @@
 
 use super::rules::{Rule, Rules};
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, World};
+use crate::engine::POLL_MS;
 
 /// What can happen in one step.
 #[derive(Clone, Copy, Debug)]
@@ -157,12 +158,12 @@ fn all_short_schedules_find_a_missing_rule() {
         world.holders[0].engine.close();
         for index in [0, 1] {
             world.holders[index].sleeps_until_ms = 0;
-            world.now_ms += 50 * index as u64;
+            world.now_ms += POLL_MS * index as u64;
             while world.work(index) {
                 world.settle();
             }
         }
-        world.now_ms -= 50;
+        world.now_ms -= POLL_MS;
         let found = explore(&world, 3, &mut Vec::new());
         let is_overlap = matches!(found, Err((Fault::Overlap { .. }, _)));
         assert_eq!(is_overlap, !rules.keep(Rule::SealBeforeRelease), "{found:?}");

@@ -42,9 +42,7 @@ pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
         let name = if weather != Weather::Fair && world.random.one_in(4) { 0 } else { index };
         let index = world.add(&format!("holder-{name}"), bits);
         if world.random.one_in(3) {
-            let config = &mut world.holders[index].config;
-            config.horizon_ms = 4 * HORIZON_MS;
-            config.time_out_ms = HORIZON_MS / 2;
+            world.holders[index].config.horizon_ms = 4 * HORIZON_MS;
             world.holders[index].restart();
         }
     }
@@ -178,7 +176,7 @@ fn restore(world: &mut World, old: Store) {
     } else {
         let recovery =
             Recovery { horizon: Duration::from_millis(horizon_ms), max_skew: Duration::from_millis(SKEW_MS) };
-        admin::recover_at(&mut world.store, space.name(), recovery, world.now_ms).unwrap();
+        admin::recover_at(&mut world.store, space.name().as_str(), recovery, world.now_ms).unwrap();
     }
     for holder in &mut world.holders {
         holder.restart();

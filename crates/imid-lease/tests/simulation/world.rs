@@ -135,9 +135,7 @@ pub(super) fn config(name: &str, bits: u32) -> Config {
         space: Space::lanes(bits).unwrap(),
         name: Name::parse(name).unwrap(),
         horizon_ms: HORIZON_MS,
-        time_out_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,
-        poll_ms: 50,
         any_lead: false,
     }
 }
