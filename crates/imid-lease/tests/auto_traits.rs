@@ -13,7 +13,8 @@ use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
-    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, Tls, ZookeeperRegister,
+    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, SharedRegister, Tls,
+    ZookeeperRegister,
 };
 use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
 use imid_lease::{
@@ -99,6 +100,7 @@ check! {
         "admin::Recovery" Recovery,
         "admin::View" View,
         "register::MemoryRegister" MemoryRegister,
+        "register::SharedRegister" SharedRegister,
         "LeasedGenerator" LeasedGenerator,
         "LeasedGenerator" LeasedGenerator<TickClock, 64>,
         "WorkerIds" WorkerIds,
