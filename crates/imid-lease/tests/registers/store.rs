@@ -26,7 +26,7 @@ impl Store {
 
     /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.
     pub(crate) fn open(&self) -> Box<dyn Register> {
-        open_url(&self.url, Duration::from_secs(60)).unwrap()
+        open_url(&self.url, LONG).unwrap()
     }
 
     /// Opens a register with the default time limit.
@@ -78,6 +78,9 @@ pub(crate) fn fresh_key() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("test/{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
+
+/// A time limit with room for a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The default time limit of the adapters, with room for a busy machine.
 pub(crate) const TIME_LIMIT_AND_ROOM: Duration = Duration::from_millis(3500);
