@@ -122,7 +122,7 @@ struct Release {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
-  imid lane recover --register file:/var/lib/chat/ids --horizon 30s --max-skew 5s")]
+  imid lane recover --register file:ids --horizon 30s --max-skew 5s")]
 struct Recover {
     #[command(flatten)]
     space: SpaceArgs,
