@@ -12,7 +12,7 @@ stores=(postgres mysql redis etcd zookeeper)
 # build.
 cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
-others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork)
+others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
 "${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
 "${cargo[@]}" --package imid-cli --test cli --no-run
 cargo build --all-features --example soak

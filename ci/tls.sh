@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# TLS of each register on real servers, with authorities and certificates that the test makes, and PgBouncer between a register
-# and PostgreSQL. Prints which case passed for which store.
+# TLS of each register on real servers, with authorities and certificates that the test makes, and PgBouncer and HAProxy between
+# a lease and PostgreSQL. Prints which case passed for which store.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stores=(postgres mysql redis etcd zookeeper)
@@ -8,7 +8,7 @@ stores=(postgres mysql redis etcd zookeeper)
 # Everything is compiled before the servers start.
 cargo=(cargo test --package imid-lease --features tls-ring,postgres,mysql,redis,etcd,zookeeper --test tls)
 "${cargo[@]}" --no-run
-bash ci/services.sh install "${stores[@]}" pgbouncer || true
+bash ci/services.sh install "${stores[@]}" pgbouncer haproxy || true
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

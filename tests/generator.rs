@@ -525,3 +525,13 @@ fn after_the_wait_of_a_rollback_only_overload_is_left() {
     clock.advance(error.retry_after().unwrap());
     assert!(ids.generate(room()).is_ok());
 }
+
+/// Clippy reports the constant and each use of it. If it did not, `expect` would fail in `ci/clippy.sh`.
+#[test]
+#[expect(clippy::borrow_interior_mutable_const, reason = "each use is a new generator, as the lint says")]
+fn a_generator_in_a_const_is_a_new_one_at_each_use() {
+    #[expect(clippy::declare_interior_mutable_const, reason = "as above")]
+    const IDS: Generator = Generator::new();
+    IDS.close();
+    assert!(IDS.generate(room()).is_ok(), "the closed generator was another one");
+}

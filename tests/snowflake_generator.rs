@@ -470,13 +470,6 @@ fn a_static_generator_can_have_spare_nodes() {
 }
 
 #[test]
-fn there_is_a_preset_for_each_built_in_layout() {
-    let layouts: HashSet<_> = Preset::ALL.iter().map(Preset::layout).collect();
-    assert_eq!(layouts, Layout::ALL.iter().copied().collect());
-    assert_eq!(Preset::ALL.len(), Layout::ALL.len());
-}
-
-#[test]
 fn a_generator_shows_its_parts() {
     let shown = format!("{:?}", generator(Preset::LEAF, &ManualClock::new(START)));
     assert!(shown.starts_with("Generator { layout: Layout {") && shown.contains(", node: 3, clock: "), "{shown}");

@@ -1,8 +1,8 @@
 # What the clusters of ci/clusters.sh share: three networks, 12 processes, and the record of the faults.
 
-target=${CARGO_TARGET_DIR:-target}
-soak=$PWD/$target/debug/examples/soak
-imid=$PWD/$target/release/imid
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+soak=$target/debug/examples/soak
+imid=$target/release/imid
 export IMID_SOAK_LANE_BITS=3
 
 # Prints the first of these programs that is not there.
@@ -39,6 +39,14 @@ holder=() pids_of_member=()
 # Runs a command in the network of a node. The command has the PID of the subshell, if it is run in one.
 on() { nsenter --net="/proc/${holder[$1]}/ns/net" "${@:2}"; }
 
+# Makes the program that members run in, which can make their disks slow and their clocks wrong.
+make_faulty() {
+  local n
+  cc -O1 -o "$folder/faulty" ci/clusters/faulty.c
+  for n in 1 2 3; do : >"$folder/delay$n"; clock[n]=0; done
+}
+clock=()
+
 # Starts member N of the cluster as `member N` says.
 start_member() {
   (member "$1" </dev/null >>"$folder/log$1" 2>&1) &
@@ -65,8 +73,8 @@ link() { ip link set "node$1" "$2"; }
 haproxy_config() {
   local n
   printf '%s\n' global '  external-check' '  insecure-fork-wanted' defaults '  mode tcp' '  timeout connect 1s' '  timeout client 1m' \
-    '  timeout server 1m' 'listen primary' '  bind 127.0.0.1:6000' '  option external-check' '  external-check path /usr/bin:/bin' \
-    "  external-check command $folder/is-primary" '  default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions'
+    '  timeout server 1m' 'listen primary' '  bind 127.0.0.1:6000' '  option external-check' "  external-check path $PATH" \
+    "  external-check command $folder/is-primary" '  default-server check inter 1s fall 2 rise 1 on-marked-down shutdown-sessions'
   for n in 1 2 3; do echo "  server m$n $(address "$n"):$1"; done
 }
 
@@ -82,16 +90,25 @@ until_true() {
 # Starts 12 processes, four at each node: start_workers FOLDER SCHEME. The function `url N` is what those of node N connect to.
 start_workers() {
   local n w
-  ids=$1
+  ids=$1 scheme=$2
   mkdir -p "$ids"
   workers=()
-  for n in 1 2 3; do
-    for w in 1 2 3 4; do
-      mkfifo "$ids/n$n-$w.commands"
-      # Open to read and to write, so that it never ends.
-      (on "$n" "$soak" worker "$(url "$n")" "$ids" "n$n-$w" "$2" <>"$ids/n$n-$w.commands" >>"$folder/log-workers" 2>&1) &
-      workers+=($!)
-    done
+  for n in 1 2 3; do for w in 1 2 3 4; do mkfifo "$ids/n$n-$w.commands"; start_worker "$n" "$w"; done; done
+}
+# Starts process W of node N.
+start_worker() {
+  local name=n$1-$2
+  # The file is open to read and to write, so that it never ends.
+  (on "$1" "$soak" worker "$(url "$1")" "$ids" "$name" "$scheme" <>"$ids/$name.commands" >>"$folder/log-workers" 2>&1) &
+  workers[4 * ($1 - 1) + $2 - 1]=$!
+}
+# Kills the processes of a node, and starts others with their names.
+restart_workers() {
+  local w
+  for w in 1 2 3 4; do
+    signal_tree KILL "${workers[4 * ($1 - 1) + w - 1]}"
+    wait "${workers[4 * ($1 - 1) + w - 1]}" 2>/dev/null || true
+    start_worker "$1" "$w"
   done
 }
 
@@ -114,6 +131,10 @@ leader_paused() {
   find_leader; mark leader paused for three time-outs
   kill -STOP "${pids_of_member[$n]}"; sleep 6; kill -CONT "${pids_of_member[$n]}"; until_true all_up; sleep 1
 }
+leader_slow() {
+  find_leader; mark each sync of the disk of the leader takes 1 s
+  echo 1000 >"$folder/delay$n"; sleep 6; : >"$folder/delay$n"; until_true all_up; sleep 1
+}
 leader_cut_off() {
   find_leader; mark leader cut off with its clients; link "$n" down; sleep 6; link "$n" up; until_true all_up; sleep 1
 }
@@ -123,13 +144,15 @@ ended_leases() { if [ -e "$ids/Ended.count" ]; then wc -c <"$ids/Ended.count"; e
 
 have_minted() { grep -qs minted "$ids"/*.diary; }
 
-# Counts the duplicates with two programs: check_ids. Sets `count` and `duplicates`.
+# Counts the duplicates with two programs: check_ids. Sets `count`, `duplicates`, `out_of_order`, and by how many seconds the last
+# ID is ahead of the clock, `ahead`.
 check_ids() {
   local line checked
   line=$("$soak" check "$ids") || true
   checked=$("$soak" texts "$ids" | "$imid" check --unsorted --json 2>/dev/null) || true
   [[ $line =~ ^([0-9]+)\ IDs,\ ([0-9]+)\ duplicates,\ ([0-9]+)\ out ]] || { echo "clusters.sh: $line" >&2; return 1; }
   count=${BASH_REMATCH[1]} duplicates=${BASH_REMATCH[2]} out_of_order=${BASH_REMATCH[3]}
+  [[ $checked =~ \"last_time\":\"([^\"]+) ]] && ahead=$(($(date -d "${BASH_REMATCH[1]}" +%s) - $(date +%s)))
   if [[ $checked != *"\"valid\":$count,"* || $checked != *"\"duplicates\":$duplicates,"* ]]; then
     echo "clusters.sh: imid check does not agree: $line; $checked" >&2
     return 1
@@ -185,5 +208,6 @@ mint_during() {
   phases=$("$soak" pauses "$ids" <"$folder/marks")
   grep -v '^nothing:' <<<"$phases" | sed "s/^/$store: /"
   echo "$store: $count IDs, $duplicates duplicates, $out_of_order out of order, 12 processes on 8 lanes, $rounds rounds, $ended leases ended"
+  [ "$ahead" -lt 60 ] || echo "$store: the last ID is $ahead s ahead of the clock"
   [ "$count" -gt 0 ] && { [ -n "${is_weak:-}" ] || [ "$duplicates$out_of_order$ended" = 000 ]; }
 }

@@ -1,6 +1,6 @@
 # etcd with three members, for ci/clusters.sh.
 
-needs() { first_missing etcd etcdctl curl ip; }
+needs() { first_missing etcd etcdctl curl cc ip; }
 
 state=new
 url() { echo "etcd://$(for i in 0 1 2; do printf '%s:2379,' "$(address $((($1 + i - 1) % 3 + 1)))"; done | sed 's/,$//')"; }
@@ -13,7 +13,7 @@ member() {
   mkdir -p "$folder/m$1"
   chmod 700 "$folder/m$1"
   ETCD_UNSUPPORTED_ARCH=$(uname -m | sed 's/aarch64/arm64/') exec nsenter --net="/proc/${holder[$1]}/ns/net" \
-    etcd --name "m$1" --data-dir "$folder/m$1" --initial-cluster "$(peers)" --initial-cluster-state "$state" \
+    "$folder/faulty" "$folder/delay$1" "${clock[$1]}" etcd --name "m$1" --data-dir "$folder/m$1" --initial-cluster "$(peers)" --initial-cluster-state "$state" \
     --listen-peer-urls "http://$here:2380" --initial-advertise-peer-urls "http://$here:2380" \
     --listen-client-urls "http://$here:2379" --advertise-client-urls "http://$here:2379" \
     --quota-backend-bytes 16777216
@@ -73,12 +73,24 @@ no_space() {
   ctl alarm disarm
   sleep 1
 } >/dev/null
+# The time of the register is that of the member that a process asks: its own one.
+clock_wrong() {
+  mark "the clock of a member is an hour $1, and processes start there"
+  kill_member 1; clock[1]=$2; state=existing; start_member 1; until_true all_up
+  restart_workers 1; sleep 6
+  mark "its clock is right again, and processes start there"
+  kill_member 1; clock[1]=0; start_member 1; until_true all_up
+  restart_workers 1; sleep 6
+}
+clock_behind() { clock_wrong behind -3600; }
+clock_ahead() { clock_wrong ahead 3600; }
 
 run() {
   local n
   make_networks
+  make_faulty
   for n in 1 2 3; do start_member "$n"; done
   until_true all_up
   control
-  mint_during leader_killed leader_paused leader_cut_off two_killed member_replaced compacted no_space
+  mint_during leader_killed leader_paused leader_slow leader_cut_off two_killed member_replaced compacted no_space clock_behind clock_ahead
 }

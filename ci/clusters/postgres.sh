@@ -106,9 +106,12 @@ start_proxies() {
     chmod 644 "$folder/pgbouncer$n" "$folder/users"
     (as_owner "$n" pgbouncer "$folder/pgbouncer$n" >>"$folder/log-pgbouncer" 2>&1 </dev/null) &
   done
+  # An old primary that is not fenced has no standby. Without this condition a check of the new primary that took too long, as on a
+  # busy machine, sent its clients to the old one.
   cat >"$folder/is-primary" <<'SCRIPT'
 #!/bin/sh
-[ "$(PGCONNECT_TIMEOUT=1 psql -h "$3" -U imid -d postgres -Atqc 'SELECT pg_is_in_recovery()')" = f ]
+[ "$(PGCONNECT_TIMEOUT=1 psql -h "$3" -U imid -d postgres -Atqc "SELECT NOT pg_is_in_recovery() AND
+  (current_setting('synchronous_standby_names') = '' OR EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync'))")" = t ]
 SCRIPT
   chmod 755 "$folder/is-primary"
   haproxy_config 6432 >"$folder/haproxy"

@@ -1,6 +1,6 @@
 # ZooKeeper with three members, for ci/clusters.sh.
 
-needs() { first_missing java ip && { [ -e /usr/share/java/zookeeper.jar ] || { echo zookeeper.jar; return 1; }; }; }
+needs() { first_missing java cc ip && { [ -e /usr/share/java/zookeeper.jar ] || { echo zookeeper.jar; return 1; }; }; }
 
 url() { echo "zookeeper://$(for i in 0 1 2; do printf '%s:2181,' "$(address $((($1 + i - 1) % 3 + 1)))"; done | sed 's/,$//')"; }
 
@@ -13,7 +13,7 @@ member() {
       maxClientCnxns=0 admin.enableServer=false 4lw.commands.whitelist=srvr
     for n in 1 2 3; do echo "server.$n=$(address "$n"):2888:3888"; done
   } >"$folder/zoo$1.cfg"
-  exec nsenter --net="/proc/${holder[$1]}/ns/net" java -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+  exec nsenter --net="/proc/${holder[$1]}/ns/net" "$folder/faulty" "$folder/delay$1" "${clock[$1]}" java -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
     -cp /usr/share/java/zookeeper.jar org.apache.zookeeper.server.quorum.QuorumPeerMain "$folder/zoo$1.cfg"
 }
 
@@ -33,12 +33,26 @@ member_replaced() {
   find_leader; mark leader replaced by an empty member; kill_member "$n"; rm -rf "$folder/m$n"
   start_member "$n"; until_true all_up; sleep 1
 }
+# The time of the register is that of the leader.
+clock_wrong() {
+  mark "the clock of the leader is an hour $1, and processes start"
+  kill_member 3; clock[3]=$2; start_member 3; until_true all_up
+  # Of members that know the same, the one with the greatest number becomes the leader.
+  until [ "$(leader)" = 3 ]; do find_leader; kill_member "$n"; until_true leader; start_member "$n"; until_true all_up; done
+  restart_workers 1; sleep 6
+  mark "its clock is right again, and processes start"
+  kill_member 3; clock[3]=0; start_member 3; until_true all_up
+  restart_workers 1; sleep 6
+}
+clock_behind() { clock_wrong behind -3600; }
+clock_ahead() { clock_wrong ahead 3600; }
 
 run() {
   local n
   make_networks
+  make_faulty
   for n in 1 2 3; do start_member "$n"; done
   until_true all_up
   control
-  mint_during leader_killed leader_paused leader_cut_off two_killed member_replaced
+  mint_during leader_killed leader_paused leader_slow leader_cut_off two_killed member_replaced clock_behind clock_ahead
 }

@@ -341,6 +341,10 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     fn keep(&mut self, owner: &KeeperOwner) {
+        let holder = owner.state().first().map(|state| state.status.holder.clone());
+        if let Some(holder) = holder {
+            self.store.register.set_holder(holder.as_str());
+        }
         loop {
             let mut next_ms = None;
             for lease in 0..self.leases.len() {

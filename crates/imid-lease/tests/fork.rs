@@ -7,6 +7,8 @@
 mod folder;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
+#[cfg(unix)]
+mod skip;
 
 fn main() {
     #[cfg(unix)]
@@ -16,19 +18,24 @@ fn main() {
 #[cfg(unix)]
 mod unix {
     use std::io::{Read, Write, pipe};
-    use std::process::exit;
+    use std::process::{Command, exit};
+    use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use imid::snowflake::Preset;
     use imid::{MessageId, SessionTag, SessionType};
-    use imid_lease::register::{FileRegister, MemoryRegister};
-    use imid_lease::{LeasedGenerator, Options, Phase};
+    use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister, open_url};
+    use imid_lease::{
+        LeasedGenerator, Options, Phase, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions,
+    };
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
     use nix::unistd::{ForkResult, fork};
 
     use super::folder::Folder;
+    use super::skip;
 
     pub(crate) fn run() {
         let mut arguments = Arguments::from_args();
@@ -44,6 +51,14 @@ mod unix {
             }),
             Trial::test("a_child_does_not_keep_the_file_of_its_parent_locked", || {
                 child_keeps_no_lock();
+                Ok(())
+            }),
+            Trial::test("a_child_does_not_wait_for_a_call_of_a_shared_register", || {
+                child_does_not_wait_for_a_call();
+                Ok(())
+            }),
+            Trial::test("holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process", || {
+                holders_have_one_connection();
                 Ok(())
             }),
             Trial::test("no_id_comes_twice_after_a_kill", || {
@@ -69,6 +84,141 @@ mod unix {
                 assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
             }
         }
+    }
+
+    /// A register whose reads wait.
+    struct Waiting {
+        begun: Sender<()>,
+        end: Receiver<()>,
+    }
+
+    impl Register for Waiting {
+        fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
+            self.begun.send(()).unwrap();
+            self.end.recv().unwrap();
+            Ok(None)
+        }
+
+        fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            Ok(Vec::new())
+        }
+
+        fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+            Ok(true)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    fn child_does_not_wait_for_a_call() {
+        let ((begun, has_begun), (end, ends)) = (channel(), channel());
+        let mut shared = SharedRegister::new(Waiting { begun, end: ends });
+        let mut other = shared.clone();
+        let call = thread::spawn(move || other.read("a"));
+        has_begun.recv().unwrap();
+        in_child(|| {
+            let expected = "Waiting: the parent process opened this register; a forked child must open its own";
+            let is_refused = |error: Option<RegisterError>| error.is_some_and(|error| error.to_string() == expected);
+            shared.set_holder("child");
+            let is_all_refused = is_refused(shared.read("a").err())
+                && is_refused(shared.list("a").err())
+                && is_refused(shared.compare_and_set("a", None, "1").err())
+                && is_refused(shared.now_ms().err())
+                && shared.promise() != Promise::Strong
+                && shared.name() == "Waiting";
+            drop(shared.clone());
+            // It starts a thread, whose calls are errors.
+            let opened = LeasedGenerator::open(shared.clone(), Options::new().lane_bits(0)).unwrap();
+            is_all_refused && opened.wait_until_open(Duration::from_millis(100)).is_err()
+        });
+        end.send(()).unwrap();
+        assert_eq!(call.join().unwrap().unwrap(), None);
+        assert_eq!(shared.promise(), Promise::Strong);
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Opens a lease, worker IDs and a segment on one register.
+    fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds, Segment) {
+        let register = SharedRegister::new(open_url(url, LONG).unwrap());
+        let options = Options::new().space(format!("{space}-lanes")).holder(holder);
+        let ids = LeasedGenerator::open(register.clone(), options).unwrap();
+        ids.wait_until_open(LONG).unwrap();
+        let options = WorkerOptions::new(Preset::TWITTER).space(format!("{space}-workers")).holder(holder).spares(3);
+        let workers = WorkerIds::open(register.clone(), options).unwrap();
+        while workers.status().iter().any(|worker| worker.phase != Phase::Holding) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let segment = Segment::open_line(register, space, 1_000).unwrap();
+        segment.wait_until_open(LONG).unwrap();
+        (ids, workers, segment)
+    }
+
+    fn holders_have_one_connection() {
+        const NAME: &str = "fork::holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process";
+        let Ok(url) = std::env::var("IMID_POSTGRES_URL") else {
+            return skip::skip(NAME, "expected IMID_POSTGRES_URL, found none (see ci/services.sh)");
+        };
+        if let Err(error) = open_url(&url, LONG) {
+            return skip::skip(NAME, error);
+        }
+        let name = format!("one-{}", std::process::id());
+        // The process of the server and the name of each connection.
+        let connections = || {
+            let query = format!(
+                "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'imid-lease/{name}%' \
+                 ORDER BY 2"
+            );
+            let output = Command::new("psql").args(["-X", "-A", "-t", &url, "-c", &query]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let text = String::from_utf8(output.stdout).unwrap();
+            text.lines()
+                .map(|line| line.split_once('|').map(|(pid, name)| (pid.to_owned(), name.to_owned())).unwrap())
+                .collect::<Vec<_>>()
+        };
+        let (ids, workers, segment) = open_all(&url, &name, &name);
+        let alone = connections();
+        assert_eq!(alone.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), [format!("imid-lease/{name}")]);
+
+        let ((mut has_opened, mut opened), (mut ends, mut end)) = (pipe().unwrap(), pipe().unwrap());
+        // SAFETY: the other threads of this process sleep, or wait for an answer of the server. The child uses nothing of theirs.
+        #[expect(unsafe_code, reason = "fork is unsafe in a process with threads")]
+        let forked = unsafe { fork() }.unwrap();
+        match forked {
+            ForkResult::Child => {
+                let is_refused = ids.generate(room()).is_err();
+                let (own, ..) = open_all(&url, &name, &format!("{name}-child"));
+                let mints = own.generate(room()).is_ok();
+                opened.write_all(&[u8::from(is_refused && mints)]).unwrap();
+                ends.read_exact(&mut [0]).unwrap();
+                exit(0)
+            }
+            ForkResult::Parent { child } => {
+                let mut is_right = [0];
+                has_opened.read_exact(&mut is_right).unwrap();
+                assert_eq!(is_right, [1]);
+                let names = connections().into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+                assert_eq!(names, [format!("imid-lease/{name}"), format!("imid-lease/{name}-child")]);
+                end.write_all(&[1]).unwrap();
+                assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
+            }
+        }
+        let started = Instant::now();
+        while connections() != alone {
+            assert!(started.elapsed() < LONG, "the connection of the child stays: {:?}", connections());
+            thread::sleep(Duration::from_millis(20));
+        }
+        ids.generate(room()).unwrap();
+        segment.next().unwrap();
+        assert!(ids.close_within(LONG));
+        workers.close();
+        assert_eq!(connections(), alone, "the segment still has it");
     }
 
     fn child_mints_nothing(bits: u32) {

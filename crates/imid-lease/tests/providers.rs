@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::open_url_with_time_limit;
+use imid_lease::register::open_url;
 use rustls::crypto::CryptoProvider;
 
 const FEATURES: &str = "the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, or call \
@@ -39,7 +39,7 @@ fn errors() -> Vec<String> {
         format!("zookeepers://{address}?cacert={path}"),
     ]
     .iter()
-    .map(|url| open_url_with_time_limit(url, Duration::from_secs(20)).unwrap().read("a").unwrap_err().to_string())
+    .map(|url| open_url(url, Duration::from_secs(20)).unwrap().read("a").unwrap_err().to_string())
     .collect()
 }
 

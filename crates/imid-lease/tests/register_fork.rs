@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{Register, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -66,7 +66,7 @@ fn open(store: &str) -> Option<(Box<dyn Register>, Arc<Sent>)> {
     let rest = url.split_once("://").unwrap().1;
     let address = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest).split('/').next().unwrap();
     let (proxied, sent) = proxy(address.to_owned());
-    match open_url(&url.replace(address, &proxied)) {
+    match open_url(&url.replace(address, &proxied), DEFAULT_TIME_LIMIT) {
         Ok(register) => Some((register, sent)),
         Err(error) => {
             skip::skip(&format!("register_fork::{store}"), error);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use imid::snowflake::Preset;
 use imid_lease::RedisQueue;
-use imid_lease::register::{open_url, open_url_with_time_limit};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
 
 /// URLs that ask for TLS, the store, and the part that asks.
@@ -36,7 +36,7 @@ const SECURE: &[(&str, &str, &str)] = &[
 #[test]
 fn each_store_has_its_own_words_for_tls() {
     for (url, ..) in SECURE {
-        assert!(open_url(url).is_ok(), "{url}");
+        assert!(open_url(url, DEFAULT_TIME_LIMIT).is_ok(), "{url}");
     }
 }
 
@@ -45,7 +45,7 @@ fn each_store_has_its_own_words_for_tls() {
 #[test]
 fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
     for (url, store, part) in SECURE {
-        let error = open_url(url).err().unwrap();
+        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap();
         let expected = format!(
             "cannot read the {store} URL: `{part}` needs the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, which was \
              not compiled in"
@@ -100,7 +100,7 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
         ("etcd://u:secret@db?cacert=/ca.pem", "no `?` and no `#`, or https:// for TLS"),
         ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
     ] {
-        let error = open_url(url).err().unwrap_or_else(|| panic!("{url}"));
+        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap_or_else(|| panic!("{url}"));
         assert!(error.is_url(), "{url}: {error}");
         let error = error.to_string();
         assert!(error.ends_with(&format!("URL: expected {expected}")) && !error.contains("secret"), "{url}: {error}");
@@ -141,7 +141,7 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
         ("zookeeper://:secret@db", "cannot read the ZooKeeper URL: expected a user before @"),
     ] {
-        let error = open_url(url).err().unwrap();
+        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap();
         assert!(error.is_url(), "{url}: {error}");
         let error = error.to_string();
         assert!(error.starts_with(expected) && !error.contains("secret"), "{url}: {error}");
@@ -153,10 +153,10 @@ fn a_server_that_does_not_answer_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let url = format!("postgres://u:secret@{address}/chat");
-    let error = open_url_with_time_limit(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err();
+    let error = open_url(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err();
     assert_eq!(error.to_string(), format!("cannot connect to PostgreSQL at {address}: no answer within 50ms"));
     assert!(!error.is_url());
-    let error = open_url("etcd://127.0.0.1:1").unwrap().read("a").unwrap_err().to_string();
+    let error = open_url("etcd://127.0.0.1:1", DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err().to_string();
     assert!(error.starts_with("cannot read \"a\" in etcd at 127.0.0.1:1: "), "{error}");
 }
 
@@ -173,7 +173,7 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
         // Whoever closes a connection before the whole request has arrived resets it.
         let _ = client.read_to_end(&mut Vec::new());
     });
-    let error = open_url(&format!("etcd://{address}")).unwrap().read("a").unwrap_err().to_string();
+    let error = open_url(&format!("etcd://{address}"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err().to_string();
     server.join().unwrap();
     assert_eq!(error, "cannot read \"a\" in etcd: expected a key and a value of text, found other bytes");
 }
@@ -188,7 +188,7 @@ fn an_unknown_setting_is_refused_and_not_repeated() {
         ("mysql://u:secret@db/chat?ssl_ca=ca.pem", mysql),
         ("zookeeperz://u:secret@db", "expected a URL that begins with"),
     ] {
-        let error = open_url(url).err().unwrap().to_string();
+        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap().to_string();
         assert!(
             error.contains(expected) && !error.contains("secret") && !error.contains("sslpassword"),
             "{url}: {error}"
@@ -204,7 +204,7 @@ fn a_setting_of_tls_that_is_left_out_is_an_error() {
         ("rediss://:secret@db/0?cacert=/ca.pem&note=ab", "no settings but `protocol`, `cacert`, `cert` and `key`"),
         ("rediss://:secret@db/0?cacert=/ca.pem&protocol=a?b", "as %3F, %40 and %26"),
     ] {
-        let error = open_url(url).err().unwrap().to_string();
+        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap().to_string();
         assert!(error.ends_with(expected), "{url}: {error}");
     }
 }
@@ -295,10 +295,10 @@ fn a_host_that_accepts_and_hangs_leaves_time_for_the_others() {
     let ((_hanging, first), (listener, second)) = (listen(), listen());
     refuse_as_postgres(listener);
     let url = format!("postgres://u:secret@{first},{second}/chat");
-    let error = open_url_with_time_limit(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
+    let error = open_url(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
     assert!(error.is_final() && error.to_string().ends_with("nobody knows you"), "{error}");
     let url = format!("postgres://u:secret@{second},{first}/chat");
-    let error = open_url_with_time_limit(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err().to_string();
+    let error = open_url(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err().to_string();
     assert!(error.ends_with(&format!("no answer from {first} within 1s")), "{error}");
 }
 
@@ -308,7 +308,7 @@ fn an_address_without_a_name_is_enough() {
     refuse_as_postgres(listener);
     let port = address.rsplit_once(':').unwrap().1;
     let url = format!("postgres://u:secret@/chat?hostaddr=127.0.0.1&port={port}");
-    let error = open_url_with_time_limit(&url, LONG).unwrap().read("a").unwrap_err().to_string();
+    let error = open_url(&url, LONG).unwrap().read("a").unwrap_err().to_string();
     assert!(error.ends_with("nobody knows you"), "{error}");
 }
 
@@ -354,8 +354,14 @@ fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
             Box::new(ZookeeperRegister::from_url("zookeeper://h").unwrap().password_with(password)),
             "as in zookeeper://user@host",
         ),
-        (open_url("etcd://secret@h").unwrap(), "as in etcd://user:password@host, or `password_with`"),
-        (open_url("zookeeper://secret@h").unwrap(), "as in zookeeper://user:password@host, or `password_with`"),
+        (
+            open_url("etcd://secret@h", DEFAULT_TIME_LIMIT).unwrap(),
+            "as in etcd://user:password@host, or `password_with`",
+        ),
+        (
+            open_url("zookeeper://secret@h", DEFAULT_TIME_LIMIT).unwrap(),
+            "as in zookeeper://user:password@host, or `password_with`",
+        ),
     ];
     for (register, expected) in &mut registers {
         let error = register.read("a").unwrap_err();
@@ -389,7 +395,7 @@ fn the_requests_of_one_call_of_etcd_share_its_time() {
         answer(&listener, Duration::ZERO, "200 OK", "{}");
     });
     let url = format!("etcd://u:secret@{address}");
-    let mut register = open_url_with_time_limit(&url, Duration::from_secs(2)).unwrap();
+    let mut register = open_url(&url, Duration::from_secs(2)).unwrap();
     assert_eq!(register.read("a").unwrap(), None);
     // Each of them has 2 s, and both take 3 s.
     assert!(register.read("a").is_err());
@@ -403,8 +409,7 @@ fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
         let head = format!("307 Temporary Redirect\r\nLocation: http://{other}/v3/kv/range");
         answer(&listener, Duration::ZERO, &head, "");
     });
-    let error =
-        open_url_with_time_limit(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err().to_string();
+    let error = open_url(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err().to_string();
     assert!(error.contains("found HTTP status 307"), "{error}");
     server.join().unwrap();
     assert!(elsewhere.accept().is_err());
@@ -421,7 +426,7 @@ fn files_of_tls_that_are_missing_may_come() {
         "https://127.0.0.1:1?cacert=/nothing/ca.pem",
         "zookeepers://127.0.0.1:1?cacert=/nothing/ca.pem",
     ] {
-        let error = open_url_with_time_limit(url, LONG).unwrap().read("a").unwrap_err();
+        let error = open_url(url, LONG).unwrap().read("a").unwrap_err();
         assert!(!error.is_final() && error.to_string().contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
     }
 }
@@ -441,8 +446,7 @@ fn files_of_tls_that_hang_take_no_longer_than_the_call() {
         format!("https://127.0.0.1:1?cacert={pipe}"),
         format!("zookeepers://127.0.0.1:1?cacert={pipe}"),
     ] {
-        let error =
-            open_url_with_time_limit(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err().to_string();
+        let error = open_url(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err().to_string();
         assert!(error.contains("no answer within 50ms") || error.contains("has not ended within "), "{url}: {error}");
     }
 }

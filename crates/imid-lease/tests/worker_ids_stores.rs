@@ -15,7 +15,7 @@ use imid::snowflake::Preset;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
-use imid_lease::register::open_url;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::{Phase, WorkerIds, WorkerOptions};
 use opened::opened;
 
@@ -38,7 +38,7 @@ fn worker_ids_from(store: &str) {
             format_args!("expected {variable}, found none (see ci/services.sh)"),
         );
     };
-    if let Err(error) = open_url(&url) {
+    if let Err(error) = open_url(&url, DEFAULT_TIME_LIMIT) {
         return skip::skip(&format!("worker_ids_stores::{store}"), error);
     }
     for (preset, name) in [(Preset::TWITTER, "twitter"), (Preset::LEAF, "leaf"), (ARTICLE, "article")] {
@@ -50,7 +50,7 @@ fn worker_ids_from(store: &str) {
             let open = || {
                 let options = WorkerOptions::new(preset).space(&space).clock(clock.clone());
                 let options = options.horizon(Duration::from_secs(3)).max_skew(Duration::from_secs(2));
-                WorkerIds::open(open_url(&url).unwrap(), options).and_then(opened).unwrap()
+                WorkerIds::open(open_url(&url, DEFAULT_TIME_LIMIT).unwrap(), options).and_then(opened).unwrap()
             };
             let processes = [open(), open(), open()];
             let started = Instant::now();

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::{LaneState, Uuid};
-use imid_lease::register::{Register, RegisterError, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
 use super::whole_number;
@@ -122,7 +122,7 @@ struct Release {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
-  imid lane recover --register file:/var/lib/chat/ids --horizon 30s --max-skew 5s")]
+  imid lane recover --register file:ids --horizon 30s --max-skew 5s")]
 struct Recover {
     #[command(flatten)]
     space: SpaceArgs,
@@ -175,9 +175,11 @@ impl Args {
     }
 }
 
+type Opened = Result<Box<dyn Register>, RegisterError>;
+
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
-    fn open(&self, open: fn(&str) -> Result<Box<dyn Register>, RegisterError>) -> Result<Box<dyn Register>, Stop> {
+    fn open(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
@@ -185,7 +187,7 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        open(&url).map_err(|error| {
+        open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })

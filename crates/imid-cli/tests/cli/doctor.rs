@@ -1,15 +1,24 @@
 //! `imid lane doctor`, on registers in files, and on the servers that `ci/services.sh` starts.
 
+#[path = "../../../imid-lease/tests/tls/certificates.rs"]
+#[allow(dead_code, reason = "other tests expire and replace certificates")]
+mod certificates;
+
 use std::env;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use imid_lease::register::{FileRegister, Register};
 use imid_lease::{LeasedGenerator, Options};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{Ran, imid_args, skip};
+use certificates::Files;
 
 /// Opens a space of two lanes in a file.
 fn lease(path: &Path, holder: &str) -> LeasedGenerator {
@@ -122,6 +131,107 @@ fn a_register_that_cannot_be_used_is_an_error() {
     assert!(error.contains("expected a URL that begins with") && !error.contains("secret"), "{error}");
 }
 
+#[test]
+fn json_has_what_the_text_has() {
+    let (_folder, path) = folder();
+    let ids = lease(&path, "web-1");
+    let space_id = ids.status().space_id.unwrap().to_string();
+    let other = lease(&path, "web-2");
+    let mut register = FileRegister::shared(&path).unwrap();
+    assert!(register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap());
+    let out = doctor(&path, &["--json", "--write"]).ok();
+    assert_eq!(out.lines().count(), 1, "{out}");
+    let mut found: Value = serde_json::from_str(&out).unwrap();
+    for call in ["reads", "writes"] {
+        let spread = found[call].take();
+        assert!(spread["median_ms"].as_f64().unwrap() <= spread["greatest_ms"].as_f64().unwrap(), "{call}: {spread}");
+    }
+    let text = doctor(&path, &[]).ok();
+    assert_eq!(json!(lines(&text, "looked at")), json!([found["looked_at"].take()]));
+    assert_eq!(json!(lines(&text, "not seen")), found["not_seen"].take());
+    assert_eq!(json!(lines(&text, "change")), found["changes"].take());
+    let error = found["spaces"][1]["error"].take();
+    assert!(error.as_str().unwrap().contains("imid-lease/9"), "{error}");
+    let lanes =
+        json!({"space": "lanes", "space_id": space_id, "layout": "imid-80", "lanes": 2, "held": 2, "unused": 0});
+    let expected = json!({
+        "reads": null, "writes": null, "clock_difference_ms": null, "promise": "strong", "looked_at": null, "not_seen": null,
+        "room": null, "spaces": [lanes, {"space": "other", "error": null}], "segments": 0, "changes": null,
+    });
+    assert_eq!(found, expected);
+    let out = doctor(&path, &["--json"]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["writes"], Value::Null);
+    ids.close();
+    other.close();
+}
+
+/// Sends a request to the JSON gateway of an etcd.
+fn post(url: &str, path: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(url.strip_prefix("etcd://").unwrap()).unwrap();
+    write!(stream, "POST /v3/{path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200"), "{path}: {answer}");
+    answer
+}
+
+/// What the doctor says of the room of an etcd.
+fn the_room_of_etcd_is_looked_at(url: &str) {
+    let doctor = |more: &[&str]| imid_args(&[&["lane", "doctor", "--register", url], more].concat(), "");
+    let room = || serde_json::from_str::<Value>(&doctor(&["--json"]).ok()).unwrap()["room"].take();
+    doctor(&["--write"]).ok();
+    let before = room();
+    let versions = before["versions"].as_u64().unwrap();
+    assert!(versions > 10 && before["bytes"].as_u64().unwrap() > 4096, "{before}");
+    assert_eq!(before["alarms"], json!([]));
+    // All versions but 5.
+    let status = post(url, "maintenance/status", "{}");
+    let revision: u64 = status.split("\"revision\":\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    post(url, "kv/compaction", &json!({ "revision": revision - 4 }).to_string());
+    assert_eq!(room()["versions"], 5);
+    let alarm = |action: &str| post(url, "maintenance/alarm", &format!(r#"{{"action":"{action}","alarm":"NOSPACE"}}"#));
+    alarm("ACTIVATE");
+    let out = doctor(&[]).ok();
+    assert!(lines(&out, "room")[0].ends_with(" kB, NOSPACE"), "{out}");
+    assert!(lines(&out, "change")[0].starts_with("etcd has no room and refuses each write (NOSPACE): "), "{out}");
+    let error = doctor(&["--write"]).error(1);
+    assert!(error.contains("database space exceeded"), "{error}");
+    alarm("DEACTIVATE");
+    doctor(&["--write"]).ok();
+}
+
+/// The doctor connects by TLS as a process does: with the URL of the store, and its files.
+fn tls_is_used(store: &str, plain: &str) {
+    let (files, others) = (Files::new(), Files::new());
+    let script = env::var("IMID_SERVICES_SH").expect("ci/services.sh sets IMID_SERVICES_SH");
+    let switch = |files: Option<&Path>| {
+        let status = Command::new("bash").args([&script, "server", store, "tls"]).args(files).status().unwrap();
+        assert!(status.success(), "{store}: {status}");
+    };
+    switch(Some(files.folder()));
+    let port = Path::new(&env::var("IMID_SERVICES").unwrap()).join(store).join("tls_port");
+    let host = format!("127.0.0.1:{}", fs::read_to_string(port).unwrap().trim());
+    let url = |files: &Files| {
+        let path = |name: &str| files.path(name).display().to_string();
+        let names = format!("cacert={}&cert={}&key={}", path("ca.pem"), path("client.pem"), path("client.key"));
+        match store {
+            "postgres" => format!("{plain}?sslmode=verify-full&sslrootcert={}", path("ca.pem")),
+            "mysql" => format!("{plain}?require_ssl=true&ssl-ca={}", path("ca.pem")),
+            "redis" => format!("rediss://:imid-secret@{host}/0?{names}"),
+            "etcd" => format!("https://{host}?{names}"),
+            _ => format!("zookeepers://{host}/?{names}"),
+        }
+    };
+    let doctor = |url: &str| imid_args(&["lane", "doctor", "--json", "--register", url], "");
+    let out = doctor(&url(&files)).ok();
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert!(found["reads"]["median_ms"].is_f64() && !out.contains("imid-secret"), "{store}: {out}");
+    let error = doctor(&url(&others)).error(1);
+    assert!(!error.contains("imid-secret"), "{store}: {error}");
+    switch(None);
+    doctor(plain).ok();
+}
+
 /// With the feature of a store, on its real server.
 #[test]
 fn each_store_is_looked_at() {
@@ -157,6 +267,14 @@ fn each_store_is_looked_at() {
             let is_weak = changes[0].starts_with("the register is weak: ");
             assert!(changes.len() == 1 && is_weak == (store == "redis"), "{store}: {out}");
             assert!(!out.contains("imid-secret"), "{store}: {out}");
+        }
+        if store == "etcd" {
+            the_room_of_etcd_is_looked_at(&url);
+        }
+        if cfg!(feature = "tls") {
+            tls_is_used(store, &url);
+        } else {
+            missing.push("the tool was built without the feature tls".to_owned());
         }
     }
     if !missing.is_empty() {

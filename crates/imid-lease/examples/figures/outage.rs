@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::Segment;
-use imid_lease::register::open_url;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 
 use crate::Failure;
 
@@ -46,7 +46,8 @@ fn check(refused: u64) -> Result<(), Failure> {
 
 /// Takes numbers for a minute, and returns how many calls were refused.
 fn consume(url: &str, step: u32) -> Result<u64, Failure> {
-    let segment = Segment::open_line(open_url(url)?, &format!("outage-{step}"), step)?;
+    let register = open_url(url, DEFAULT_TIME_LIMIT)?;
+    let segment = Segment::open_line(register, &format!("outage-{step}"), step)?;
     segment.wait_until_open(Duration::from_secs(15))?;
     let start = Instant::now();
     let (mut numbers, mut refused, mut repeats, mut gaps, mut last) = (0, 0, 0_u64, 0, 0);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::open_url;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::{LeasedGenerator, Options};
 
 use crate::{Failure, check, room, store};
@@ -22,7 +22,7 @@ const TIME_OUT: Duration = Duration::from_secs(10);
 /// A generator of the only lane of a space.
 fn open(url: &str, space: &str) -> Result<LeasedGenerator, Failure> {
     let options = Options::new().space(space).lane_bits(0);
-    let ids = LeasedGenerator::open(open_url(url)?, options)?;
+    let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, options)?;
     ids.wait_until_open(Duration::from_secs(60))?;
     Ok(ids)
 }

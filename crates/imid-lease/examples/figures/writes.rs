@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::open_url;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
 
 use crate::{Failure, room, store};
@@ -65,7 +65,11 @@ pub(crate) fn run(url: &str) -> Result<(), Failure> {
 
 fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
     let (writes, reads) = (Arc::<AtomicU32>::default(), Arc::<AtomicU32>::default());
-    let register = Counting { register: open_url(url)?, writes: Arc::clone(&writes), reads: Arc::clone(&reads) };
+    let register = Counting {
+        register: open_url(url, DEFAULT_TIME_LIMIT)?,
+        writes: Arc::clone(&writes),
+        reads: Arc::clone(&reads),
+    };
     let ids = LeasedGenerator::open(register, Options::new().space("writes"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     let before = [&writes, &reads].map(|count| count.load(Ordering::Relaxed));

@@ -28,10 +28,10 @@ use std::env;
 use std::io;
 use std::process::ExitCode;
 
-use imid_lease::register::{Register as _, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register as _, open_url};
 
 fn promise(url: &str) -> io::Result<ExitCode> {
-    let mut register = open_url(url).map_err(io::Error::other)?;
+    let mut register = open_url(url, DEFAULT_TIME_LIMIT).map_err(io::Error::other)?;
     // The adapter reads the settings of the server when it connects.
     register.list("").map_err(io::Error::other)?;
     println!("{}", register.promise());

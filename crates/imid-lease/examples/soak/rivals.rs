@@ -8,7 +8,7 @@ use std::time::Duration;
 use imid::clock::Clock;
 use imid::generator::Lane;
 use imid::{Generator, MessageId, SessionTag};
-use imid_lease::register::{Register, open_url_with_time_limit};
+use imid_lease::register::{Register, open_url};
 
 use crate::worker::{Minter, NoId, Refused, TIME_OUT, TestClock, lane_bits};
 
@@ -62,7 +62,7 @@ fn millis(time: Duration) -> u64 {
 /// A record for each lane holds its holder's name and the wall-clock time at which the lane is free. A holder moves this time
 /// on. It does not stop when it cannot.
 pub(crate) fn wall_clock(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
-    let mut register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
+    let mut register = open_url(url, Duration::from_millis(1500))?;
     for index in 0..1 << lane_bits() {
         let key = format!("wall-clock/{index}");
         let seen = register.read(&key)?;

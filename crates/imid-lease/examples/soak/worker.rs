@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::{MessageId, SessionTag, SessionType};
-use imid_lease::register::open_url_with_time_limit;
+use imid_lease::register::open_url;
 use imid_lease::{LeasedGenerator, Options};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
@@ -162,7 +162,7 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
         .clock(clock);
-    let register = open_url_with_time_limit(url, Duration::from_millis(1500))?;
+    let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;
     match ids.wait_until_open(2 * TIME_OUT) {
         Ok(()) => Ok(Box::new(ids)),

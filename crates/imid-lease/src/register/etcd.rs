@@ -47,6 +47,18 @@ pub struct EtcdRegister {
     access: Access,
 }
 
+/// What [`EtcdRegister::room`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct EtcdRoom {
+    /// Size of the database of the member that answered. Defragmentation makes it smaller, compaction does not.
+    pub bytes: u64,
+    /// Number of versions of all keys that are not compacted.
+    pub versions: u64,
+    /// Names of the alarms, such as `NOSPACE` and `CORRUPT`.
+    pub alarms: Vec<String>,
+}
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
@@ -110,6 +122,66 @@ impl EtcdRegister {
     pub fn read_only(mut self) -> Self {
         self.access = Access::Read;
         self
+    }
+
+    /// Returns what an operator should know of the room that etcd has: its size, how many old versions it keeps, and its
+    /// alarms. A full quota (`NOSPACE`) makes each write an error until it is repaired.
+    ///
+    /// Asks about 30 times, each within the time limit.
+    ///
+    /// # Errors
+    /// etcd does not answer, or the user has no right to read the records.
+    pub fn room(&mut self) -> Result<EtcdRoom, RegisterError> {
+        // The gateway writes 64 bits as texts, and leaves zeros out.
+        #[derive(Deserialize)]
+        struct Header {
+            #[serde(default)]
+            revision: String,
+        }
+        #[derive(Deserialize)]
+        struct Status {
+            header: Header,
+            #[serde(default, rename = "dbSize")]
+            size: String,
+        }
+        #[derive(Deserialize)]
+        struct Alarms {
+            #[serde(default)]
+            alarms: Vec<Alarm>,
+        }
+        #[derive(Deserialize)]
+        struct Alarm {
+            #[serde(default)]
+            alarm: String,
+        }
+        let number = |text: &str| text.parse().unwrap_or(0_u64);
+        let (status, _) = self.call::<Status>(format_args!("read the size"), "maintenance/status", &json!({}))?;
+        let (alarms, _) =
+            self.call::<Alarms>(format_args!("read the alarms"), "maintenance/alarm", &json!({ "action": "GET" }))?;
+        // The oldest version that is left lies above `compacted`, and not above `kept`.
+        let revision = number(&status.header.revision);
+        let (mut compacted, mut kept) = (0, revision);
+        while kept.saturating_sub(compacted) > 1 {
+            let middle = compacted.midpoint(kept);
+            if self.has_revision(middle)? { kept = middle } else { compacted = middle }
+        }
+        Ok(EtcdRoom {
+            bytes: number(&status.size),
+            versions: revision - compacted,
+            alarms: alarms.alarms.into_iter().map(|alarm| alarm.alarm).collect(),
+        })
+    }
+
+    /// Returns whether the records of a revision can still be read.
+    fn has_revision(&mut self, revision: u64) -> Result<bool, RegisterError> {
+        #[derive(Deserialize)]
+        struct Reply {}
+        let request = json!({ "key": encode(ROOT), "revision": revision.to_string() });
+        match self.call::<Reply>(format_args!("read revision {revision}"), "kv/range", &request) {
+            Ok((Reply {}, _)) => Ok(true),
+            Err(error) if error.to_string().contains("required revision has been compacted") => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Sends a request and returns the status and the body of the reply, and its date.

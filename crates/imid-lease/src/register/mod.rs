@@ -18,6 +18,7 @@ mod query;
 mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 pub(crate) mod remote;
+mod shared;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 #[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
 pub(crate) mod tls;
@@ -36,11 +37,12 @@ use std::borrow::Cow;
 pub use self::redis::RedisRegister;
 #[cfg(feature = "redis")]
 pub(crate) use self::redis::RedisServer;
-pub use self::url::{open_url, open_url_read_only, open_url_with_time_limit};
+pub use self::shared::SharedRegister;
+pub use self::url::{open_url, open_url_read_only};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
-pub use etcd::EtcdRegister;
+pub use etcd::{EtcdRegister, EtcdRoom};
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]
@@ -66,6 +68,8 @@ pub use tls::Tls;
 ///
 /// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
 /// connects again.
+///
+/// A register of a server has one connection. [`SharedRegister`] gives one to several holders.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///
@@ -109,6 +113,12 @@ pub trait Register: Send {
         let path = path.split('<').next().unwrap_or(path);
         path.rsplit("::").next().unwrap_or(path)
     }
+
+    /// Says which holder will call, before its first call, so that a server can show the name of the connection as
+    /// `imid-lease/HOLDER`. By default this does nothing.
+    fn set_holder(&mut self, holder: &str) {
+        let _ = holder;
+    }
 }
 
 /// Says whether a store can lose or reorder acknowledged writes.
@@ -149,6 +159,10 @@ macro_rules! by_pointer {
                 fn name(&self) -> &'static str {
                     (**self).name()
                 }
+
+                fn set_holder(&mut self, holder: &str) {
+                    (**self).set_holder(holder);
+                }
             }
         )*
     };
@@ -163,7 +177,6 @@ pub const MAX_KEY_LEN: usize = 128;
 pub const MAX_VALUE_LEN: usize = 1024;
 
 /// Refuses a key that is outside the contract of [`Register`].
-#[allow(dead_code, reason = "each feature of a server uses it")]
 fn check_key(key: &str) -> Result<(), RegisterError> {
     if key.is_empty() {
         return Err(RegisterError::new("expected a key, found an empty text"));
@@ -189,7 +202,6 @@ fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
 }
 
 /// Refuses a value that is outside the contract of [`Register`].
-#[allow(dead_code, reason = "each feature of a server uses it")]
 fn check_value(value: &str) -> Result<(), RegisterError> {
     if value.is_empty() || value.len() > MAX_VALUE_LEN {
         let found = value.len();
@@ -201,7 +213,7 @@ fn check_value(value: &str) -> Result<(), RegisterError> {
     }
 }
 
-/// The name of a connection, where the server shows one.
+/// The name of a connection without a holder, where the server shows one.
 #[allow(dead_code, reason = "each feature of a server uses it")]
 pub(crate) const CLIENT_NAME: &str = "imid-lease";
 

@@ -12,7 +12,7 @@ use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
-use super::{Access, Promise, RegisterError};
+use super::{Access, CLIENT_NAME, Promise, RegisterError};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -29,6 +29,9 @@ remote_register! {
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over
     /// to an asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
+    ///
+    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the `program_name` of the
+    /// connection.
     MysqlRegister, Mysql
 }
 
@@ -51,6 +54,8 @@ impl MysqlRegister {
 /// Where a server is, and how to connect to it.
 pub(crate) struct Mysql {
     options: Opts,
+    /// The name of its connections.
+    name: String,
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
     tls: Option<Tls>,
     password: Option<Password>,
@@ -86,7 +91,7 @@ impl Mysql {
             // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
             .prefer_socket(false)
             .setup(SETUP.map(str::to_owned).to_vec());
-        Ok((Self { options: options.into(), tls, password: None }, place))
+        Ok((Self { options: options.into(), name: CLIENT_NAME.into(), tls, password: None }, place))
     }
 
     #[cfg(feature = "tls")]
@@ -100,7 +105,8 @@ impl Mysql {
 
     /// Connects to a server that takes writes.
     pub(crate) async fn connect(&self) -> Result<Conn, Failure> {
-        let mut options = OptsBuilder::from_opts(self.options.clone());
+        let mut options =
+            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", self.name.as_str());
         if let Some(password) = &self.password {
             options = options.pass(Some(password.make().await?));
         }
@@ -213,6 +219,10 @@ impl Server for Mysql {
 
     fn set_password(&mut self, password: Password) {
         Self::set_password(self, password);
+    }
+
+    fn set_name(&mut self, name: String) {
+        self.name = name;
     }
 }
 

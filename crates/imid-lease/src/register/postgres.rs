@@ -47,8 +47,8 @@ remote_register! {
 impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Does not connect yet.
     ///
-    /// The options of libpq that the crate `tokio-postgres` knows can follow: `?application_name=chat`; the default name
-    /// is `imid-lease`. Several hosts can be named. The one that takes writes is used, unless
+    /// The options of libpq that the crate `tokio-postgres` knows can follow. `?application_name=chat` names the
+    /// connection; without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. Several hosts can be named. The one that takes writes is used, unless
     /// `target_session_attrs` says otherwise. They are tried one after another, and each has an equal part of the time limit.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
@@ -76,6 +76,8 @@ impl PostgresRegister {
 /// Where servers are, and how to connect to the one that takes writes.
 pub(crate) struct Postgres {
     config: Config,
+    /// The name of its connections, if the URL has none.
+    name: String,
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
     tls: Option<Tls>,
     password: Option<Password>,
@@ -135,11 +137,8 @@ impl Postgres {
         if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
-        if config.get_application_name().is_none() {
-            config.application_name(CLIENT_NAME);
-        }
         let place = format!("PostgreSQL at {}", places(&config));
-        Ok((Self { config, tls, password: None }, place))
+        Ok((Self { config, name: CLIENT_NAME.into(), tls, password: None }, place))
     }
 
     #[cfg(feature = "tls")]
@@ -155,6 +154,9 @@ impl Postgres {
     /// Connects to a server that takes writes.
     pub(crate) async fn connect(&self, limit: Duration) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
+        if config.get_application_name().is_none() {
+            config.application_name(&self.name);
+        }
         if let Some(password) = &self.password {
             config.password(password.make().await?);
         }
@@ -424,6 +426,10 @@ impl Server for Postgres {
     fn set_password(&mut self, password: Password) {
         Self::set_password(self, password);
     }
+
+    fn set_name(&mut self, name: String) {
+        self.name = name;
+    }
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
@@ -550,8 +556,5 @@ mod tests {
         let target = |url: &str| Postgres::parse(url).unwrap().0.config.get_target_session_attrs();
         assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
         assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
-        let config = Postgres::parse("postgres://u@a,b/chat?application_name=chat").unwrap().0.config;
-        assert_eq!(config.get_application_name(), Some("chat"));
-        assert_eq!(Postgres::parse("postgres://u@a/chat").unwrap().0.config.get_application_name(), Some("imid-lease"));
     }
 }

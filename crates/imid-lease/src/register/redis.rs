@@ -23,7 +23,7 @@ remote_register! {
     ///
     /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and its
     /// like are for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this
-    /// key.
+    /// key. `CLIENT LIST` shows `imid-lease/HOLDER` as the name of the connection.
     RedisRegister, RedisServer
 }
 
@@ -45,6 +45,8 @@ impl RedisRegister {
 /// Where a server is, and how to connect to it.
 pub(crate) struct RedisServer {
     info: ConnectionInfo,
+    /// The name of its connections.
+    name: String,
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
     tls: Option<Tls>,
     password: Option<Password>,
@@ -101,7 +103,7 @@ impl RedisServer {
             }
         })?;
         let place = format!("Redis at {}", info.addr());
-        Ok((Self { info, tls, password: None }, place))
+        Ok((Self { info, name: CLIENT_NAME.into(), tls, password: None }, place))
     }
 
     /// Returns where the server is, with the password of now.
@@ -174,7 +176,7 @@ impl Server for RedisServer {
             Err(error) if error.kind() != ErrorKind::Server(ServerErrorKind::NoPerm) => Err(error.into()),
             _ => {
                 // The name that `CLIENT LIST` shows. A server that refuses it serves all the same.
-                let _: Result<(), _> = cmd("CLIENT").arg("SETNAME").arg(CLIENT_NAME).query_async(&mut connection).await;
+                let _: Result<(), _> = cmd("CLIENT").arg("SETNAME").arg(&self.name).query_async(&mut connection).await;
                 Ok((connection, Promise::Weak(WEAKNESS.into())))
             }
         }
@@ -192,6 +194,10 @@ impl Server for RedisServer {
 
     fn set_password(&mut self, password: Password) {
         self.password = Some(password);
+    }
+
+    fn set_name(&mut self, name: String) {
+        self.name = name;
     }
 }
 

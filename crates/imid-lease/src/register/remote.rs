@@ -41,6 +41,9 @@ pub(crate) trait Server: Sync {
     /// Replaces the password in the URL.
     fn set_password(&mut self, password: Password);
 
+    /// Sets the name that new connections have, where the server shows one and the URL has none.
+    fn set_name(&mut self, _name: String) {}
+
     /// Reads the settings again; `None` if the server has none that matter.
     async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
         Ok(None)
@@ -336,6 +339,11 @@ macro_rules! remote_register {
 
             fn promise(&self) -> Promise {
                 self.0.promise()
+            }
+
+            fn set_holder(&mut self, holder: &str) {
+                let name = format!("{}/{holder}", crate::register::CLIENT_NAME);
+                crate::register::remote::Server::set_name(self.0.server_mut(), name);
             }
         }
     };

@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 
-use super::{Access, DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
+use super::{Access, FileRegister, Register, RegisterError};
 
-/// Opens the register that a URL names. Does not connect to a server yet.
+/// Opens the register that a URL names. Each call may take this long ([`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT)).
+/// Does not connect to a server yet.
 ///
 /// | URL | register | feature | by TLS, with the feature `tls` |
 /// | --- | --- | --- | --- |
@@ -17,62 +18,65 @@ use super::{Access, DEFAULT_TIME_LIMIT, FileRegister, Register, RegisterError};
 ///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
-pub fn open_url(url: &str) -> Result<Box<dyn Register>, RegisterError> {
-    open(url, DEFAULT_TIME_LIMIT, Access::Write)
-}
-
-/// Opens the register that a URL names, as [`open_url`] does. Each call may take this long.
-///
-/// # Errors
-/// As for [`open_url`].
-pub fn open_url_with_time_limit(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
+pub fn open_url(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
     open(url, time_limit, Access::Write)
 }
 
-/// Opens the register that a URL names to look at it. It creates no table, no file and no lock, and each write is an
-/// error. A user with the rights to read is enough.
+/// Opens the register that a URL names, as [`open_url`] does, to look at it. It creates no table, no file and no lock, and
+/// each write is an error. A user with the rights to read is enough.
 ///
 /// # Errors
 /// As for [`open_url`].
-pub fn open_url_read_only(url: &str) -> Result<Box<dyn Register>, RegisterError> {
-    open(url, DEFAULT_TIME_LIMIT, Access::Read)
+pub fn open_url_read_only(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
+    open(url, time_limit, Access::Read)
 }
 
-fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
-    /// Sets the time limit and the access of an adapter.
-    #[allow(unused_macros, reason = "each feature of a server uses it")]
-    macro_rules! adapter {
-        ($register:ident) => {{
-            let register = super::$register::from_url(url)?.time_limit(time_limit);
-            Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
-        }};
-    }
+type Open = fn(&str, Duration, Access) -> Result<Box<dyn Register>, RegisterError>;
 
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    match scheme {
-        #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => adapter!(PostgresRegister),
-        #[cfg(not(feature = "postgres"))]
-        "postgres" | "postgresql" => Err(missing(scheme, "postgres")),
-        #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => adapter!(MysqlRegister),
-        #[cfg(not(feature = "mysql"))]
-        "mysql" | "mariadb" => Err(missing(scheme, "mysql")),
-        #[cfg(feature = "redis")]
-        "redis" | "rediss" | "valkey" | "valkeys" => adapter!(RedisRegister),
-        #[cfg(not(feature = "redis"))]
-        "redis" | "rediss" | "valkey" | "valkeys" => Err(missing(scheme, "redis")),
-        #[cfg(feature = "etcd")]
-        "etcd" | "etcds" | "https" => adapter!(EtcdRegister),
-        #[cfg(not(feature = "etcd"))]
-        "etcd" | "etcds" | "https" => Err(missing(scheme, "etcd")),
-        #[cfg(feature = "zookeeper")]
-        "zookeeper" | "zookeepers" => adapter!(ZookeeperRegister),
-        #[cfg(not(feature = "zookeeper"))]
-        "zookeeper" | "zookeepers" => Err(missing(scheme, "zookeeper")),
-        "file" if url == "file:" => Err(RegisterError::new("expected a path after file:").of_url()),
-        "file" if access == Access::Read => Ok(Box::new(FileRegister::read_only(&url["file:".len()..])?)),
-        "file" => Ok(Box::new(FileRegister::shared(&url["file:".len()..])?.time_limit(time_limit))),
+/// The adapter of a server.
+struct Store {
+    schemes: &'static [&'static str],
+    feature: &'static str,
+    /// `None` if the feature was not compiled in.
+    open: Option<Open>,
+}
+
+macro_rules! stores {
+    ($($feature:literal $register:ident $schemes:expr;)*) => {
+        [$(Store {
+            schemes: &$schemes,
+            feature: $feature,
+            #[cfg(feature = $feature)]
+            open: Some(|url, time_limit, access| {
+                let register = super::$register::from_url(url)?.time_limit(time_limit);
+                Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
+            }),
+            #[cfg(not(feature = $feature))]
+            open: None,
+        }),*]
+    };
+}
+
+const STORES: [Store; 5] = stores! {
+    "postgres" PostgresRegister ["postgres", "postgresql"];
+    "mysql" MysqlRegister ["mysql", "mariadb"];
+    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys"];
+    "etcd" EtcdRegister ["etcd", "etcds", "https"];
+    "zookeeper" ZookeeperRegister ["zookeeper", "zookeepers"];
+};
+
+fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
+    let (scheme, rest) = url.split_once(':').unwrap_or_default();
+    if let Some(store) = STORES.iter().find(|store| store.schemes.contains(&scheme)) {
+        return match store.open {
+            Some(open) => open(url, time_limit, access),
+            None => Err(missing(scheme, store.feature)),
+        };
+    }
+    match (scheme, access) {
+        ("file", _) if rest.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
+        ("file", Access::Read) => Ok(Box::new(FileRegister::read_only(rest)?)),
+        ("file", Access::Write) => Ok(Box::new(FileRegister::shared(rest)?.time_limit(time_limit))),
         // The text is not repeated, because it may have a password in it.
         _ => Err(RegisterError::new(
             "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:",
@@ -81,7 +85,6 @@ fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Regis
     }
 }
 
-#[allow(dead_code, reason = "with all features, nothing is missing")]
 fn missing(scheme: &str, feature: &str) -> RegisterError {
     let what = format!("{scheme}:// needs the feature `{feature}` of imid-lease, which was not compiled in");
     RegisterError::new(what).of_url()

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::{Register, open_url, open_url_with_time_limit};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
 
 use crate::proxy::Proxy;
 use crate::store::{Store, TIME_LIMIT_AND_ROOM, fresh_key};
 
 pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(store: &Store) {
     let (proxy, key) = (Proxy::new(store.address()), fresh_key());
-    let mut register = open_url_with_time_limit(&store.url_at(&proxy.address), Duration::from_secs(60)).unwrap();
+    let mut register = open_url(&store.url_at(&proxy.address), Duration::from_secs(60)).unwrap();
     for round in 0..5_u32 {
         let seen = register.read(&key).unwrap();
         assert!(register.compare_and_set(&key, seen.as_deref(), &round.to_string()).unwrap());
@@ -26,7 +26,7 @@ pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(stor
 
 pub(crate) fn a_lost_reply_is_an_error_and_the_value_may_be_there(store: &Store) {
     let (proxy, key) = (Proxy::new(store.address()), fresh_key());
-    let mut register = open_url(&store.url_at(&proxy.address)).unwrap();
+    let mut register = open_url(&store.url_at(&proxy.address), DEFAULT_TIME_LIMIT).unwrap();
     let mut direct = store.open();
     assert!(register.compare_and_set(&key, None, "0").unwrap());
     // Some clients prepare a statement before its first use.

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use imid_lease::register::open_url_read_only;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only};
 
 use crate::store::{Store, fresh_key};
 
@@ -186,7 +186,7 @@ pub(crate) fn a_register_works_inside_an_async_runtime(store: &Store) {
 pub(crate) fn a_register_that_is_read_only_reads_and_does_not_write(store: &Store) {
     let key = fresh_key();
     store.open().compare_and_set(&key, None, "1").unwrap();
-    let mut reader = open_url_read_only(&store.url).unwrap();
+    let mut reader = open_url_read_only(&store.url, DEFAULT_TIME_LIMIT).unwrap();
     assert_eq!(reader.read(&key).unwrap().as_deref(), Some("1"));
     assert_eq!(reader.list(&key).unwrap(), [(key.clone(), "1".to_owned())]);
     let error = reader.compare_and_set(&key, Some("1"), "2").unwrap_err();

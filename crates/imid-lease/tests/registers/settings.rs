@@ -4,9 +4,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url, open_url_read_only};
 
-use crate::store::{Store, fresh_key};
+use crate::store::{LONG, Store, fresh_key};
 
 /// Runs a command of a store's own client, and returns its output.
 fn client(store: &Store, statement: &str) -> String {
@@ -107,7 +107,7 @@ pub(crate) fn mysql_table(store: &Store) {
     let error = |create: &str| {
         client(store, &format!("CREATE DATABASE other; CREATE TABLE other.imid_register {create}"));
         let _undo = Undo(store, &["DROP DATABASE other"]);
-        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()))
+        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()), DEFAULT_TIME_LIMIT)
             .unwrap()
             .read("a")
             .unwrap_err()
@@ -133,6 +133,39 @@ pub(crate) fn mysql_read_only(store: &Store) {
 
 pub(crate) fn redis_weak(store: &Store) {
     assert!(promise(store).contains("the loss cannot be noticed"));
+}
+
+pub(crate) fn name(store: &Store) {
+    let names = || match store.name {
+        "postgres" => client(store, "SELECT application_name FROM pg_stat_activity"),
+        "mysql" => client(
+            store,
+            "SELECT attr_value FROM performance_schema.session_connect_attrs WHERE attr_name = 'program_name'",
+        ),
+        _ => client(store, "CLIENT LIST").replace(' ', "\n").replace("\nname=", "\n"),
+    };
+    let has = |name: &str| names().lines().any(|found| found == name);
+    let mut register = store.open();
+    register.set_holder("named-3");
+    register.read("a").unwrap();
+    assert!(has("imid-lease/named-3"), "{}", names());
+    // The name of a connection that is open stays.
+    register.set_holder("named-4");
+    register.read("a").unwrap();
+    assert!(has("imid-lease/named-3") && !has("imid-lease/named-4"), "{}", names());
+    let mut nameless = store.open();
+    nameless.read("a").unwrap();
+    assert!(has("imid-lease"), "{}", names());
+    if store.name == "postgres" {
+        let mut of_url = open_url(&format!("{}?application_name=named-5", store.url), LONG).unwrap();
+        of_url.set_holder("named-6");
+        of_url.read("a").unwrap();
+        assert!(has("named-5") && !has("imid-lease/named-6"), "{}", names());
+        let mut long = store.open();
+        long.set_holder(&"h".repeat(64));
+        long.read("a").unwrap();
+        assert!(has(&format!("imid-lease/{}", "h".repeat(52))), "{}", names());
+    }
 }
 
 pub(crate) fn redis_replica(store: &Store) {
@@ -197,19 +230,19 @@ pub(crate) fn postgres_reader(store: &Store) {
     let _undo = Undo(store, &["DROP OWNED BY reader", "DROP ROLE reader"]);
     let url = store.url.replace("imid:", "reader:");
     assert_ne!(url, store.url);
-    assert_eq!(open_url_read_only(&url).unwrap().read(&key).unwrap().as_deref(), Some("1"));
+    assert_eq!(open_url_read_only(&url, DEFAULT_TIME_LIMIT).unwrap().read(&key).unwrap().as_deref(), Some("1"));
 }
 
 /// Checks that a register is refused for good, and that the error says why.
 fn is_final(url: &str, words: &str) {
-    let error = open_url(url).unwrap().read("a").unwrap_err();
+    let error = open_url(url, DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
     assert!(error.is_final() && error.to_string().contains(words), "{error}");
 }
 
 pub(crate) fn postgres_final(store: &Store) {
     let (server, _) = store.url.split_at(store.url.find(store.address()).unwrap() + store.address().len());
     is_final(&format!("{server}/nothing"), "database \"nothing\" does not exist");
-    let error = open_url(&store.url_at("127.0.0.1:1")).unwrap().read("a").unwrap_err();
+    let error = open_url(&store.url_at("127.0.0.1:1"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
     assert!(!error.is_final(), "a server can come back: {error}");
 }
 

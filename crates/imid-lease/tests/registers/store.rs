@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use imid_lease::register::{Register, open_url, open_url_with_time_limit};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
 
 pub(crate) const NAMES: [&str; 5] = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
 
@@ -20,18 +20,18 @@ impl Store {
     pub(crate) fn from_env(name: &'static str) -> Result<Self, String> {
         let variable = format!("IMID_{}_URL", name.to_uppercase());
         let url = env::var(&variable).map_err(|_| format!("{variable} is not set; ci/leases.sh starts the servers"))?;
-        open_url(&url).map_err(|error| error.to_string())?;
+        open_url(&url, DEFAULT_TIME_LIMIT).map_err(|error| error.to_string())?;
         Ok(Self { name, url })
     }
 
     /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.
     pub(crate) fn open(&self) -> Box<dyn Register> {
-        open_url_with_time_limit(&self.url, Duration::from_secs(60)).unwrap()
+        open_url(&self.url, LONG).unwrap()
     }
 
     /// Opens a register with the default time limit.
     pub(crate) fn open_with_default_limit(&self) -> Box<dyn Register> {
-        open_url(&self.url).unwrap()
+        open_url(&self.url, DEFAULT_TIME_LIMIT).unwrap()
     }
 
     /// Returns the host and port of the server.
@@ -78,6 +78,9 @@ pub(crate) fn fresh_key() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("test/{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
+
+/// A time limit with room for a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The default time limit of the adapters, with room for a busy machine.
 pub(crate) const TIME_LIMIT_AND_ROOM: Duration = Duration::from_millis(3500);

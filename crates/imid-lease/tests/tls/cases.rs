@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{
-    EtcdRegister, MysqlRegister, PostgresRegister, RedisRegister, Register, Tls, ZookeeperRegister, open_url,
+    DEFAULT_TIME_LIMIT, EtcdRegister, MysqlRegister, PostgresRegister, RedisRegister, Register, Tls, ZookeeperRegister,
+    open_url,
 };
 use imid_lease::{LeasedGenerator, Options, RegisterError, Status};
 use rustls::pki_types::CertificateDer;
@@ -51,7 +52,7 @@ pub(crate) const CHILD: &str = "IMID_TLS_CHILD";
 
 /// Reads from a register, and says why it cannot.
 pub(crate) fn child(url: &str) -> ExitCode {
-    match open_url(url).and_then(|mut register| register.read("a")) {
+    match open_url(url, DEFAULT_TIME_LIMIT).and_then(|mut register| register.read("a")) {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             println!("{error}");
@@ -300,7 +301,11 @@ pub(crate) fn a_server_without_tls_is_an_error(store: &Store) {
         store.start_with(None);
         Undo(store)
     });
-    let error = open_url(&store.url(&host, &store.files, true, true)).unwrap().read("a").unwrap_err().to_string();
+    let error = open_url(&store.url(&host, &store.files, true, true), DEFAULT_TIME_LIMIT)
+        .unwrap()
+        .read("a")
+        .unwrap_err()
+        .to_string();
     assert!(!error.contains("imid-secret"), "{error}");
     let words = match store.name {
         "postgres" => "server does not support TLS",

@@ -43,6 +43,7 @@ const POSTGRES: &[(&str, Case)] = &cases![
     postgres::channel_binding_can_be_required,
     postgres::several_hosts_may_be_named,
     postgres::a_pooler_in_transaction_mode_is_no_obstacle,
+    postgres::a_proxy_that_passes_bytes_on_is_no_obstacle,
 ];
 
 fn main() -> ExitCode {

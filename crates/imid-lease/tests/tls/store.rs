@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use imid_lease::RegisterError;
-use imid_lease::register::{Register, open_url_with_time_limit};
+use imid_lease::register::{Register, open_url};
 
 use crate::certificates::Files;
 
@@ -137,7 +137,7 @@ impl Store {
 
 /// Opens a register. Its calls have time, because a busy machine can be slow.
 pub(crate) fn open(url: &str) -> Box<dyn Register> {
-    open_url_with_time_limit(url, Duration::from_secs(60)).unwrap()
+    open_url(url, Duration::from_secs(60)).unwrap()
 }
 
 /// Writes a record and reads it.
