@@ -19,7 +19,8 @@ older() {
   older=$folder/rustc
   [ ! -x "$older" ] || return 0
   command -v apt-get >/dev/null || return 1
-  apt-get -qq update >&2 || true
+  # ci/services.sh may install at the same time.
+  flock /var/lib/dpkg apt-get -qq update >&2 || true
   version=$(apt-cache madison rustc-web | awk '$3 ~ /^1\.85\./ && !found++ { print $3 }')
   [ -n "$version" ] || return 1
   mkdir -p "$folder/root"
