@@ -22,19 +22,22 @@ check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 
-# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it.
+# Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it. Here the unpacked
+# packages are a workspace with the lock file, the profile and, because of the examples, the features of ci/clippy.sh, so only they
+# are compiled. Their files are as old as the unpacking (-m), so cargo does not take them for those of an earlier run.
 rm -f "$target"/package/*.crate
 cargo package --workspace --no-verify --allow-dirty
 unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT
 for package in "$target"/package/*.crate; do
-  tar -xzf "$package" -C "$unpacked"
+  tar -xzmf "$package" -C "$unpacked"
 done
-library=$(echo "$unpacked"/imid-[0-9]*)
-cargo check --manifest-path "$library/Cargo.toml" --target-dir "$target/package" --all-features
-lease=$(echo "$unpacked"/imid-lease-[0-9]*)
-for package in imid-cli imid-lease; do
-  patches=(--config "patch.crates-io.imid.path = '$library'")
-  [ $package != imid-cli ] || patches+=(--config "patch.crates-io.imid-lease.path = '$lease'")
-  cargo check --manifest-path "$unpacked/$package"-[0-9]*/Cargo.toml --target-dir "$target/package" "${patches[@]}"
-done
+cp Cargo.lock "$unpacked"
+{
+  printf '[workspace]\nmembers = ["*"]\nresolver = "3"\n[patch.crates-io]\n'
+  for package in imid imid-lease; do
+    printf '%s.path = "%s"\n' $package "$(cd "$unpacked" && echo $package-[0-9]*)"
+  done
+  sed -n '/^\[profile.dev\]/,/^$/p' Cargo.toml
+} >"$unpacked/Cargo.toml"
+cargo check --manifest-path "$unpacked/Cargo.toml" --target-dir "$target" --workspace --lib --bins --examples --all-features

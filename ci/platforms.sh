@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
-# The tests pass on other processors and systems, in emulators: ci/platforms.sh [TARGET...]. Without a target it runs those
-# that fit into the time of .ci/run; `ci/platforms.sh list` names all. docs/PLATFORMS.md has the results.
+# The tests pass on other processors and systems, in emulators: ci/platforms.sh [[short] TARGET...]. `ci/platforms.sh list` names
+# the targets. `short` runs the tests that a processor or a system can break, instead of all. Without an argument it runs the
+# short sets of the targets of .ci/run. docs/PLATFORMS.md has the results.
 #
 # It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
-# and emulators are unpacked into target/platforms (5 GB); only Chromium is installed, if it can be. std is compiled here.
+# and emulators are unpacked into target/platforms (5 GB); only Chromium is installed, if it can be.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# docs/PLATFORMS.md says which of those by hand have not been run.
-in_ci=(wasm32 thumbv7em darwin i686 wasip1)
-by_hand=(windows msvc aarch64 s390x i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 thread address)
-[ "${1-}" != list ] || { printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit; }
-[ $# -gt 0 ] || set -- "${in_ci[@]}"
+in_ci=(wasm32 thumbv7em darwin i686 wasip1 aarch64 s390x windows)
+by_hand=(i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 msvc thread address)
+short=
+case ${1-} in
+  list) printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit ;;
+  short) short=1; shift ;;
+  '') short=1; set -- "${in_ci[@]}" ;;
+esac
+# What a processor can break: byte order, widths, alignment, atomics, forks. And what a system can break.
+of_processors="forks snowflake snowflake_fork system threads tick_clock vectors"
+of_systems="snowflake system threads tick_clock vectors"
 
 home=$PWD/target/platforms
 root=$home/root
@@ -23,7 +30,9 @@ export RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_DIR=$home/target CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_RNG_SEED=1
 export PATH=$home/bin:$PATH
 unset RUSTUP_TOOLCHAIN RUSTFLAGS
-build_std=-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test
+# Without the feature `backtrace`, whose crates take a third of the time.
+no_backtrace=-Zbuild-std-features=panic-unwind
+build_std=(-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test $no_backtrace)
 features=serde,uuid-1,juggleim
 
 not_checked() { echo "not checked: platforms: $*"; }
@@ -40,7 +49,7 @@ unpack() {
   for package; do [ -e "$home/unpacked/$package" ] || missing+=("$package"); done
   [ ${#missing[@]} -gt 0 ] || return 0
   # The machine's packages without those that must be in the folder.
-  awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64-linux-gnu/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|-web|lld)/' \
+  awk -v RS= -v ORS='\n\n' '/^Package: [^\n]*x86-64-linux-gnu/ || !/^Package: [^\n]*(-cross|-linux-gnu|mingw|wine|qemu-user|wasi-libc|(rust|rustc|cargo)-web|lld-[0-9])/' \
     /var/lib/dpkg/status >"$home/status"
   apt update && apt install -y --download-only --no-install-recommends "${missing[@]}" || return 1
   for deb in "$home"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; rm "$deb"; done
@@ -54,7 +63,7 @@ wrapper() {
   chmod +x "$home/bin/$name"
 }
 
-# Rust of Debian's security updates, which is newer than that of Debian 12. Its std of other targets is not used: some have none.
+# Rust of Debian's security updates, which is newer than that of Debian 12.
 rust() {
   unpack rustc-web cargo-web rust-web-src rust-web-llvm || return 1
   local program
@@ -65,6 +74,35 @@ rust() {
   wrapper wasm-ld "$root/usr/lib/llvm-$llvm/bin/wasm-ld"
   wrapper llc "$root/usr/lib/llvm-$llvm/bin/llc"
   rustc --version 2>&1
+}
+
+# Debian 13 has the same version of Rust, with a compiled std of each processor. Returns 1 if it has another at present.
+has_std() {
+  local triple=$1 architecture=$2 folder=$home/std-$2 site options command
+  if [ ! -e "$root/usr/lib/rustlib/$triple/lib" ]; then
+    site=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
+    mkdir -p "$folder/lists/partial"
+    : >"$home/status"
+    echo "deb [arch=$architecture signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site trixie main" >"$folder/sources"
+    options=(-o "APT::Architectures=amd64,$architecture" -o "Dir::Etc::sourcelist=$folder/sources" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$folder/lists")
+    for command in update "download libstd-rust-web-dev:$architecture"; do
+      (cd "$folder" && apt "${options[@]}" $command) || return 1
+    done
+    dpkg -x "$folder"/*.deb "$root" && rm "$folder"/*.deb
+  fi
+  rustc --target "$triple" --crate-type lib --emit metadata -o "$folder/empty.rmeta" - </dev/null
+}
+
+# Prints what Cargo runs of a package. The arguments after it are the files of tests that a processor or a system can break.
+tests_of() {
+  local file package=$1
+  shift
+  # The other features of imid bring large crates that have platforms of their own.
+  [ "$package" != imid ] || echo --features "$features"
+  # `--tests` includes the unit tests.
+  if [ ! "$short" ] || [ "$package" != imid ]; then echo --tests; return; fi
+  echo --lib
+  for file; do echo --test "$file"; done
 }
 
 # Runs the tests of a target, writes their output to a log, and prints their sum as `.ci/run` reads it.
@@ -122,20 +160,16 @@ linux() {
     "${run[@]}" true 2>/dev/null || { not_checked "$triple: no namespace with a binfmt_misc of its own"; return; }
     export QEMU_LD_PREFIX=$root/usr/$gnu PROPTEST_CASES=8
   fi
-  # std is compiled in the profile of the tests. Without optimization an emulator takes far longer.
-  export CARGO_PROFILE_DEV_OPT_LEVEL=1
+  local std=("${build_std[@]}")
+  ! has_std "$triple" "$4" || std=()
   shift 4
   local skip=() status=0 package
   while [ "${1-}" = --skip ]; do skip+=(--skip "$2"); shift 2; done
   for package; do
-    cargo test $build_std -p "$package" --target "$triple" $(features_of "$package") --lib --bins --tests --no-run
-    "${run[@]}" cargo test $build_std -p "$package" --target "$triple" $(features_of "$package") --lib --bins --tests --no-fail-fast -- "${skip[@]}" || status=1
+    "${run[@]}" cargo test "${std[@]}" -p "$package" --target "$triple" $(tests_of "$package" $of_processors) --no-fail-fast -- "${skip[@]}" || status=1
   done
   return $status
 }
-
-# The other features bring large crates that have platforms of their own.
-features_of() { [ "$1" != imid ] || echo --features "$features"; }
 
 # ---- Other systems -------------------------------------------------------------------------------------------------------
 
@@ -165,7 +199,7 @@ windows() {
     x86_64-w64-mingw32-gcc -shared -xc - -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" -ladvapi32
   local status=0 package
   for package; do
-    cargo test $build_std -p "$package" --target x86_64-pc-windows-gnu $(features_of "$package") --lib --bins --tests --no-fail-fast || status=1
+    cargo test "${build_std[@]}" -p "$package" --target x86_64-pc-windows-gnu $(tests_of "$package" $of_systems) --no-fail-fast || status=1
   done
   "$wine/wineserver" -k || true # that of this prefix
   return $status
@@ -209,18 +243,22 @@ except wasmtime.ExitTrap as end:
 PY
   export CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld CARGO_TARGET_WASM32_WASIP1_RUNNER="$home/venv/bin/python $home/wasi.py"
   export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-Clink-self-contained=yes -Clink-arg=$home/threads.o"
-  local tests=()
-  for name in dialect errors format forms identify model serde session snowflake store system uuid vectors; do tests+=(--test $name); done
-  cargo test $build_std -p imid --target wasm32-wasip1 $(features_of imid) --lib "${tests[@]}" --no-fail-fast -- --test-threads=1
+  local tests="dialect errors format forms identify model serde session snowflake store system uuid vectors"
+  [ ! "$short" ] || tests="snowflake system vectors"
+  cargo test "${build_std[@]}" -p imid --target wasm32-wasip1 $(short=1 tests_of imid $tests) --no-fail-fast -- --test-threads=1
 }
 
-# The library without std and with it, and the example of the browser in Node and in Chromium.
+# The example of the browser in Node and in Chromium, and what the library with std refuses there.
 wasm32() {
   local target=wasm32-unknown-unknown module size
+  local build=(cargo build --release -Zbuild-std=std,panic_abort $no_backtrace --manifest-path examples/browser/Cargo.toml --locked --target $target)
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
-  cargo build --release -Zbuild-std=core -p imid --no-default-features --target $target
-  cargo build --release -Zbuild-std=std,panic_abort -p imid --target $target
-  cargo build --release -Zbuild-std=std,panic_abort --manifest-path examples/browser/Cargo.toml --locked --target $target
+  "${build[@]}" --example refused --features imid/std
+  ! command -v node >/dev/null || node -e 'WebAssembly.instantiate(require("fs").readFileSync(process.argv[1])).then(({ instance }) => {
+    if (instance.exports.refused() !== 3) throw new Error(`expected 3 refusals, found ${instance.exports.refused()}`);
+    console.log("Node: a generator without a seed and one by the system clock are refused");
+  })' "$CARGO_TARGET_DIR/$target/release/examples/refused.wasm"
+  "${build[@]}"
   module=$CARGO_TARGET_DIR/$target/release/imid_browser.wasm
   size=$(stat -c %s "$module")
   echo "imid_browser.wasm: $size bytes, $(gzip -9c "$module" | wc -c) compressed"
@@ -233,7 +271,7 @@ wasm32() {
 checked() {
   local target=$1 package
   shift
-  for package; do cargo check -Zbuild-std=std,panic_abort -p "$package" --target "$target"; done
+  for package; do cargo check -Zbuild-std=std,panic_abort $no_backtrace -p "$package" --target "$target"; done
 }
 
 # sanitized NAME RUNTIME TEST...: the tests that start threads, or all that read memory of others.
@@ -244,7 +282,7 @@ sanitized() {
   cp "$root/usr/lib/llvm-$llvm"/lib/clang/*/lib/linux/"libclang_rt.$runtime-x86_64.a" \
     "$root/usr/lib/rustlib/x86_64-unknown-linux-gnu/lib/librustc-stable_rt.$runtime.a"
   export RUSTFLAGS=-Zsanitizer=$name CARGO_TARGET_DIR=$home/target-$name
-  cargo test $build_std -p imid --target x86_64-unknown-linux-gnu $(features_of imid) --no-fail-fast --lib "$@"
+  cargo test "${build_std[@]}" -p imid --target x86_64-unknown-linux-gnu --features "$features" --no-fail-fast --lib "$@"
 }
 
 # ---- The targets ---------------------------------------------------------------------------------------------------------

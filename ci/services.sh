@@ -65,7 +65,7 @@ package() {
 }
 
 # Installs the packages of the stores that are not installed. Packages of servers would also start them; a policy-rc.d that
-# denies this is there while they are installed.
+# denies this is there while they are installed. Only one script at a time installs, because apt-get does not wait for others.
 install() {
   local store missing=() sudo=() policy=/usr/sbin/policy-rc.d own_policy= failed=0
   for store; do is_installed "$store" || missing+=($(package "$store")); done
@@ -74,6 +74,10 @@ install() {
   if [ "$(id -u)" != 0 ]; then
     sudo -n true 2>/dev/null || { echo "services.sh: not root, and no sudo without a password, to install ${missing[*]}" >&2; return 1; }
     sudo=(sudo -n)
+  fi
+  if [ -z "${IMID_INSTALLS:-}" ]; then
+    IMID_INSTALLS=1 flock /var/lib/dpkg bash "$0" install "$@"
+    return
   fi
   if [ ! -e $policy ]; then
     own_policy=1
@@ -324,7 +328,8 @@ stop_all() {
   trap '' INT TERM HUP
   for store in $stores; do [ ! -e "$IMID_SERVICES/$store" ] || stop "$store" kill & done
   wait
-  rm -rf "$IMID_SERVICES"
+  # A server that was being prepared may still write for a moment.
+  for _ in 1 2 3 4 5; do rm -rf "$IMID_SERVICES" 2>/dev/null && break || sleep 1; done
 }
 
 run() {

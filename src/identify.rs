@@ -14,8 +14,8 @@ const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
 /// When each system made IDs, in unix milliseconds: from the first day of a year up to another one, which is not
-/// included.
-const YEARS: [(&str, u64, u64); 11] = [
+/// included. A system without years would never be the best guess.
+const YEARS: [(&str, u64, u64); MAX] = [
     // RongCloud changed its layout in the spring of 2018.
     ("rongcloud", Y2018, u64::MAX),
     ("rongcloud-v1", Y2013, Y2019),
@@ -193,4 +193,17 @@ pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
         ranked.insert(place, candidate);
     }
     Candidates(ranked.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_dialect_and_layout_has_its_years() {
+        let layouts = Layout::ALL.iter().filter_map(|layout| layout.name());
+        for name in Dialect::ALL.iter().map(Dialect::name).chain(layouts) {
+            assert!(YEARS.iter().any(|(of, ..)| *of == name), "{name} has no years");
+        }
+    }
 }

@@ -372,10 +372,8 @@ fn a_layout_returns_the_settings_that_it_was_built_with() {
 
 #[test]
 fn a_built_in_layout_is_found_by_its_name() {
-    let names: Vec<_> = Layout::ALL.iter().map(|layout| layout.name().unwrap()).collect();
-    assert_eq!(names, ["twitter", "leaf", "discord", "twitter-java", "rollback-38-15-10", "nsq", "nsq-before-2015"]);
-    for (layout, name) in Layout::ALL.iter().zip(names) {
-        assert_eq!(Layout::named(name), Some(*layout));
+    for layout in Layout::ALL {
+        assert_eq!(Layout::named(layout.name().unwrap()), Some(*layout));
     }
     assert_eq!(Layout::named("frost"), None);
     assert_eq!(format!("{:?}", Layout::LEAF.parse("5").unwrap()), "Snowflake(leaf, 5)");
@@ -384,27 +382,27 @@ fn a_built_in_layout_is_found_by_its_name() {
 #[cfg(target_has_atomic = "64")]
 #[test]
 fn a_built_in_preset_is_found_by_the_name_of_its_layout() {
-    assert_eq!(Preset::ALL.len(), Layout::ALL.len());
-    for preset in Preset::ALL {
-        assert_eq!(preset.layout().name().and_then(Preset::named), Some(*preset));
+    for layout in Layout::ALL {
+        let name = layout.name().unwrap();
+        assert_eq!(Preset::named(name).map(|preset| preset.layout()), Some(*layout), "{name} has no preset");
     }
     assert_eq!((Preset::named("leaf"), Preset::named("frost")), (Some(Preset::LEAF), None));
 }
 
 #[test]
 fn the_built_in_layouts_begin_and_end_at_the_documented_times() {
-    // The first tick and the last tick, in unix milliseconds.
-    let times: Vec<_> = Layout::ALL.iter().map(|layout| (layout.first_ms(), layout.last_ms())).collect();
+    // The name, the first tick and the last tick, in unix milliseconds.
+    let times = Layout::ALL.iter().map(|layout| (layout.name().unwrap(), layout.first_ms(), layout.last_ms()));
     assert_eq!(
-        times,
+        times.collect::<Vec<_>>(),
         [
-            (1_288_834_974_657, 3_487_858_230_208),
-            (1_288_834_974_657, 3_487_858_230_208),
-            (1_420_070_400_000, 5_818_116_911_103),
-            (1_420_041_600_000, 3_619_064_855_551),
-            (1_513_814_400_000, 1_788_692_306_943),
-            (1_351_441_421_999, 5_963_127_440_425),
-            (1_288_834_974_657, 5_686_881_485_760),
+            ("twitter", 1_288_834_974_657, 3_487_858_230_208),
+            ("leaf", 1_288_834_974_657, 3_487_858_230_208),
+            ("discord", 1_420_070_400_000, 5_818_116_911_103),
+            ("twitter-java", 1_420_041_600_000, 3_619_064_855_551),
+            ("rollback-38-15-10", 1_513_814_400_000, 1_788_692_306_943),
+            ("nsq", 1_351_441_421_999, 5_963_127_440_425),
+            ("nsq-before-2015", 1_288_834_974_657, 5_686_881_485_760),
         ]
     );
 }

@@ -1,7 +1,7 @@
-//! Mints and reads IDs in a browser. imid.mjs calls it. Texts pass through one buffer, because WebAssembly passes only numbers.
+//! Mints and reads IDs in a browser. imid.mjs calls it. WebAssembly passes only numbers, so texts pass byte by byte.
 
+use std::error::Error;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use imid::clock::{Clock, ClockError};
 use imid::{Generator, MessageId, SessionTag, SessionType};
@@ -12,6 +12,9 @@ unsafe extern "C" {
     safe fn now() -> f64;
     /// Returns 64 random bits: `crypto.getRandomValues`.
     safe fn seed() -> u64;
+    /// Returns a byte of the text of the call, or -1 after the last.
+    safe fn read(at: usize) -> i32;
+    safe fn write(byte: u8);
 }
 
 struct DateNow;
@@ -25,36 +28,26 @@ impl Clock for DateNow {
 static IDS: LazyLock<Generator<DateNow>> =
     LazyLock::new(|| Generator::builder().clock(DateNow).seed(seed()).build().expect("settings that fit, and a seed"));
 
-static TEXT: [AtomicU8; 256] = [const { AtomicU8::new(0) }; 256];
-
-fn take(length: usize) -> Vec<u8> {
-    TEXT.iter().take(length).map(|byte| byte.load(Relaxed)).collect()
+fn text() -> Vec<u8> {
+    (0..).map_while(|at| u8::try_from(read(at)).ok()).collect()
 }
 
-fn put(text: &str) -> usize {
-    TEXT.iter().zip(text.bytes()).map(|(to, byte)| to.store(byte, Relaxed)).count()
+/// Returns the time of an ID in milliseconds since 1970 and writes the ID, or returns -1 and writes the error.
+fn answer(result: Result<MessageId, impl Error>) -> f64 {
+    let (time, text) =
+        result.map_or_else(|error| (-1.0, error.to_string()), |id| (id.timestamp_ms() as f64, id.to_string()));
+    text.bytes().for_each(|byte| write(byte));
+    time
 }
 
+/// Mints an ID for the group that the text names.
 #[unsafe(no_mangle)]
-extern "C" fn buffer() -> *const AtomicU8 {
-    TEXT.as_ptr()
+extern "C" fn mint() -> f64 {
+    answer(IDS.generate(SessionTag::new(SessionType::GROUP, &String::from_utf8_lossy(&text()))))
 }
 
-/// Mints an ID for the group that is named in the buffer. Returns the length of its text, or of an error below 0.
+/// Reads the ID in the text.
 #[unsafe(no_mangle)]
-extern "C" fn mint(length: usize) -> isize {
-    let name = take(length);
-    match IDS.generate(SessionTag::new(SessionType::GROUP, &String::from_utf8_lossy(&name))) {
-        Ok(id) => put(&id.to_text()) as isize,
-        Err(error) => -(put(&error.to_string()) as isize),
-    }
-}
-
-/// Returns the time of the ID in the buffer in milliseconds since 1970. After an error, returns the length of its words below 0.
-#[unsafe(no_mangle)]
-extern "C" fn time(length: usize) -> f64 {
-    match MessageId::parse_bytes(&take(length)) {
-        Ok(id) => id.timestamp_ms() as f64,
-        Err(error) => -(put(&error.to_string()) as f64),
-    }
+extern "C" fn parse() -> f64 {
+    answer(MessageId::parse_bytes(&text()))
 }

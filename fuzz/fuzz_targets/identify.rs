@@ -27,7 +27,7 @@ enum Written {
 
 /// The dialects and layouts, in the order of candidates with equal times: the form of their texts, and the years in which their
 /// systems made IDs, without the last one.
-const WRITERS: [(&str, Form, Range<u64>); 11] = [
+const WRITERS: [(&str, Form, Range<u64>); Dialect::ALL.len() + Layout::ALL.len()] = [
     ("rongcloud", Form::Dashed(BASE32_HEX), 2018..NO_END),
     ("rongcloud-v1", Form::Dashed(BASE32_HEX), 2013..2019),
     ("standard", Form::Dashed(b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ"), 2025..NO_END),

@@ -1,5 +1,7 @@
 //! A text form of 80 bits: an alphabet, with or without dashes between the groups.
 
+use core::str;
+
 use super::alphabet::Alphabet;
 use super::{decode, diagnose, encode};
 use crate::error::ParseError;

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "checking for UTF-8 takes longer than writing the text")]
 
 use core::hash::{Hash, Hasher};
+use core::str;
 
 use super::encode::{self, PADDED_LEN};
 use super::str_like;

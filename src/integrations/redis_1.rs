@@ -1,6 +1,7 @@
 //! redis 1: values as arguments of commands, and in their replies.
 
 use std::error::Error;
+use std::str;
 
 use redis::{FromRedisValue, NumericBehavior, ParsingError, RedisWrite, ToRedisArgs, ToSingleRedisArg, Value};
 

@@ -10,11 +10,12 @@ macro_rules! built_in {
         impl Layout {
             $($(#[$doc])* pub const $constant: Self = built($builder);)*
 
-            /// The built-in layouts, in the order in which [`identify`](crate::identify::identify_at) returns them.
+            /// The built-in layouts. [`identify`](crate::identify::identify_at) returns those that fit equally well in this order.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
 
-            /// Returns the name of a built-in layout: `twitter`, `leaf`, `discord`, `twitter-java`,
-            /// `rollback-38-15-10`, `nsq` or `nsq-before-2015`. `None` for any other layout.
+            /// Returns the name of a built-in layout, or `None` for any other one.
+            ///
+            #[doc = concat!("The names:" $(, " `", $name, "`")*, ".")]
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$constant => Some($name),)*

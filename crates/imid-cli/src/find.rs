@@ -84,8 +84,9 @@ impl Finder {
                 continue;
             }
             let end = text[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
-            let word = start..end.map_or(text.len(), |len| start + len);
-            start = word.end;
+            let end = end.map_or(text.len(), |len| start + len);
+            let word = start + escape_len(&text[..start], &text[start..end])..end;
+            start = end;
             if WORD.contains(&word.len())
                 && stands_alone(text, &word)
                 && let Some(read) = self.scheme.and_then(|scheme| read_strict(scheme, &text[word.clone()]))
@@ -146,24 +147,38 @@ fn has_letters_and_digits(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns whether no letter, digit or group of four is before or after a place. An escape, such as `\n` in JSON or `%20`
-/// in a URL, is not a letter or digit.
+/// Returns how many letters and digits at the start of a word belong to an escape: `n` after a backslash, `20` after `%`.
+fn escape_len(before: &[u8], word: &[u8]) -> usize {
+    match (before, word) {
+        ([.., b'%'], [high, low, ..]) if is_hex(&[*high, *low]) => 2,
+        ([.., b'\\'], [b'n' | b't' | b'r', ..]) => 1,
+        ([.., b'\\'], [b'u', a, b, c, d, ..]) if is_hex(&[*a, *b, *c, *d]) => 5,
+        _ => 0,
+    }
+}
+
+fn is_hex(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Returns whether no letter, digit or group of four is before or after a place. An escape, such as `\n` and `\u003c` in JSON
+/// or `%20` in a URL, is not a letter or digit.
 fn stands_alone(text: &[u8], at: &Range<usize>) -> bool {
     let (before, after) = (&text[..at.start], &text[at.end..]);
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
     let follows = match before {
-        [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
+        [.., b'%', high, low] if is_hex(&[*high, *low]) => true,
+        [] | [.., b'\\', b'n' | b't' | b'r'] => true,
+        [.., b'\\', b'u', a, b, c, d] if is_hex(&[*a, *b, *c, *d]) => true,
         [.., b'-'] => !is_group(before.iter().rev().skip(1)),
         [.., last] => !is_word(last),
-        [] => true,
     };
-    let is_escaped = matches!(before, [.., b'\\', b'n' | b't' | b'r']);
     let ends = match after {
         [b'-', rest @ ..] => !is_group(rest.iter()),
         [first, ..] => !is_word(first),
         [] => true,
     };
-    (follows || is_escaped) && ends
+    follows && ends
 }
 
 /// Returns whether the next word has four characters, as the groups of an ID do. License keys have more of them.
@@ -222,6 +237,7 @@ mod tests {
             ("https://chat.example/m/", "?q=1"),
             ("%22", "%22"),
             ("line\\n", "\\nline"),
+            ("\\u003c", "\\u003e"),
             ("backup-", ".json"),
             ("msg_", "_x"),
             ("2026-11-22T12:00:00.000Z a-b-c-d 1-2-", "-1"),
@@ -270,6 +286,15 @@ mod tests {
         // Any time is an ID if the scheme is given.
         assert_eq!(all(Some(STANDARD), b"2222-2222-2222-2222").len(), 1);
         assert_eq!(all(Some(STANDARD), rongcloud), []);
+        let discord = Some(Scheme::Snowflake(Layout::DISCORD));
+        for before in ["%22", "a\\n", "\\u003c", "\\t", "id="] {
+            let text = format!("{before}90339695967350784%22");
+            assert_eq!(
+                all(discord, text.as_bytes()),
+                [(before.len(), "90339695967350784".into(), "discord")],
+                "{text}"
+            );
+        }
         let twitter = Some(Scheme::Snowflake(Layout::TWITTER));
         assert_eq!(
             all(twitter, b"x204697221847986177,\"204697221847986177\""),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid_lease::Register;
-use imid_lease::register::{DEFAULT_TIME_LIMIT, FileRegister, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, FileRegister, MemoryRegister, open_url_read_only};
 
 const A: &str = "lanes/1/00000";
 
@@ -30,6 +30,29 @@ fn records_are_kept_and_compared() {
     assert_eq!(listed, [(A.to_owned(), "two 2".to_owned()), ("lanes/meta".to_owned(), "m".to_owned())]);
     let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "the file and its lock: {names:?}");
+}
+
+/// A space in a key or a line end in a value would be read as other records.
+#[test]
+fn keys_and_values_outside_the_contract_are_errors() {
+    let folder = Folder::new();
+    let registers: [Box<dyn Register>; 2] =
+        [Box::new(FileRegister::shared(folder.path("ids")).unwrap()), Box::new(MemoryRegister::new())];
+    for mut register in registers {
+        for key in ["", "a b", "a\nb", &"k".repeat(129)] {
+            assert!(register.compare_and_set(key, None, "v").is_err(), "{key:?}");
+            assert!(register.read(key).is_err(), "{key:?}");
+        }
+        assert!(register.list("a b").is_err());
+        for value in ["", "v\nb w", "\u{e9}", &"v".repeat(1025)] {
+            assert!(register.compare_and_set("a", None, value).is_err(), "{value:?}");
+            assert!(register.compare_and_set("a", Some(value), "v").is_err(), "{value:?}");
+        }
+        assert_eq!(register.list("").unwrap(), []);
+        let (key, value) = ("k".repeat(128), "v w".to_owned());
+        assert!(register.compare_and_set(&key, None, &value).unwrap());
+        assert_eq!(register.list("").unwrap(), [(key, value)]);
+    }
 }
 
 /// Each of two threads has opened the file before the other replaces it.

@@ -38,34 +38,44 @@ pub struct Preset {
     start_bound: u64,
 }
 
-impl Preset {
+/// Defines the constants and their list in one table.
+macro_rules! built_in {
+    ($($(#[$doc:meta])* $constant:ident $preset:expr;)*) => {
+        impl Preset {
+            $($(#[$doc])* pub const $constant: Self = $preset;)*
+
+            /// The built-in presets, one for each built-in layout.
+            pub const ALL: &'static [Self] = &[$(Self::$constant),*];
+        }
+    };
+}
+
+built_in! {
     /// Twitter's Scala service of 2010.
-    pub const TWITTER: Self = Self::new(Layout::TWITTER);
+    TWITTER Self::new(Layout::TWITTER);
+
     /// The Java port.
-    pub const TWITTER_JAVA: Self = Self::new(Layout::TWITTER_JAVA);
+    TWITTER_JAVA Self::new(Layout::TWITTER_JAVA);
+
     /// Discord's layout with Twitter's behaviour.
-    pub const DISCORD: Self = Self::new(Layout::DISCORD);
+    DISCORD Self::new(Layout::DISCORD);
+
     /// NSQ since 2015.
-    pub const NSQ: Self = Self::new(Layout::NSQ).fail_when_full();
+    NSQ Self::new(Layout::NSQ).fail_when_full();
+
     /// NSQ until 2015.
-    pub const NSQ_BEFORE_2015: Self = Self::new(Layout::NSQ_BEFORE_2015).fail_when_full();
+    NSQ_BEFORE_2015 Self::new(Layout::NSQ_BEFORE_2015).fail_when_full();
+
     /// Meituan Leaf.
-    pub const LEAF: Self = Self::new(Layout::LEAF).wait_when_behind(Duration::from_millis(5), 2).start_below(100);
+    LEAF Self::new(Layout::LEAF).wait_when_behind(Duration::from_millis(5), 2).start_below(100);
+
     /// The article on clock rollback. Its 38 bits of time ended on 2026-09-06. A clock past that is an error.
-    pub const ROLLBACK_38_15_10: Self =
-        Self::new(Layout::ROLLBACK_38_15_10).wait_when_behind(Duration::from_millis(15), 1);
+    ROLLBACK_38_15_10 Self::new(Layout::ROLLBACK_38_15_10).wait_when_behind(Duration::from_millis(15), 1);
+}
 
-    /// The built-in presets, one for each built-in layout.
-    pub const ALL: &'static [Self] = &[
-        Self::TWITTER,
-        Self::TWITTER_JAVA,
-        Self::DISCORD,
-        Self::NSQ,
-        Self::NSQ_BEFORE_2015,
-        Self::LEAF,
-        Self::ROLLBACK_38_15_10,
-    ];
+const _: () = assert!(Preset::ALL.len() == Layout::ALL.len(), "each built-in layout has a preset");
 
+impl Preset {
     /// Returns the built-in preset whose [layout has this name](Layout::name), such as `leaf`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|preset| preset.layout.name() == Some(name))

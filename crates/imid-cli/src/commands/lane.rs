@@ -122,7 +122,7 @@ struct Release {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
-  imid lane recover --register file:/var/lib/chat/ids --horizon 30s --max-skew 5s")]
+  imid lane recover --register file:ids --horizon 30s --max-skew 5s")]
 struct Recover {
     #[command(flatten)]
     space: SpaceArgs,
@@ -175,12 +175,11 @@ impl Args {
     }
 }
 
+type Opened = Result<Box<dyn Register>, RegisterError>;
+
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
-    fn open(
-        &self,
-        open: fn(&str, Duration) -> Result<Box<dyn Register>, RegisterError>,
-    ) -> Result<Box<dyn Register>, Stop> {
+    fn open(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())

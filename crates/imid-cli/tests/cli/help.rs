@@ -9,31 +9,7 @@ use imid::{SessionTag, SessionType};
 use imid_lease::LeasedGenerator;
 use serde_json::Value;
 
-use crate::{command, imid, skip};
-
-/// The commands with help, and the commands inside of `lane`.
-const COMMANDS: [&str; 20] = [
-    "new",
-    "inspect",
-    "identify",
-    "compare",
-    "grep",
-    "tag",
-    "range",
-    "check",
-    "stats",
-    "risk",
-    "shard",
-    "lane",
-    "lane list",
-    "lane release",
-    "lane recover",
-    "lane resize",
-    "lane watch",
-    "lane doctor",
-    "completions",
-    "man",
-];
+use crate::{command, commands, imid, skip};
 
 fn help(command_line: &str, columns: &str) -> String {
     let args = command_line.split_whitespace().chain(["--help"]);
@@ -42,16 +18,18 @@ fn help(command_line: &str, columns: &str) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// Returns the commands under "Examples:", as they are in the help of a terminal with 80 columns.
+/// Returns the commands under "Example:" or "Examples:", as they are in the help of a terminal with 80 columns.
 fn examples(command_line: &str) -> Vec<String> {
     let help = help(command_line, "80");
-    let examples = help.split_once("Examples:\n").map_or("", |(_, examples)| examples);
-    examples.lines().take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
+    let lines = help.lines().skip_while(|line| !["Example:", "Examples:"].contains(line)).skip(1);
+    lines.take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
 }
 
 #[test]
 fn each_command_has_help_with_examples() {
-    for command in COMMANDS.iter().filter(|command| !command.contains(' ')) {
+    let commands = commands();
+    assert!(commands.len() > 10 && commands.iter().any(|command| command == "lane list"), "{commands:?}");
+    for command in commands.iter().filter(|command| !command.contains(' ')) {
         let examples = examples(command);
         assert!(!examples.is_empty(), "{command}");
         // A longer example would be broken.
@@ -59,10 +37,31 @@ fn each_command_has_help_with_examples() {
     }
     let help = imid("--help", "").ok();
     assert!(help.contains("Exit status:"));
-    assert!(COMMANDS.iter().all(|command| command.contains(' ') || help.contains(&format!("\n  {command} "))));
     assert_eq!(imid("help", "").ok(), help);
     assert_eq!(imid("", "").status, 2);
     assert_eq!(imid("--version", "").ok(), concat!("imid ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+/// Returns the words in backquotes.
+fn quoted(text: &str) -> BTreeSet<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_page_about_the_tool_names_each_command() {
+    let page = include_str!("../../../../docs/TOOL.md");
+    let rows = page.lines().skip_while(|line| *line != "| command | what it does |").skip(2);
+    let first_cells = rows.map_while(|line| line.strip_prefix("| ")?.split('|').next());
+    let commands = commands();
+    let outer = commands.iter().map(String::as_str).filter(|command| !command.contains(' '));
+    assert_eq!(first_cells.flat_map(quoted).collect::<BTreeSet<_>>(), outer.collect());
+    for (option, end) in [("--format <", "take `--format`"), ("--dialect <", "accept these names as `--dialect`")] {
+        let (before, _) = page.split_once(end).unwrap_or_else(|| panic!("no sentence with {end:?}"));
+        let paragraph = before.rsplit("\n\n").next().unwrap_or_default();
+        let named = quoted(paragraph.rsplit(['.', ':']).next().unwrap_or_default());
+        let having = commands.iter().filter(|command| help(command, "200").contains(option)).map(String::as_str);
+        assert_eq!(named, having.collect(), "the commands that {end}");
+    }
 }
 
 /// Returns the names under "JSON members:" in the help of a command. The names are before the first colon of a line.
@@ -101,6 +100,10 @@ fn the_help_names_each_json_member() {
     for (command, runs) in [
         ("check", vec![("check --json", "")]),
         ("stats", vec![("stats --json --time-field t", &*tagged), ("stats --json --dialect leaf", "5\n")]),
+        (
+            "grep",
+            vec![("grep --json", "EUNC-Q8QJ-22GH-T3DD\n"), ("grep --json --dialect twitter", "204697221847986177\n")],
+        ),
         ("range", vec![("range --json --from 0 --to 1", "")]),
         ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
         ("lane list", vec![(&list, "")]),
@@ -126,7 +129,7 @@ fn the_help_names_each_json_member() {
 
 #[test]
 fn the_help_fits_a_terminal_of_80_columns() {
-    for command in COMMANDS.iter().chain(&[""]) {
+    for command in commands().iter().chain([&String::new()]) {
         for line in help(command, "80").lines() {
             assert!(line.chars().count() <= 80, "{command}: {line}");
         }
@@ -138,7 +141,7 @@ fn the_help_fits_a_terminal_of_80_columns() {
 fn an_argument_that_is_not_utf_8_is_a_usage_error_or_names_a_file() {
     use std::os::unix::ffi::OsStrExt;
 
-    for name in COMMANDS {
+    for name in commands() {
         let ran = command().args(name.split(' ')).arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
         let err = String::from_utf8_lossy(&ran.stderr);
         let status = ran.status.code();
@@ -190,8 +193,8 @@ fn each_example_in_the_help_works() {
     }
     let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().unwrap();
     let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
-    for command in COMMANDS {
-        for example in examples(command) {
+    for command in commands() {
+        for example in examples(&command) {
             // These need a server, or run until they are ended.
             if example.contains("://") || !has_man && example.contains("| man") {
                 continue;

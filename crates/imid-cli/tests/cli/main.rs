@@ -70,6 +70,21 @@ fn command() -> Command {
     command
 }
 
+/// Returns the commands of the tool, and those inside of them, as `--help` lists them.
+fn commands() -> Vec<String> {
+    commands_of("")
+}
+
+/// Returns the commands inside of one, each with the commands inside of it.
+fn commands_of(command_line: &str) -> Vec<String> {
+    let ran = command().args(command_line.split_whitespace()).arg("--help").env("COLUMNS", "200").output();
+    let help = String::from_utf8(ran.expect("imid starts").stdout).expect("imid prints UTF-8");
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
+    let names = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let names = names.filter(|name| *name != "help").map(|name| format!("{command_line} {name}").trim().to_owned());
+    names.flat_map(|name| [vec![name.clone()], commands_of(&name)].concat()).collect()
+}
+
 impl Ran {
     /// Returns the output of a run without an error.
     fn ok(self) -> String {

@@ -3,30 +3,14 @@
 
 use std::process::Command;
 
-use crate::{imid, imid_args, skip};
-
-const COMMANDS: [&str; 14] = [
-    "new",
-    "inspect",
-    "identify",
-    "compare",
-    "grep",
-    "tag",
-    "range",
-    "risk",
-    "check",
-    "stats",
-    "shard",
-    "lane",
-    "completions",
-    "man",
-];
+use crate::{commands, imid, imid_args, skip};
 
 #[test]
 fn completions_know_each_command_in_each_shell() {
+    let commands = commands();
     for shell in ["bash", "zsh", "fish"] {
         let script = imid(&format!("completions {shell}"), "").ok();
-        for command in COMMANDS {
+        for command in commands.iter().filter_map(|command| command.split(' ').next_back()) {
             assert!(script.contains(command), "{shell} does not complete {command}");
         }
         assert!(script.contains("session-field"), "{shell}");
@@ -73,29 +57,25 @@ fn bash_completes_commands_and_options() {
 fn each_command_has_a_man_page() {
     let tool = imid("man", "").ok();
     assert!(tool.contains(".TH imid 1") && tool.contains("imid\\-tag(1)"), "{tool}");
-    for command in COMMANDS {
-        let page = imid(&format!("man {command}"), "").ok();
-        assert!(page.contains(&format!(".TH imid-{command} 1")), "{page}");
-        assert!(page.contains("Examples:"), "{command}");
-    }
-    assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
-    let error = imid("man lane no", "").error(2);
-    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, resize, doctor, watch, found \"no\"");
-    assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
-
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     // A second time, the pages are replaced.
     for _ in 0..2 {
         assert_eq!(imid_args(&["man", "--folder", path], "").ok(), "");
     }
-    let inner = ["list", "release", "recover", "resize", "doctor", "watch"];
-    assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + COMMANDS.len() + inner.len());
-    for name in inner {
-        let page = imid(&format!("man lane {name}"), "").ok();
-        assert!(page.contains(&format!(".TH imid-lane-{name} 1")) && page.contains("register"), "{page}");
-        assert_eq!(std::fs::read_to_string(folder.path().join(format!("imid-lane-{name}.1"))).unwrap(), page);
+    let commands = commands();
+    for command in &commands {
+        let (page, name) = (imid(&format!("man {command}"), "").ok(), command.replace(' ', "-"));
+        assert!(page.contains(&format!(".TH imid-{name} 1")), "{page}");
+        assert!(command.contains(' ') || page.contains("Examples:"), "{command}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(format!("imid-{name}.1"))).unwrap(), page);
     }
+    assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + commands.len(), "the tool and {commands:?}");
+    assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
+    let error = imid("man lane no", "").error(2);
+    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, resize, doctor, watch, found \"no\"");
+    assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
+
     assert_eq!(std::fs::read_to_string(folder.path().join("imid.1")).unwrap(), tool);
     std::fs::write(folder.path().join("imid.1"), "mine").unwrap();
     let error = imid_args(&["man", "--folder", path], "").error(1);

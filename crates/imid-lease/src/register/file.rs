@@ -20,7 +20,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access};
+use super::{
+    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
+};
 use lock::Lock;
 
 /// What the first line begins with.
@@ -240,16 +242,21 @@ impl FileRegister {
 
 impl Register for FileRegister {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        check_key(key)?;
         self.locked(|| Ok(self.load()?.remove(key)))
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        check_prefix(prefix)?;
         let records = self.locked(|| self.load())?;
         Ok(records.into_iter().filter(|(key, _)| key.starts_with(prefix)).collect())
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
         check_access(self.access)?;
+        check_key(key)?;
+        check_value(value)?;
+        seen.map_or(Ok(()), check_value)?;
         self.locked(|| {
             let mut records = self.load()?;
             if records.get(key).map(String::as_str) != seen {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::{Promise, Register, RegisterError};
+use super::{Promise, Register, RegisterError, check_key, check_prefix, check_value};
 use crate::sync::lock;
 
 /// A register in the memory of one process, for tests. Clones share their records.
@@ -46,16 +46,21 @@ impl MemoryRegister {
 
 impl Register for MemoryRegister {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        check_key(key)?;
         Ok(self.answering()?.records.get(key).cloned())
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        check_prefix(prefix)?;
         let state = self.answering()?;
         let records = state.records.range(prefix.to_owned()..).take_while(|(key, _)| key.starts_with(prefix));
         Ok(records.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        check_key(key)?;
+        check_value(value)?;
+        seen.map_or(Ok(()), check_value)?;
         let mut state = self.answering()?;
         let is_expected = state.records.get(key).map(String::as_str) == seen;
         if is_expected {

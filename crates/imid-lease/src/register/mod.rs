@@ -177,7 +177,6 @@ pub const MAX_KEY_LEN: usize = 128;
 pub const MAX_VALUE_LEN: usize = 1024;
 
 /// Refuses a key that is outside the contract of [`Register`].
-#[allow(dead_code, reason = "each feature of a server uses it")]
 fn check_key(key: &str) -> Result<(), RegisterError> {
     if key.is_empty() {
         return Err(RegisterError::new("expected a key, found an empty text"));
@@ -203,7 +202,6 @@ fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
 }
 
 /// Refuses a value that is outside the contract of [`Register`].
-#[allow(dead_code, reason = "each feature of a server uses it")]
 fn check_value(value: &str) -> Result<(), RegisterError> {
     if value.is_empty() || value.len() > MAX_VALUE_LEN {
         let found = value.len();

@@ -23,6 +23,7 @@ Exit status:
   2: the arguments are wrong
 
 JSON members:
+  register_id: the UUID of the register; null before the first lease
   reads, writes: median_ms and greatest_ms of a call; writes is null without --write
   clock_difference_ms: how far the clock of the store is ahead of the one here, or null
   clock_error: why the clock cannot be read; only if it cannot
@@ -35,7 +36,7 @@ JSON members:
 
 Examples:
   imid lane doctor --register file:/var/lib/chat/ids
-  imid lane doctor --json --register-file /etc/chat/register | jq --exit-status '.changes == []'")]
+  imid lane doctor --json --register file:/var/lib/chat/ids")]
 pub(super) struct Doctor {
     #[command(flatten)]
     space: SpaceArgs,
@@ -102,7 +103,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether members lost their disks, so that a majority has forgotten writes",
             ],
         ),
-        _ => (
+        "file" => (
             "network file systems, other machines, links, the checksum",
             &[
                 "whether the disk keeps what it has synced",
@@ -110,6 +111,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether the file is copied, or restored from a backup",
             ],
         ),
+        _ => ("nothing that this command knows of", &["what the documentation of its adapter names"]),
     }
 }
 
@@ -232,11 +234,35 @@ impl Doctor {
         let spaces = spaces.collect();
         let segments = records.iter().filter(|(key, _)| key.starts_with("seg/")).count();
         let promise = promise.to_string();
-        Ok(Findings { register_id, reads, writes, clock, promise, looked_at, not_seen, room, spaces, segments, changes })
+        Ok(Findings {
+            register_id,
+            reads,
+            writes,
+            clock,
+            promise,
+            looked_at,
+            not_seen,
+            room,
+            spaces,
+            segments,
+            changes,
+        })
     }
 
     fn print(&self, findings: &Findings, out: &mut Out) -> Result<(), Stop> {
-        let Findings { register_id, reads, writes, clock, promise, looked_at, not_seen, room, spaces, segments, changes } = findings;
+        let Findings {
+            register_id,
+            reads,
+            writes,
+            clock,
+            promise,
+            looked_at,
+            not_seen,
+            room,
+            spaces,
+            segments,
+            changes,
+        } = findings;
         match register_id {
             Some(id) => writeln!(out, "register  {id}")?,
             None => writeln!(out, "register  has no ID yet; the first process with a lease writes it")?,
@@ -428,10 +454,10 @@ mod tests {
 
     /// The schemes of `open_url`.
     #[test]
-    fn only_a_file_is_looked_at_as_a_file() {
+    fn each_store_has_words_of_its_own() {
         let schemes = ["postgres", "postgresql", "mysql", "mariadb", "redis", "rediss", "valkey", "valkeys"];
-        for scheme in schemes.into_iter().chain(["etcd", "etcds", "https", "zookeeper", "zookeepers"]) {
-            assert_ne!(sight(scheme), sight("file"), "{scheme}");
+        for scheme in schemes.into_iter().chain(["etcd", "etcds", "https", "zookeeper", "zookeepers", "file"]) {
+            assert_ne!(sight(scheme), sight("another"), "{scheme}");
         }
     }
 }
