@@ -13,7 +13,8 @@ use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
-    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, Tls, ZookeeperRegister,
+    EtcdRegister, EtcdRoom, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister,
+    SharedRegister, Tls, ZookeeperRegister,
 };
 use imid_lease::segment::{Block, SegmentStatus, leaf};
 use imid_lease::{
@@ -79,6 +80,7 @@ check! {
         "segment::Block" Block,
     }
     report {
+        "register::EtcdRoom" EtcdRoom,
         "register::Promise" Promise,
         "RedisQueueStatus" RedisQueueStatus,
         "Status" Status,
@@ -113,6 +115,7 @@ check! {
         "register::MysqlRegister" MysqlRegister,
         "register::PostgresRegister" PostgresRegister,
         "register::RedisRegister" RedisRegister,
+        "register::SharedRegister" SharedRegister,
         "register::ZookeeperRegister" ZookeeperRegister,
         "segment::leaf::MysqlTable" leaf::MysqlTable,
         "segment::leaf::PostgresTable" leaf::PostgresTable,
