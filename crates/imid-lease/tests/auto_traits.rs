@@ -116,6 +116,7 @@ check! {
         "register::MysqlRegister" MysqlRegister,
         "register::PostgresRegister" PostgresRegister,
         "register::RedisRegister" RedisRegister,
+        "register::SharedRegister" SharedRegister,
         "register::ZookeeperRegister" ZookeeperRegister,
         "segment::leaf::MysqlTable" leaf::MysqlTable,
         "segment::leaf::PostgresTable" leaf::PostgresTable,
