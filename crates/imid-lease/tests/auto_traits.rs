@@ -15,10 +15,10 @@ use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
     EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, Tls, ZookeeperRegister,
 };
-use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
+use imid_lease::segment::{Block, SegmentStatus, leaf};
 use imid_lease::{
     LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RedisQueue,
-    RedisQueueOptions, RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -77,7 +77,6 @@ check! {
         "Phase" Phase,
         "record::LaneState" LaneState,
         "segment::Block" Block,
-        "segment::leaf::Row" leaf::Row,
     }
     report {
         "register::Promise" Promise,
@@ -90,7 +89,6 @@ check! {
     shared {
         "Options" Options,
         "Options" Options<TickClock, 64>,
-        "RedisQueueOptions" RedisQueueOptions,
         "WorkerOptions" WorkerOptions,
         "WorkerOptions" WorkerOptions<TickClock>,
         "WorkerClock" WorkerClock<SystemClock>,
@@ -116,14 +114,11 @@ check! {
         "register::PostgresRegister" PostgresRegister,
         "register::RedisRegister" RedisRegister,
         "register::ZookeeperRegister" ZookeeperRegister,
-        "segment::RegisterBlocks" RegisterBlocks<PostgresRegister>,
-        "segment::leaf::Allocation" leaf::Allocation<leaf::PostgresTable>,
         "segment::leaf::MysqlTable" leaf::MysqlTable,
         "segment::leaf::PostgresTable" leaf::PostgresTable,
     }
     small_error {
         "LeaseError" LeaseError,
-        "segment::SegmentError" SegmentError,
     }
     error {
         "OpenError" OpenError,
@@ -131,7 +126,6 @@ check! {
         "register::RegisterError" RegisterError,
         "admin::AdminError" AdminError,
         "record::RecordError" record::RecordError,
-        "segment::OpenError" segment::OpenError,
     }
 }
 
@@ -154,16 +148,13 @@ fn values_can_be_printed() {
 }
 
 #[test]
-fn registers_and_blocks_can_be_trait_objects() {
+fn registers_can_be_trait_objects() {
     fn is_register<T: imid_lease::Register + ?Sized>() {}
-    fn is_blocks<T: segment::Blocks + ?Sized>() {}
     is_register::<dyn imid_lease::Register>();
     is_register::<Box<dyn imid_lease::Register>>();
-    is_blocks::<dyn segment::Blocks>();
 }
 
 #[test]
 fn values_and_errors_of_hot_paths_are_small() {
     assert_eq!(size_of::<LeaseError>(), 24);
-    assert_eq!(size_of::<SegmentError>(), 1);
 }
