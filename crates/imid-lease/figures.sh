@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Measures on real servers, which it starts itself: crates/imid-lease/figures.sh take-over|writes|outage|share [STORE...]
+# Measures on real servers, which it starts itself: crates/imid-lease/figures.sh take-over|writes|idle|outage|share [STORE...]
 #
 #   take-over   how long a lane is unused when its holder gives it back (bar: 100 ms), and when its holder is killed (bar: the
 #               time-out, 10 s, and 1 s more)
 #   writes      how often a lane is written at a horizon of 10 s (bar: 0.5 times a second)
+#   idle        processor time, wake-ups, memory, threads and sockets of a lane that is not used, for a minute
 #   outage      a segment while the store is stopped for 30 s
 #   share       leases that share a register whose calls are slow, without a server
 #
@@ -11,7 +12,7 @@
 # is 1 if a figure is above its bar.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-what=${1:?expected take-over, writes, outage or share}
+what=${1:?expected take-over, writes, idle, outage or share}
 shift
 default=(file postgres etcd)
 [ "$what" != outage ] || default=(postgres)
