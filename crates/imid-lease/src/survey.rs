@@ -60,18 +60,30 @@ impl Survey {
 
     /// Takes all records of the space into account, as they were read at this time.
     pub(crate) fn note(&mut self, now: Now, records: &[(String, String)]) {
-        let meta_key = self.space.meta_key();
-        let meta = records.iter().find(|(key, _)| *key == meta_key).map(|(_, text)| MetaRecord::parse(text));
-        let (Some(Ok(meta)), Some(clock_ms)) = (meta, now.clock_ms) else { return };
-        let lanes = records.iter().filter_map(|(key, text)| {
-            let number = self.space.lane_of(key, meta.era)?;
-            let record = LaneRecord::parse(text).ok()?;
+        let (Some(lanes), Some(clock_ms)) = (self.lanes(records), now.clock_ms) else { return };
+        let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(clock_ms);
-            Some(Lane { number, is_held: record.state == LaneState::Held, ahead_ms })
+            Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
         self.look_at_ms = now.mono_ms + LEAST_MS.max(LANE_MS * lanes.len() as u64);
         self.found = Some(Found { mono_ms: now.mono_ms, lanes });
+    }
+
+    /// Returns the ceilings and horizons of the lanes that are held, in milliseconds.
+    pub(crate) fn held(&self, records: &[(String, String)]) -> Vec<(u64, u64)> {
+        let held = self.lanes(records).into_iter().flatten().filter(|(_, record)| record.state == LaneState::Held);
+        held.map(|(_, record)| (record.ceiling_ms, record.horizon_ms)).collect()
+    }
+
+    /// Returns the lanes of the space, if it was described.
+    fn lanes<'a>(&'a self, records: &'a [(String, String)]) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
+        let meta_key = self.space.meta_key();
+        let (_, meta) = records.iter().find(|(key, _)| *key == meta_key)?;
+        let era = MetaRecord::parse(meta).ok()?.era;
+        Some(records.iter().filter_map(move |(key, text)| {
+            Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))
+        }))
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
