@@ -81,9 +81,11 @@ impl Survey {
         let meta_key = self.space.meta_key();
         let (_, meta) = records.iter().find(|(key, _)| *key == meta_key)?;
         let era = MetaRecord::parse(meta).ok()?.era;
-        Some(records.iter().filter_map(move |(key, text)| {
-            Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))
-        }))
+        Some(
+            records
+                .iter()
+                .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
+        )
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
