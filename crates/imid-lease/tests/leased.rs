@@ -186,6 +186,34 @@ fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time(
     }
 }
 
+/// One member of a store can have a wrong clock.
+#[test]
+fn the_holders_say_that_the_stores_time_is_wrong() {
+    for wrong_ms in [-3_600_000_i64, 3_600_000] {
+        let now = || SystemClock.now_ms().unwrap();
+        let register = FaultyRegister::new();
+        let open = || LeasedGenerator::open(register.clone(), options()).and_then(opened);
+        // The clock of the first holder is right, and it keeps to it.
+        register.set_now_ms(Some(now()));
+        let holder = open().unwrap();
+        assert!(holder.status().store_ahead_ms.unwrap().abs() < 5_000);
+        register.set_now_ms(Some(now().saturating_add_signed(wrong_ms)));
+        let ids = open().unwrap();
+        for ids in [&holder, &ids] {
+            let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
+            assert!(minted.abs_diff(now()) < 60_000, "{minted}, {} {wrong_ms}", now());
+        }
+        let difference_ms = ids.status().store_ahead_ms.unwrap();
+        assert!((difference_ms - wrong_ms).abs() < 5_000, "{difference_ms}");
+    }
+    // Nobody holds a lane, so the store's time is taken.
+    let register = FaultyRegister::new();
+    register.set_now_ms(Some(SystemClock.now_ms().unwrap() + 3_600_000));
+    let ids = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    let minted = ids.generate(room()).unwrap().timestamp_ms();
+    assert!(minted > SystemClock.now_ms().unwrap() + 3_500_000, "{minted}");
+}
+
 #[test]
 fn lost_replies_cost_nothing_but_a_retry() {
     let register = FaultyRegister::new();
