@@ -180,6 +180,11 @@ type Opened = Result<Box<dyn Register>, RegisterError>;
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
     fn open(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
+        self.open_with_url(open).map(|(register, _)| register)
+    }
+
+    /// Opens the register, and returns its URL too. A file of the URL can be a pipe, which is read only once.
+    fn open_with_url(&self, open: fn(&str, Duration) -> Opened) -> Result<(Box<dyn Register>, String), Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
@@ -187,10 +192,11 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
+        let opened = open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
-        })
+        });
+        opened.map(|register| (register, url))
     }
 
     /// Returns the URL, and what it is from.

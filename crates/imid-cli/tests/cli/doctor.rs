@@ -13,6 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use imid_lease::register::{FileRegister, Register};
+use imid_lease::segment::{Blocks, RegisterBlocks};
 use imid_lease::{LeasedGenerator, Options};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,6 +81,32 @@ fn a_write_touches_one_record_that_no_lease_uses() {
     }
     let (doctor, others): (Vec<_>, Vec<_>) = records().into_iter().partition(|(key, _)| key == "doctor");
     assert_eq!((others, doctor.len()), (before, 1));
+}
+
+#[test]
+fn a_segment_can_have_the_name_of_the_record_of_a_space() {
+    let (_folder, path) = folder();
+    lease(&path, "web-1").close();
+    for name in ["meta", "orders"] {
+        let register = FileRegister::shared(&path).unwrap();
+        RegisterBlocks::try_new(register, name, 10).unwrap().fetch(None).unwrap();
+    }
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
+    assert_eq!((lines(&out, "space").len(), lines(&out, "segments")), (1, vec!["2"]), "{out}");
+}
+
+/// As in a shell: `--register-file <(vault read ...)`.
+#[cfg(unix)]
+#[test]
+fn a_pipe_with_the_url_is_read_once() {
+    let (_folder, path) = folder();
+    lease(&path, "web-1").close();
+    let url = format!("file:{}\n", path.display());
+    for more in [&[][..], &["--json"], &["--write"]] {
+        let out = imid_args(&[&["lane", "doctor", "--register-file", "/dev/stdin"], more].concat(), url.as_str()).ok();
+        assert!(out.contains("strong"), "{out}");
+    }
 }
 
 #[test]
