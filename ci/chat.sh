@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
-cargo test --manifest-path examples/chat/Cargo.toml --locked
+RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh cargo test --manifest-path examples/chat/Cargo.toml --locked --all-targets
 bash examples/chat/run.sh load "${1:-40}"
 if bash ci/services.sh install chromium; then
   bash examples/chat/run.sh browser

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The compiler and clippy have no warning for any target of any package. The lints are in each Cargo.toml.
+# The compiler and clippy have no warning for any target of any package. The lints are in each Cargo.toml. The tests with drivers and
+# servers, the chat and the recipes are compiled with clippy where they run: integrations.sh, stores.sh, chat.sh and examples.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # All packages use one target folder, because they share many dependencies.
@@ -8,14 +9,8 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
-# With the default features, as users build them.
-cargo clippy --package imid-cli --package imid-lease -- -D warnings
 RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
-cargo clippy --manifest-path tests/integrations/Cargo.toml --locked --all-targets -- -D warnings
-cargo clippy --manifest-path tests/stores/Cargo.toml --locked --all-targets -- -D warnings
-cargo clippy --manifest-path examples/chat/Cargo.toml --locked --all-targets -- -D warnings
-cargo clippy --manifest-path examples/recipes/Cargo.toml --locked --all-targets --all-features -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings

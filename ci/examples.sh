@@ -5,25 +5,27 @@ cd "$(dirname "$0")/.."
 # The recipes are a workspace of their own, and use the same target folder.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
-cargo build --package imid --all-features --examples
+# With the features of ci/leases.sh, so that nothing is compiled again.
+cargo build --all-features --examples
 shopt -s nullglob
 for example in examples/*.rs; do
   name=$(basename "$example" .rs)
   echo "--- $name"
-  cargo run --quiet --package imid --all-features --example "$name" </dev/null
+  "$CARGO_TARGET_DIR/debug/examples/$name" </dev/null
 done
 
-# Each recipe compiles with its own feature. It runs with all of them, which are built once.
-for recipe in examples/recipes/*.rs; do
-  name=$(basename "$recipe" .rs)
-  cargo check --quiet --manifest-path examples/recipes/Cargo.toml --locked --features "$name" --bin "$name"
-done
-cargo build --manifest-path examples/recipes/Cargo.toml --locked --all-features --bins
+# Runs cargo for a recipe, which has a feature of its own.
+recipe() {
+  local name=$2
+  RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh \
+    cargo "$1" --quiet --manifest-path examples/recipes/Cargo.toml --locked --features "$name" "${@:3}"
+}
 # ClickHouse is a package of Python, which ci/stores.sh installs.
 python=$CARGO_TARGET_DIR/stores-venv/bin/python
 for recipe in examples/recipes/*.rs; do
   name=$(basename "$recipe" .rs)
   echo "--- recipes/$name"
+  recipe build "$name" --bin "$name"
   server=()
   if [ "$name" = clickhouse ]; then
     if compgen -G "$CARGO_TARGET_DIR/stores-venv/lib/*/site-packages/chdb/__init__.py" >/dev/null; then
@@ -34,15 +36,15 @@ for recipe in examples/recipes/*.rs; do
   fi
   # It prints what is not checked, if there is no server.
   [ "$name" != sqlx_pool ] || server=(bash ci/services.sh run postgres --)
-  "${server[@]}" cargo run --quiet --manifest-path examples/recipes/Cargo.toml --locked --all-features --bin "$name" </dev/null
+  "${server[@]}" "$CARGO_TARGET_DIR/debug/$name" </dev/null
 done
-cargo test --manifest-path examples/recipes/Cargo.toml --locked --all-features
+recipe test json_schema --test json_schema
 
 # The commands of docs/MIGRATING.md about Parquet, with DuckDB from PyPI.
 echo "--- parquet"
-cargo build --quiet --package imid-cli
+cargo build --quiet --release --package imid-cli
 if [ -x "$python" ] && "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: duckdb-cli pyarrow; then
-  "$python" crates/imid-cli/tests/parquet.py "$CARGO_TARGET_DIR/debug"
+  "$python" crates/imid-cli/tests/parquet.py "$CARGO_TARGET_DIR/release"
 else
   echo "not checked: Parquet: duckdb-cli and pyarrow from PyPI cannot be installed here"
 fi

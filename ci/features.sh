@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
-# Each package compiles without a warning with no feature, and with each feature alone. ci/clippy.sh has all features at once.
-# Without a crypto provider, with one of each kind and with both, TLS of each register works or is an error.
+# Each package compiles without a warning with no feature, and with each feature alone. ci/clippy.sh has all features at once. The
+# source of imid-cli names no feature: its features choose those of imid-lease.
+# Without a crypto provider and with one of each kind, TLS of each register works or is an error. ci/leases.sh has both kinds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for manifest in Cargo.toml crates/*/Cargo.toml; do
   package=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -n 1)
-  for feature in '' $(sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z][a-z0-9_-]*\) = .*/\1/p' "$manifest"); do
+  features=$(sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z][a-z0-9_-]*\) = .*/\1/p' "$manifest")
+  grep -rq 'feature = "' "${manifest%Cargo.toml}src" || features=
+  for feature in '' $features; do
     echo "$package: ${feature:-no feature}"
     # `--package`, because a tool that needs std would give std to the library too.
     cargo clippy --quiet --package "$package" --no-default-features --features "$feature" -- -D warnings
   done
 done
 
-for providers in tls tls-ring tls-aws-lc-rs tls-ring,tls-aws-lc-rs; do
-  echo "imid-lease: $providers, with each store"
-  cargo test --quiet --package imid-lease --features "$providers,postgres,mysql,redis,etcd,zookeeper" --test providers
+# Without `--package`, so that most crates are those of ci/tests.sh.
+for provider in tls tls-ring tls-aws-lc-rs; do
+  echo "imid-lease: $provider, with each store"
+  printf -v features 'imid-lease/%s,' $provider postgres mysql redis etcd zookeeper
+  cargo test --quiet --features "$features" --test providers
 done

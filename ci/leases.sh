@@ -7,14 +7,14 @@ cd "$(dirname "$0")/.."
 seconds=${1:-30}
 stores=(postgres mysql redis etcd zookeeper)
 
-# Everything is compiled before the servers start, so that they do not run during the compilation. The packages, features and
-# profile are those of ci/tests.sh, so that the crates are compiled once. A soak sleeps most of the time, so it needs no release
-# build.
+# Everything is compiled before the servers start, so that they do not run during the compilation. A soak sleeps most of the time, so
+# it needs no release build.
 cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
-others=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
-"${cargo[@]}" --test registers "${others[@]}" --example soak --no-run
-"${cargo[@]}" --package imid-cli --test cli --no-run
+servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
+# ci/tests.sh has the default features, without which these are not compiled.
+features=(--test auto_traits --test events --test foreign_code --test metrics --test providers)
+"${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --test cli --lib --example soak --no-run
 cargo build --all-features --example soak
 cargo build --release --package imid-cli
 bash ci/services.sh install "${stores[@]}" || true
@@ -22,10 +22,11 @@ bash ci/services.sh install "${stores[@]}" || true
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 log=$folder/log
-"${cargo[@]}" --example soak
+"${cargo[@]}" "${features[@]}" --example soak
+"${cargo[@]}" --lib register
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
-bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${others[@]}"
-bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --package imid-cli --test cli doctor
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${servers[@]}"
+bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test cli doctor
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 

@@ -13,17 +13,18 @@ has() { cargo "+$1" --version >/dev/null 2>&1; }
 # The names of Rust 1.85 for what 1.86 to 1.88 made stable and imid uses.
 stable_since=let_chains,slice_as_chunks,integer_sign_cast,unsigned_is_multiple_of
 
-# Unpacks Rust 1.85. Nothing is installed.
+# Unpacks Rust 1.85. Nothing is installed, and apt-get has lists of its own, so it does not wait for another one.
 older() {
-  local folder=$PWD/target/msrv version
+  local folder=$PWD/target/msrv version package
+  local options=(-qq -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o "Dir::State::lists=$folder/lists" -o "Dir::Cache=$folder/cache")
   older=$folder/rustc
   [ ! -x "$older" ] || return 0
   command -v apt-get >/dev/null || return 1
-  apt-get -qq update >&2 || true
-  version=$(apt-cache madison rustc-web | awk '$3 ~ /^1\.85\./ && !found++ { print $3 }')
+  mkdir -p "$folder"/{root,lists/partial,cache/archives/partial}
+  apt-get "${options[@]}" update >&2 || return 1
+  version=$(apt-cache "${options[@]}" madison rustc-web | awk '$3 ~ /^1\.85\./ && !found++ { print $3 }')
   [ -n "$version" ] || return 1
-  mkdir -p "$folder/root"
-  (cd "$folder" && apt-get -qq -o APT::Sandbox::User=root download {rustc-web,libstd-rust-web-dev,libstd-rust-web-1.85}="$version" libllvm19) >&2 || return 1
+  (cd "$folder" && apt-get "${options[@]}" download {rustc-web,libstd-rust-web-dev,libstd-rust-web-1.85}="$version" libllvm19) >&2 || return 1
   for package in "$folder"/*.deb; do dpkg -x "$package" "$folder/root"; rm "$package"; done
   printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$folder/root/usr/lib/x86_64-linux-gnu" "$folder/root/usr/bin/rustc" >"$older"
   chmod +x "$older"

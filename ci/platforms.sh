@@ -88,7 +88,7 @@ has_std() {
     for command in update "download libstd-rust-web-dev:$architecture"; do
       (cd "$folder" && apt "${options[@]}" $command) || return 1
     done
-    dpkg -x "$folder"/*.deb "$root"
+    dpkg -x "$folder"/*.deb "$root" && rm "$folder"/*.deb
   fi
   rustc --target "$triple" --crate-type lib --emit metadata -o "$folder/empty.rmeta" - </dev/null
 }
@@ -99,12 +99,10 @@ tests_of() {
   shift
   # The other features of imid bring large crates that have platforms of their own.
   [ "$package" != imid ] || echo --features "$features"
+  # `--tests` includes the unit tests.
+  if [ ! "$short" ] || [ "$package" != imid ]; then echo --tests; return; fi
   echo --lib
-  if [ "$short" ]; then
-    for file; do echo --test "$file"; done
-  else
-    echo --bins --tests
-  fi
+  for file; do echo --test "$file"; done
 }
 
 # Runs the tests of a target, writes their output to a log, and prints their sum as `.ci/run` reads it.

@@ -12,7 +12,9 @@ cd "$(dirname "$0")/.."
 export IMID_ROWS=${IMID_ROWS:-100000}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$CARGO_TARGET_DIR/stores-venv
-tool=$CARGO_TARGET_DIR/debug/imid
+tool=$CARGO_TARGET_DIR/release/imid
+# With the tests, cargo builds the program rows.
+rust=(env "RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh" cargo test --manifest-path tests/stores/Cargo.toml --locked)
 
 ran() { echo "$1" >>"$folder/ran"; }
 not_checked() { echo "not checked: stores: $1: $2" >>"$folder/not_checked"; }
@@ -108,7 +110,7 @@ with_servers() {
       postgres | postgres18) sql_postgres "$part" ;;
       mysql) sql_mysql ;;
       rust)
-        cargo test --manifest-path tests/stores/Cargo.toml --locked
+        "${rust[@]}"
         ran "rust: the tests of tests/stores with${IMID_POSTGRES_URL:+ PostgreSQL,}${IMID_MYSQL_URL:+ MariaDB,}${IMID_REDIS_URL:+ Redis,} SQLite"
         ;;
     esac
@@ -135,9 +137,9 @@ chmod 755 "$folder"
 touch "$folder/ran" "$folder/not_checked"
 
 # Everything is compiled before the servers start, so that they do not run during the compilation.
-cargo build --quiet --package imid-cli
-[[ " ${parts[*]} " != *" rust "* ]] || cargo test --quiet --manifest-path tests/stores/Cargo.toml --locked --no-run
-cargo run --quiet --manifest-path tests/stores/Cargo.toml --locked --bin rows >"$folder/rows"
+cargo build --quiet --release --package imid-cli
+"${rust[@]}" --quiet --no-run
+"$CARGO_TARGET_DIR/debug/rows" >"$folder/rows"
 bash ci/services.sh install python || true
 
 if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then

@@ -5,11 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 stores=(postgres mysql redis etcd zookeeper)
 
-# Everything is compiled before the servers start.
-cargo=(cargo test --package imid-lease --features tls-ring,postgres,mysql,redis,etcd,zookeeper --test tls)
-"${cargo[@]}" --no-run
+# Everything is compiled before the servers start. The crates are those of ci/features.sh.
+printf -v features 'imid-lease/%s,' tls-ring "${stores[@]}"
+cargo=(cargo test --features "$features" --test tls)
+"${cargo[@]}" --test urls --no-run
 bash ci/services.sh install "${stores[@]}" pgbouncer haproxy || true
 
+cargo test --features "$features" --test urls
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" 2>&1 | tee "$log"

@@ -10,7 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/../target}
 numbers=$CARGO_TARGET_DIR/debug/numbers
 if [ -z "${IMID_NUMBERS_BUILT:-}" ]; then
-  cargo build --quiet --manifest-path "$here/../tests/stores/Cargo.toml" --locked --bin numbers
+  # With its tests, so that its crates are those of ci/stores.sh.
+  cargo test --quiet --manifest-path "$here/../tests/stores/Cargo.toml" --locked --no-run
   export IMID_NUMBERS_BUILT=1
   [ -n "${IMID_POSTGRES_URL:-}${IMID_MYSQL_URL:-}" ] || exec bash "$here/../ci/services.sh" run postgres mysql -- bash "$0" "$@"
 fi

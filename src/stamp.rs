@@ -174,6 +174,15 @@ mod tests {
         assert_eq!(start(stamp(T + 1, 0)), 0);
     }
 
+    /// The first numbers of the generator with the seed 0, as published with it.
+    #[test]
+    fn the_mix_is_that_of_splitmix64() {
+        let numbers = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
+        for (number, times) in numbers.into_iter().zip(1..) {
+            assert_eq!(mix(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(times)), number);
+        }
+    }
+
     /// With equal starts two hosts would meet in every millisecond; unrelated ones meet in 1 of 4,096.
     #[test]
     fn two_seeds_do_not_march_in_step() {

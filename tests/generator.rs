@@ -249,6 +249,44 @@ fn a_reading_that_its_clock_takes_back_moves_nothing() {
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 2));
 }
 
+/// What makes a clock with checked readings fast.
+#[test]
+fn a_clock_is_asked_once_about_each_reading_and_not_refreshed() {
+    struct Counting {
+        ms: Cell<u64>,
+        asked: Cell<u32>,
+        refreshed: Cell<u32>,
+    }
+
+    impl Clock for Counting {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(self.ms.get())
+        }
+
+        fn refresh(&self) -> Result<u64, ClockError> {
+            self.refreshed.set(self.refreshed.get() + 1);
+            self.now_ms()
+        }
+
+        fn accepts(&self, _: u64) -> bool {
+            self.asked.set(self.asked.get() + 1);
+            true
+        }
+    }
+
+    let ids =
+        zero().clock(Counting { ms: Cell::new(T), asked: Cell::new(0), refreshed: Cell::new(0) }).build().unwrap();
+    ids.generate(room()).unwrap();
+    let refreshed = ids.clock().refreshed.get();
+    for _ in 0..100 {
+        for _ in 0..10 {
+            ids.generate(room()).unwrap();
+        }
+        ids.clock().ms.set(ids.clock().ms.get() + 1);
+    }
+    assert_eq!((ids.clock().asked.get(), ids.clock().refreshed.get()), (100, refreshed));
+}
+
 #[test]
 fn a_floor_puts_every_id_into_a_later_millisecond() {
     let known = MessageId::try_from_parts(IdParts { timestamp_ms: T + 500, spin: 17, session_tag: room() }).unwrap();

@@ -2,6 +2,7 @@
 
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -439,6 +440,42 @@ fn a_stale_clock_is_refreshed_before_a_refusal() {
     assert!(ids.generate().unwrap_err().is_rollback() || ids.generate().unwrap_err().is_overload());
 }
 
+/// What makes a clock with checked readings fast.
+#[test]
+fn a_clock_is_asked_once_about_each_reading_and_not_refreshed() {
+    struct Counting {
+        ms: Cell<u64>,
+        asked: Cell<u32>,
+        refreshed: Cell<u32>,
+    }
+
+    impl Clock for Counting {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            Ok(self.ms.get())
+        }
+
+        fn refresh(&self) -> Result<u64, ClockError> {
+            self.refreshed.set(self.refreshed.get() + 1);
+            self.now_ms()
+        }
+
+        fn accepts(&self, _: u64) -> bool {
+            self.asked.set(self.asked.get() + 1);
+            true
+        }
+    }
+
+    let clock = Counting { ms: Cell::new(START), asked: Cell::new(0), refreshed: Cell::new(0) };
+    let ids = Generator::builder(Preset::TWITTER).node(3).clock(clock).build().unwrap();
+    for _ in 0..100 {
+        for _ in 0..10 {
+            ids.generate().unwrap();
+        }
+        ids.clock().ms.set(ids.clock().ms.get() + 1);
+    }
+    assert_eq!((ids.clock().asked.get(), ids.clock().refreshed.get()), (100, 0));
+}
+
 #[test]
 fn a_node_past_the_greatest_is_refused() {
     let error = Generator::try_new(Preset::LEAF, 1_024).unwrap_err();
@@ -481,13 +518,16 @@ fn a_user_defined_preset_stays_within_its_layout() {
     for (bound, most) in [(u32::MAX, 4), (0, 1)] {
         let clock = ManualClock::new(START);
         let ids = generator(Preset::new(TENTHS).start_below(bound), &clock);
+        let mut greatest = 0;
         for _ in 0..200 {
             let first = ids.generate().unwrap();
+            greatest = greatest.max(first.sequence());
             assert!(first.sequence() < most && first.timestamp_ms() == ids.clock().now_ms().unwrap());
             assert_eq!(fill(&ids).len() as u32, 3 - first.sequence());
             assert_eq!(ids.generate().unwrap_err().retry_after(), Some(ms(100)));
             clock.advance(ms(100));
         }
+        assert_eq!(greatest, most - 1);
         clock.set(START + 150);
         assert!(ids.generate().unwrap_err().is_rollback());
     }

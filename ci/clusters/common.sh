@@ -102,14 +102,21 @@ start_worker() {
   (on "$1" "$soak" worker "$(url "$1")" "$ids" "$name" "$scheme" <>"$ids/$name.commands" >>"$folder/log-workers" 2>&1) &
   workers[4 * ($1 - 1) + $2 - 1]=$!
 }
-# Kills the processes of a node, and starts others with their names.
-restart_workers() {
-  local w
-  for w in 1 2 3 4; do
-    signal_tree KILL "${workers[4 * ($1 - 1) + w - 1]}"
-    wait "${workers[4 * ($1 - 1) + w - 1]}" 2>/dev/null || true
-    start_worker "$1" "$w"
+kill_workers() {
+  local pid
+  for pid in "${workers[@]:4 * ($1 - 1):4}"; do
+    signal_tree KILL "$pid"
+    wait "$pid" 2>/dev/null || true
   done
+}
+# Starts processes at node 1 while there are free lanes, because those of node 3 are gone.
+start_anew() {
+  local w
+  kill_workers 1
+  kill_workers 3
+  for w in 1 2 3 4; do start_worker 1 "$w"; done
+  sleep 6
+  for w in 1 2 3 4; do start_worker 3 "$w"; done
 }
 
 stop_workers() {

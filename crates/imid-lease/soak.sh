@@ -16,7 +16,7 @@ store=${1:?expected a STORE} seconds=${2:?expected SECONDS}
 
 profile=${IMID_SOAK_PROFILE:-release}
 target=${CARGO_TARGET_DIR:-target}
-# All features, as in ci/tests.sh, so that its crates serve here too.
+# All features, as in ci/leases.sh, so that its crates serve here too.
 cargo build --quiet --all-features --profile "$profile" --example soak
 cargo build --quiet --release --package imid-cli
 soak=$target/${profile/#dev/debug}/examples/soak

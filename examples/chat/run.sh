@@ -12,7 +12,7 @@ root=$here/../..
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 if [ -z "${IMID_CHAT_BUILT:-}" ]; then
   cargo build --quiet --manifest-path "$here/Cargo.toml" --locked
-  cargo build --quiet --manifest-path "$root/Cargo.toml" --package imid-cli
+  cargo build --quiet --manifest-path "$root/Cargo.toml" --release --package imid-cli
   export IMID_CHAT_BUILT=1
   [ -n "${DATABASE_URL:-}" ] || exec bash "$root/ci/services.sh" run postgres -- bash "$0" "$@"
 fi
@@ -24,7 +24,7 @@ case ${1:-} in
     ids=$(mktemp)
     trap 'rm -f "$ids"' EXIT
     "$bin/imid-chat-load" "${2:-60}" "$ids"
-    "$bin/imid" check "$ids"
+    "$CARGO_TARGET_DIR/release/imid" check "$ids"
     ;;
   browser) python3 "$here/browser.py" "$bin/imid-chat" "${@:2}" ;;
   "")

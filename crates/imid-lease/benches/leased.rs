@@ -1,7 +1,7 @@
 //! Measures what a lease adds to the time to mint an ID: `cargo bench -p imid-lease --bench leased`.
 //!
 //! The plain and the leased generator alternate in one run, many times, and each takes its best. So a slow moment of the
-//! machine meets both. It prints the ratio, and ends with status 1 if it is above 1.02 and `IMID_LEASE_BAR` is set.
+//! machine meets both. It prints the ratios.
 #![allow(missing_docs, reason = "a bench")]
 
 use std::hint::black_box;
@@ -33,7 +33,7 @@ fn best(mut times: Vec<f64>) -> f64 {
     times[times.len() / 20]
 }
 
-fn measure<C, const STRIPES: usize>(name: &str, clock: &C, bits: u32) -> f64
+fn measure<C, const STRIPES: usize>(name: &str, clock: &C, bits: u32)
 where
     C: Clock + Clone + Send + Sync + 'static,
 {
@@ -57,15 +57,13 @@ where
         "{name}, {STRIPES} stripes, {bits} bits of lane: plain {plain:.2} ns, leased {leased:.2} ns, ratio {:.3}",
         leased / plain
     );
-    leased / plain
 }
 
 fn main() {
-    let system =
-        measure::<_, 1>("system clock", &SystemClock, 0).max(measure::<_, 64>("system clock", &SystemClock, 2));
+    measure::<_, 1>("system clock", &SystemClock, 0);
+    measure::<_, 64>("system clock", &SystemClock, 2);
     let tick = TickClock::start().expect("a thread");
     measure::<_, 1>("published clock", &tick, 0);
     measure::<_, 1>("published clock", &tick, 2);
     measure::<_, 64>("published clock", &tick, 2);
-    assert!(std::env::var_os("IMID_LEASE_BAR").is_none() || system <= 1.02, "leased costs {system:.3} of plain");
 }

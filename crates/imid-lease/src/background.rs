@@ -1,8 +1,8 @@
-//! A thread that works for an object, and ends with it.
+//! A thread that works for an object, shares a state with it, and ends with it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,19 +13,20 @@ use imid::fork::Process;
 /// A thread, as its owner has it.
 ///
 /// Dropping it tells the thread to end and does not wait, because a call of a store may be under way. The thread is not
-/// in a forked child, where each method does nothing.
+/// in a forked child, where each method does nothing, and there is no state: another thread may have held its lock.
 #[derive(Debug)]
-pub(crate) struct Background {
-    shared: Arc<Shared>,
+pub(crate) struct Background<S> {
+    shared: Arc<Shared<S>>,
     process: Process,
 }
 
 /// What the thread sees of its owner.
 #[derive(Debug)]
-pub(crate) struct Owner(Arc<Shared>);
+pub(crate) struct Owner<S>(Arc<Shared<S>>);
 
-#[derive(Debug, Default)]
-struct Shared {
+#[derive(Debug)]
+struct Shared<S> {
+    state: Mutex<S>,
     is_closing: AtomicBool,
     has_ended: AtomicBool,
     /// The end, and what the thread announces.
@@ -35,24 +36,39 @@ struct Shared {
     woken: Condvar,
 }
 
-impl Background {
+impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
-    pub(crate) fn start(name: &str, work: impl FnOnce(&Owner) + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> io::Result<Self> {
         /// The thread has ended, even if it has panicked.
-        struct OnEnd(Owner);
+        struct OnEnd<S>(Owner<S>);
 
-        impl Drop for OnEnd {
+        impl<S> Drop for OnEnd<S> {
             fn drop(&mut self) {
                 self.0.0.has_ended.store(true, Ordering::Release);
                 self.0.announce();
             }
         }
 
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            is_closing: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+            changes: Changes::default(),
+            is_woken: Mutex::new(false),
+            woken: Condvar::new(),
+        });
         let on_end = OnEnd(Owner(Arc::clone(&shared)));
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         thread::Builder::new().name(name.into()).spawn(move || work(&on_end.0))?;
         Ok(Self { shared, process: Process::current() })
+    }
+}
+
+impl<S> Background<S> {
+    /// Returns the state; `None` in a forked child.
+    #[inline]
+    pub(crate) fn state(&self) -> Option<MutexGuard<'_, S>> {
+        (!self.is_forked()).then(|| lock(&self.shared.state))
     }
 
     /// Returns whether this process is a forked child of the one that started the thread.
@@ -100,13 +116,17 @@ impl Background {
     }
 }
 
-impl Drop for Background {
+impl<S> Drop for Background<S> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Owner {
+impl<S> Owner<S> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, S> {
+        lock(&self.0.state)
+    }
+
     /// Returns whether the thread must end.
     pub(crate) fn is_closing(&self) -> bool {
         self.0.is_closing.load(Ordering::Acquire)
@@ -133,7 +153,7 @@ mod tests {
     #[test]
     fn it_sleeps_until_it_is_woken_and_ends_when_it_is_told() {
         let (sender, turns) = std::sync::mpsc::channel();
-        let background = Background::start("imid-test", move |owner| {
+        let background = Background::start("imid-test", (), move |owner| {
             while !owner.is_closing() {
                 owner.sleep(LONG);
                 sender.send(()).unwrap();
@@ -153,14 +173,14 @@ mod tests {
     #[test]
     fn a_drop_does_not_wait() {
         let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let background = Background::start("imid-test", move |_| _ = receiver.recv()).unwrap();
+        let background = Background::start("imid-test", (), move |_| _ = receiver.recv()).unwrap();
         drop(background);
         sender.send(()).expect("the thread still waits");
     }
 
     #[test]
     fn a_panic_is_an_end() {
-        let background = Background::start("imid-test", |_| panic!("on purpose")).unwrap();
+        let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
         assert!(background.has_ended_within(LONG));
     }
 }

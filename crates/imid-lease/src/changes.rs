@@ -3,9 +3,12 @@
 //! Tasks use no timer of their runtime, because some have none. A thread wakes them, at a change and at the time that they
 //! ask for. It lives while tasks wait, and it is not the thread that talks to the store: a runtime cannot make that one late.
 
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::thread;
@@ -42,16 +45,53 @@ struct Shared {
 struct Waiting {
     /// Counts the changes.
     version: u64,
-    tasks: Vec<Task>,
+    /// The tasks in the order of their turns. A task looks again at its time, or when the version is another one, so those
+    /// of an earlier version come first.
+    tasks: BTreeMap<(u64, Instant, Task), Waker>,
+    /// The time of each task and version.
+    times: HashMap<(u64, Task), Instant>,
     has_thread: bool,
 }
 
-#[derive(Debug)]
+/// What [`Waker::will_wake`] compares. No other task has it as long as a clone of the waker lives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Task {
-    /// It looks again at this time, or when the version is another one.
-    at: Instant,
-    version: u64,
-    waker: Waker,
+    data: usize,
+    vtable: usize,
+}
+
+impl Task {
+    fn of(waker: &Waker) -> Self {
+        Self { data: waker.data().addr(), vtable: ptr::from_ref(waker.vtable()).addr() }
+    }
+}
+
+impl Waiting {
+    /// Adds a task, and returns whether its time is before those of all others.
+    fn add(&mut self, at: Instant, waker: Waker) -> bool {
+        let (version, task) = (self.version, Task::of(&waker));
+        match self.times.entry((version, task)) {
+            // Two futures of one task: the earlier time counts for both.
+            Entry::Occupied(time) if *time.get() <= at => return false,
+            Entry::Occupied(mut time) => _ = self.tasks.remove(&(version, time.insert(at), task)),
+            Entry::Vacant(time) => _ = time.insert(at),
+        }
+        self.tasks.insert((version, at, task), waker);
+        self.tasks.first_key_value().is_some_and(|(first, _)| *first == (version, at, task))
+    }
+
+    /// Removes the tasks whose turn it is.
+    fn take_due(&mut self, now: Instant) -> Vec<Waker> {
+        let mut due = Vec::new();
+        while let Some(first) = self.tasks.first_entry()
+            && let (version, at, task) = *first.key()
+            && (version != self.version || at <= now)
+        {
+            due.push(first.remove());
+            self.times.remove(&(version, task));
+        }
+        due
+    }
 }
 
 impl Changes {
@@ -102,13 +142,7 @@ impl Changes {
     }
 
     fn add(&self, mut waiting: MutexGuard<'_, Waiting>, at: Instant, waker: &Waker) {
-        let version = waiting.version;
-        let is_earliest = waiting.tasks.iter().all(|task| at < task.at);
-        match waiting.tasks.iter_mut().find(|task| task.version == version && task.waker.will_wake(waker)) {
-            // Two futures of one task: the earlier time counts for both.
-            Some(task) => task.at = task.at.min(at),
-            None => waiting.tasks.push(Task { at, version, waker: waker.clone() }),
-        }
+        let is_earliest = waiting.add(at, waker.clone());
         if !waiting.has_thread {
             let this = self.clone();
             let started = thread::Builder::new().name("imid-wake".into()).spawn(move || this.wake_tasks());
@@ -130,13 +164,13 @@ impl Changes {
     fn wake_tasks(&self) {
         let mut waiting = self.waiting();
         loop {
-            let (now, version) = (Instant::now(), waiting.version);
-            let due: Vec<_> = waiting.tasks.extract_if(.., |it| it.at <= now || it.version != version).collect();
+            let now = Instant::now();
+            let due = waiting.take_due(now);
             if !due.is_empty() {
                 drop(waiting);
-                for task in due {
+                for waker in due {
                     // A waker is foreign code. If one panics, the others are woken all the same.
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| task.waker.wake())) {
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                         // Not dropped: that can panic, too.
                         std::mem::forget(panic);
                     }
@@ -144,7 +178,7 @@ impl Changes {
                 waiting = self.waiting();
                 continue;
             }
-            let next = waiting.tasks.iter().map(|task| task.at).min();
+            let next = waiting.tasks.first_key_value().map(|((_, at, _), _)| *at);
             let time = next.map_or(IDLE, |at| at.saturating_duration_since(now));
             let (again, waited) = self.0.wanted.wait_timeout(waiting, time).unwrap_or_else(PoisonError::into_inner);
             waiting = again;
@@ -264,6 +298,31 @@ mod tests {
         woken.recv_timeout(MINUTE).unwrap();
         assert_eq!(short.as_mut().poll(&mut context), Poll::Ready(None));
         assert_eq!(counter.0.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn two_futures_of_one_task_both_look_again() {
+        let changes = Changes::default();
+        let (counter, woken) = counter();
+        let waker = Waker::from(Arc::clone(&counter));
+        let mut context = Context::from_waker(&waker);
+        let mut poll = |timeout| {
+            let future = pin!(changes.wait_async(within(timeout, || None::<u8>)));
+            assert!(future.poll(&mut context).is_pending());
+        };
+        poll(MINUTE);
+        poll(2 * MINUTE);
+        assert_eq!(changes.waiting().tasks.len(), 1);
+        // A change that the thread has not noticed yet: the first future must still be woken by it, the second one after.
+        changes.waiting().version += 1;
+        poll(3 * MINUTE);
+        assert_eq!(changes.waiting().tasks.len(), 2);
+        poll(Duration::from_millis(20));
+        for _ in 0..2 {
+            woken.recv_timeout(MINUTE).unwrap();
+        }
+        let waiting = changes.waiting();
+        assert_eq!((waiting.tasks.len(), waiting.times.len()), (0, 0));
     }
 
     #[test]

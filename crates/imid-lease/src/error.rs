@@ -11,7 +11,7 @@ use crate::options::OptionsError;
 use crate::register::RegisterError;
 use crate::space::Space;
 
-/// No ID was minted.
+/// No ID was minted, or there is no number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct LeaseError(LeaseKind);
@@ -24,10 +24,12 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    #[error("lanes are too far ahead of the clock: correct the clock, or accept it with any_lead")]
+    #[error("lanes are too far ahead of the clock: correct the clock, or accept it with Options::any_lead")]
     Clock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
+    #[error("no number is left, and the store has not answered: retry in {} ms", .retry_after.as_millis())]
+    NoNumber { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
     UsedUp { retry_after: Duration },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
@@ -54,6 +56,7 @@ impl LeaseError {
             | LeaseKind::NoLane { retry_after }
             | LeaseKind::Clock { retry_after }
             | LeaseKind::Silent { retry_after }
+            | LeaseKind::NoNumber { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             _ => None,
         }
@@ -79,9 +82,10 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Clock { .. })
     }
 
-    /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
+    /// Returns whether there is no lane yet, the ceiling is reached or no number is left, because the register does not
+    /// answer.
     pub const fn is_register(self) -> bool {
-        matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. })
+        matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. } | LeaseKind::NoNumber { .. })
     }
 
     /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
@@ -121,7 +125,7 @@ impl LeaseKind {
             Self::Opening { .. } => "opening",
             Self::NoLane { .. } => "no_lane",
             Self::Clock { .. } => "clock",
-            Self::Silent { .. } => "silent",
+            Self::Silent { .. } | Self::NoNumber { .. } => "silent",
             Self::UsedUp { .. } => "used_up",
             Self::Reverted => "reverted",
             Self::Mismatch => "mismatch",
@@ -138,7 +142,7 @@ impl From<LeaseKind> for LeaseError {
     }
 }
 
-/// A lease could not be opened.
+/// A lease or a segment could not be opened.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct OpenError(OpenKind);
@@ -158,13 +162,13 @@ pub(crate) enum OpenKind {
     #[error("no lane is free: {held} of {lanes} are held")]
     NoLane { held: usize, lanes: u32 },
     #[error(
-        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or accept it with any_lead",
+        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or accept it with Options::any_lead",
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     Clock { most_ms: u64, found_ms: u64 },
     #[error(
         "expected a free lane at most {} s ahead of the clock, found one {} s ahead, and {held} of {lanes} are held: wait for \
-         one of them, or accept the lead with any_lead",
+         one of them, or accept the lead with Options::any_lead",
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32 },
@@ -172,6 +176,8 @@ pub(crate) enum OpenKind {
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
     Refused(String),
+    #[error("the store has no block: {cause}")]
+    NoBlock { cause: String, is_final: bool },
     #[error("lease is closed")]
     Closed,
     #[error("lease belongs to the parent process: open another one after the fork")]
@@ -223,17 +229,17 @@ impl OpenError {
         kind.into()
     }
 
-    /// Returns whether the settings do not fit together.
+    /// Returns whether the settings do not fit together, or one of them is outside its range.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
     }
 
-    /// Returns whether the register cannot be opened, or did not answer in time.
+    /// Returns whether the register cannot be opened, did not answer in time, or has no block of numbers.
     pub const fn is_register(&self) -> bool {
         match self.0 {
             #[cfg(feature = "redis")]
             OpenKind::List(_) => true,
-            OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_) => true,
+            OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_) | OpenKind::NoBlock { .. } => true,
             _ => false,
         }
     }
@@ -245,6 +251,7 @@ impl OpenError {
             OpenKind::Silent { .. } | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => false,
             #[cfg(feature = "redis")]
             OpenKind::EmptyList { .. } => false,
+            OpenKind::NoBlock { is_final, .. } => *is_final,
             OpenKind::Register(error) => error.is_final(),
             #[cfg(feature = "redis")]
             OpenKind::List(error) => error.is_final(),
@@ -318,9 +325,10 @@ mod tests {
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (
                 LeaseKind::Clock { retry_after },
-                "lanes are too far ahead of the clock: correct the clock, or accept it with any_lead",
+                "lanes are too far ahead of the clock: correct the clock, or accept it with Options::any_lead",
             ),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
+            (LeaseKind::NoNumber { retry_after }, "no number is left, and the store has not answered: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {
             let error = LeaseError::from(kind);
@@ -361,13 +369,13 @@ mod tests {
             (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
             (
                 OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500 },
-                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or accept it with any_lead",
+                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or accept it with Options::any_lead",
                 false,
             ),
             (
                 OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2 },
                 "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
-                 one of them, or accept the lead with any_lead",
+                 one of them, or accept the lead with Options::any_lead",
                 false,
             ),
             (
@@ -376,6 +384,7 @@ mod tests {
                 true,
             ),
             (OpenKind::Refused("no such user".into()), "register refuses this process: no such user", true),
+            (OpenKind::NoBlock { cause: "refused".into(), is_final: true }, "the store has no block: refused", true),
             (OpenKind::Closed, "lease is closed", false),
             (OpenKind::Forked, "lease belongs to the parent process: open another one after the fork", false),
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),

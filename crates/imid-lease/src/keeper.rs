@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
@@ -17,7 +16,6 @@ use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Others, Phase, Status};
 use crate::survey::{Now, Survey};
-use crate::sync::lock;
 use crate::telemetry;
 
 /// How often the store is asked for its time.
@@ -39,6 +37,9 @@ pub(crate) trait Tenant: Send {
     fn seal(&mut self) -> u64;
 }
 
+/// What the thread sees of its keeper.
+type KeeperOwner = Owner<Vec<State>>;
+
 /// One lease of a keeper.
 pub(crate) struct Lease {
     pub(crate) config: Config,
@@ -50,8 +51,7 @@ pub(crate) struct Lease {
 /// When it is dropped, its thread seals and releases, and nobody waits for it. In a forked child it does nothing.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    shared: Arc<Mutex<Vec<State>>>,
-    background: Background,
+    background: Background<Vec<State>>,
     /// What a forked child finds. It must not wait for a lock that another thread may have held.
     in_child: Vec<State>,
 }
@@ -93,7 +93,6 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let shared = Arc::new(Mutex::new(states));
         let running = leases.into_iter().map(|lease| Running {
             #[cfg(feature = "tracing")]
             told: telemetry::Told::new(&lease.config),
@@ -104,14 +103,13 @@ impl Keeper {
         let mut work = Work {
             store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
             clock,
-            shared: Arc::clone(&shared),
             leases: running.collect(),
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             survey: Survey::new(space),
         };
-        let background = Background::start("imid-lease", move |owner| work.run(owner))?;
-        Ok(Self { shared, background, in_child })
+        let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
+        Ok(Self { background, in_child })
     }
 
     /// Makes the thread check at once whether a generator needs a higher ceiling.
@@ -137,12 +135,12 @@ impl Keeper {
 
     /// Returns the state of a lease. In a forked child it is one that has stopped.
     pub(crate) fn state(&self, lease: usize) -> State {
-        if self.is_forked() { self.in_child[lease].clone() } else { self.states()[lease].clone() }
+        self.background.state().map_or_else(|| self.in_child[lease].clone(), |states| states[lease].clone())
     }
 
     /// Returns whether a lease has stopped.
     pub(crate) fn is_stopped(&self, lease: usize) -> bool {
-        self.is_forked() || self.states()[lease].stopped.is_some()
+        self.background.state().is_none_or(|states| states[lease].stopped.is_some())
     }
 
     /// Returns where a change of a lease is announced.
@@ -190,11 +188,7 @@ impl Keeper {
     }
 
     fn is_given_back(&self) -> bool {
-        self.states().iter().all(|state| state.is_given_back)
-    }
-
-    fn states(&self) -> MutexGuard<'_, Vec<State>> {
-        lock(&self.shared)
+        self.background.state().is_some_and(|states| states.iter().all(|state| state.is_given_back))
     }
 }
 
@@ -278,7 +272,7 @@ impl<R: Register> Store<R> {
     /// Makes a call, and remembers its error.
     fn call<T>(
         &mut self,
-        owner: &Owner,
+        owner: &KeeperOwner,
         name: &'static str,
         key: &str,
         call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
@@ -299,7 +293,6 @@ impl<R: Register> Store<R> {
 struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
-    shared: Arc<Mutex<Vec<State>>>,
     leases: Vec<Running>,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
@@ -310,9 +303,9 @@ struct Work<R, C> {
 
 impl<R: Register, C: Clock> Work<R, C> {
     /// Works until all leases have ended. If that panics, all generators stop at their ceilings.
-    fn run(&mut self, owner: &Owner) {
+    fn run(&mut self, owner: &KeeperOwner) {
         let ended = catch_unwind(AssertUnwindSafe(|| self.keep(owner)));
-        for (state, running) in lock(&self.shared).iter_mut().zip(&self.leases) {
+        for (state, running) in owner.state().iter_mut().zip(&self.leases) {
             state.status.phase = Phase::Stopped;
             state.stopped.get_or_insert(Stopped::Closed);
             // What was published last can be from before a write.
@@ -321,17 +314,17 @@ impl<R: Register, C: Clock> Work<R, C> {
         if let Err(panic) = ended {
             // Here already, because what follows is foreign code. The end of the thread is announced, too.
             owner.announce();
-            self.tell_of_panic(panic.as_ref());
+            self.tell_of_panic(owner, panic.as_ref());
             // Not dropped: that can panic, too.
             std::mem::forget(panic);
         }
     }
 
     #[cfg_attr(not(feature = "metrics"), allow(clippy::unused_self, reason = "for the features"))]
-    fn tell_of_panic(&mut self, panic: &(dyn std::any::Any + Send)) {
+    fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn std::any::Any + Send)) {
         #[cfg(feature = "metrics")]
         for lease in 0..self.leases.len() {
-            let status = lock(&self.shared)[lease].status_at(self.clock.believed_ms());
+            let status = owner.state()[lease].status_at(self.clock.believed_ms());
             telemetry::record_lease(self.leases[lease].engine.space_name(), &status);
         }
         #[cfg(feature = "tracing")]
@@ -343,10 +336,12 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
         #[cfg(not(feature = "tracing"))]
         let _ = panic;
+        #[cfg(not(feature = "metrics"))]
+        let _ = owner;
     }
 
-    fn keep(&mut self, owner: &Owner) {
-        let holder = lock(&self.shared).first().map(|state| state.status.holder.clone());
+    fn keep(&mut self, owner: &KeeperOwner) {
+        let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
             self.store.register.set_holder(holder.as_str());
         }
@@ -366,7 +361,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Does what an engine asks for until it sleeps; returns until when. `None` if it is done.
-    fn drive(&mut self, lease: usize, owner: &Owner) -> Option<u64> {
+    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
@@ -504,7 +499,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         let _ = lease;
     }
 
-    fn publish(&mut self, lease: usize, owner: &Owner) {
+    fn publish(&mut self, lease: usize, owner: &KeeperOwner) {
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.
         let promise = self.store.register.promise();
         #[cfg(feature = "tracing")]
@@ -520,7 +515,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
         let others = self.survey.others(&own);
         let Running { engine, is_new_register, .. } = &self.leases[lease];
-        let mut states = lock(&self.shared);
+        let mut states = owner.state();
         let published = &mut states[lease];
         let before = published.clone();
         let (lost, renewals) = engine.counts();

@@ -32,7 +32,7 @@
 //!
 //! | fault | lanes and worker IDs | segments |
 //! | --- | --- | --- |
-//! | the register does not answer | minting goes on up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) | numbers go on until both blocks are used; then an error with [`retry_after`](segment::SegmentError::retry_after) |
+//! | the register does not answer | minting goes on up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) | numbers go on until both blocks are used; then an error with `retry_after` |
 //! | a reply is lost, or a write is late | the record is read, and the write is tried again; nothing is used before an acknowledgement | the block is skipped: a gap |
 //! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock | the rest of its two blocks is skipped |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane | nothing |
@@ -75,8 +75,9 @@
 //! # Cost
 //!
 //! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10
-//! s. A lane that is lost leaves about half a kilobyte, and 128 bytes a stripe, until the generator is dropped. A
-//! leased generator adds two loads and two compares to the time to mint; see `benches/leased.rs`.
+//! s. A process lists its space once a minute for [`Status::others`]. A lane that is lost leaves about half a kilobyte,
+//! and 128 bytes a stripe, until the generator is dropped. A leased generator adds two loads and two compares to the time
+//! to mint; see `benches/leased.rs`.
 
 mod space;
 
@@ -125,7 +126,7 @@ pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
 #[cfg(feature = "redis")]
-pub use redis_queue::{RedisQueue, RedisQueueOptions, RedisQueueStatus};
+pub use redis_queue::{RedisQueue, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
 pub use status::{Others, Phase, Status};

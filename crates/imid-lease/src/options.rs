@@ -51,17 +51,6 @@ macro_rules! shared_setters {
             self
         }
 
-        #[doc = concat!("Begins even if the register has each ", $leased, " further ahead of the clock than the horizon and")]
-        /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
-        /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
-        /// The same holds if the others are near and held: it does not wait for one of them. A near one that is free comes first.
-        ///
-        /// [`OpenError::is_clock`]: crate::OpenError::is_clock
-        pub fn any_lead(mut self) -> Self {
-            self.settings.any_lead = true;
-            self
-        }
-
         /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -147,6 +136,17 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
         self
     }
 
+    /// Begins even if the register has each lane further ahead of the clock than the horizon and
+    /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
+    /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
+    /// The same holds if the others are near and held: it does not wait for one of them. A near one that is free comes first.
+    ///
+    /// [`OpenError::is_clock`]: crate::OpenError::is_clock
+    pub fn any_lead(mut self) -> Self {
+        self.settings.any_lead = true;
+        self
+    }
+
     shared_setters! {
         "lane",
         space: "Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.",
@@ -215,6 +215,8 @@ pub(crate) enum OptionsKind {
     Lead { most: Duration, found: Duration },
     #[error("expected a horizon of at most 24 h, found {found:?}")]
     Long { found: Duration },
+    #[error("expected a step of 1 to 1000000000, found {found}")]
+    Step { found: u32 },
     #[error(transparent)]
     Space(SpaceError),
     #[error(transparent)]
@@ -253,6 +255,8 @@ mod tests {
         assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(Options::new().space("a/b")).starts_with("expected a name of 1 to 64"));
         assert!(Options::new().settings.check().is_ok());
+        let step = OptionsError::from(OptionsKind::Step { found: 0 });
+        assert_eq!(step.to_string(), "expected a step of 1 to 1000000000, found 0");
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }
 }

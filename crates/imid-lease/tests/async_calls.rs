@@ -13,7 +13,6 @@ mod faulty;
 use faulty::FaultyRegister;
 use imid::snowflake::Preset;
 use imid::{SessionTag, SessionType};
-use imid_lease::segment::RegisterBlocks;
 use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -28,7 +27,7 @@ fn lease(register: &FaultyRegister) -> LeasedGenerator {
 }
 
 fn segment(register: &FaultyRegister) -> Segment {
-    Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 10).unwrap()).unwrap()
+    Segment::open_line(register.clone(), "orders", 10).unwrap()
 }
 
 /// Returns whether the register has this word in the record of the only lane.

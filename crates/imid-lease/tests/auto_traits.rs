@@ -13,12 +13,13 @@ use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
 use imid_lease::register::{
-    EtcdRegister, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister, Tls, ZookeeperRegister,
+    EtcdRegister, EtcdRoom, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister,
+    SharedRegister, Tls, ZookeeperRegister,
 };
-use imid_lease::segment::{self, Block, RegisterBlocks, SegmentError, SegmentStatus, leaf};
+use imid_lease::segment::{Block, SegmentStatus, leaf};
 use imid_lease::{
     LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RedisQueue,
-    RedisQueueOptions, RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -77,9 +78,9 @@ check! {
         "Phase" Phase,
         "record::LaneState" LaneState,
         "segment::Block" Block,
-        "segment::leaf::Row" leaf::Row,
     }
     report {
+        "register::EtcdRoom" EtcdRoom,
         "register::Promise" Promise,
         "RedisQueueStatus" RedisQueueStatus,
         "Status" Status,
@@ -90,7 +91,6 @@ check! {
     shared {
         "Options" Options,
         "Options" Options<TickClock, 64>,
-        "RedisQueueOptions" RedisQueueOptions,
         "WorkerOptions" WorkerOptions,
         "WorkerOptions" WorkerOptions<TickClock>,
         "WorkerClock" WorkerClock<SystemClock>,
@@ -99,6 +99,7 @@ check! {
         "admin::Recovery" Recovery,
         "admin::View" View,
         "register::MemoryRegister" MemoryRegister,
+        "register::SharedRegister" SharedRegister,
         "LeasedGenerator" LeasedGenerator,
         "LeasedGenerator" LeasedGenerator<TickClock, 64>,
         "WorkerIds" WorkerIds,
@@ -115,15 +116,13 @@ check! {
         "register::MysqlRegister" MysqlRegister,
         "register::PostgresRegister" PostgresRegister,
         "register::RedisRegister" RedisRegister,
+        "register::SharedRegister" SharedRegister,
         "register::ZookeeperRegister" ZookeeperRegister,
-        "segment::RegisterBlocks" RegisterBlocks<PostgresRegister>,
-        "segment::leaf::Allocation" leaf::Allocation<leaf::PostgresTable>,
         "segment::leaf::MysqlTable" leaf::MysqlTable,
         "segment::leaf::PostgresTable" leaf::PostgresTable,
     }
     small_error {
         "LeaseError" LeaseError,
-        "segment::SegmentError" SegmentError,
     }
     error {
         "OpenError" OpenError,
@@ -131,7 +130,6 @@ check! {
         "register::RegisterError" RegisterError,
         "admin::AdminError" AdminError,
         "record::RecordError" record::RecordError,
-        "segment::OpenError" segment::OpenError,
     }
 }
 
@@ -154,16 +152,13 @@ fn values_can_be_printed() {
 }
 
 #[test]
-fn registers_and_blocks_can_be_trait_objects() {
+fn registers_can_be_trait_objects() {
     fn is_register<T: imid_lease::Register + ?Sized>() {}
-    fn is_blocks<T: segment::Blocks + ?Sized>() {}
     is_register::<dyn imid_lease::Register>();
     is_register::<Box<dyn imid_lease::Register>>();
-    is_blocks::<dyn segment::Blocks>();
 }
 
 #[test]
 fn values_and_errors_of_hot_paths_are_small() {
     assert_eq!(size_of::<LeaseError>(), 24);
-    assert_eq!(size_of::<SegmentError>(), 1);
 }

@@ -26,8 +26,9 @@ mod unix {
     use imid::snowflake::Preset;
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister, open_url};
-    use imid_lease::segment::{RegisterBlocks, Segment};
-    use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError, WorkerIds, WorkerOptions};
+    use imid_lease::{
+        LeasedGenerator, Options, Phase, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions,
+    };
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
@@ -154,7 +155,7 @@ mod unix {
         while workers.status().iter().any(|worker| worker.phase != Phase::Holding) {
             thread::sleep(Duration::from_millis(5));
         }
-        let segment = Segment::open(RegisterBlocks::try_new(register, space, 1_000).unwrap()).unwrap();
+        let segment = Segment::open_line(register, space, 1_000).unwrap();
         segment.wait_until_open(LONG).unwrap();
         (ids, workers, segment)
     }

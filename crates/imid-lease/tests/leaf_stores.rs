@@ -9,10 +9,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::RegisterError;
-use imid_lease::segment::OpenError;
-use imid_lease::segment::leaf::{Allocation, MysqlTable, PostgresTable, Table};
-use imid_lease::segment::{self, Segment, SegmentError};
+use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
+use imid_lease::segment::{Block, BlockError};
+use imid_lease::{LeaseError, OpenError, RegisterError, Segment};
 
 /// A server, and how to reach its tables.
 struct Store {
@@ -34,17 +33,16 @@ impl Store {
         Some(Self { name, url })
     }
 
-    fn table(&self) -> Box<dyn Table> {
+    fn blocks(&self, tag: &str) -> Box<dyn FnMut(Option<i64>) -> Result<Block, BlockError> + Send> {
         let limit = Duration::from_secs(20);
         match self.name {
-            "postgres" => Box::new(PostgresTable::from_url(&self.url).unwrap().time_limit(limit)),
-            _ => Box::new(MysqlTable::from_url(&self.url).unwrap().time_limit(limit)),
+            "postgres" => Box::new(PostgresTable::from_url(&self.url).unwrap().time_limit(limit).blocks(tag)),
+            _ => Box::new(MysqlTable::from_url(&self.url).unwrap().time_limit(limit).blocks(tag)),
         }
     }
 
     fn segment(&self) -> Result<Segment, OpenError> {
-        let mut table = self.table();
-        let segment = Segment::open(Allocation::new("order", move |tag: &str, step| table.allocate(tag, step)))?;
+        let segment = Segment::open(self.blocks("order"))?;
         segment.wait_until_open(Duration::from_secs(15)).map(|()| segment)
     }
 
@@ -81,7 +79,7 @@ fn next(segment: &Segment) -> u64 {
         match segment.next() {
             Ok(number) => return number,
             Err(error) => {
-                let error: SegmentError = error;
+                let error: LeaseError = error;
                 thread::sleep(error.retry_after().expect("a retry helps").min(Duration::from_millis(5)));
             }
         }
@@ -90,24 +88,25 @@ fn next(segment: &Segment) -> u64 {
 
 fn leafs_table(name: &'static str) {
     let Some(store) = Store::of(name, name) else { return };
-    let is_final = |error: &segment::BlockError| error.downcast_ref().is_some_and(RegisterError::is_final);
-    let error = store.table().allocate("order", None).unwrap_err();
+    let is_final = |error: &BlockError| error.downcast_ref().is_some_and(RegisterError::is_final);
+    let error = store.blocks("order")(None).unwrap_err();
     assert!(is_final(&error), "{error}");
     let no_table = error.to_string();
     assert!(no_table.ends_with(": expected the table leaf_alloc, found none"), "{no_table}");
     store.create_table();
 
     // One block as Leaf would take it, and one with a step of our own.
-    let mut table = store.table();
-    let first = table.allocate("user", None).unwrap();
-    assert_eq!((first.max_id, first.step), (5_010, 10));
-    let second = table.allocate("user", Some(25)).unwrap();
-    assert_eq!((second.max_id, second.step), (5_035, 10));
-    let error = table.allocate("nobody", None).unwrap_err();
+    let mut of_user = store.blocks("user");
+    assert_eq!(of_user(None).unwrap(), Block { end: 5_010, step: 10 });
+    assert_eq!(of_user(Some(25)).unwrap(), Block { end: 5_035, step: 10 });
+    let mut of_nobody = store.blocks("nobody");
+    let error = of_nobody(None).unwrap_err();
     assert!(is_final(&error), "{error}");
     let error = error.to_string();
     assert!(error.ends_with("expected a row of the tag \"nobody\" in leaf_alloc, found none"), "{error}");
-    assert_eq!(table.allocate("user", Some(5)).unwrap().max_id, 5_040, "after an error it connects again");
+    store.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('nobody', 1, 5)");
+    assert_eq!(of_nobody(None).unwrap().end, 6, "after an error it connects again");
+    assert_eq!(of_user(Some(5)).unwrap().end, 5_040);
     assert_eq!(store.sql("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'user'"), "5040");
 
     // Processes share a tag, beside a Leaf server that takes blocks with its own statement.

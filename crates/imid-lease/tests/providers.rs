@@ -1,5 +1,5 @@
 //! The crypto provider of TLS: none, one or two that are compiled in, and that of the process. `ci/features.sh` runs this
-//! with each choice of features.
+//! without a provider and with one, and `ci/leases.sh` with two.
 #![cfg(all(
     feature = "etcd",
     feature = "mysql",

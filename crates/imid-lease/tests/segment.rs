@@ -7,17 +7,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
-use imid_lease::RegisterError;
 use imid_lease::register::MemoryRegister;
-use imid_lease::segment::{Blocks, OpenError, RegisterBlocks, Segment, leaf};
+use imid_lease::segment::{Block, BlockError};
+use imid_lease::{OpenError, RegisterError, Segment};
 
-fn opened(blocks: impl Blocks + 'static) -> Result<Segment, OpenError> {
-    let segment = Segment::open(blocks)?;
+fn opened(segment: Result<Segment, OpenError>) -> Result<Segment, OpenError> {
+    let segment = segment?;
     segment.wait_until_open(Duration::from_secs(15)).map(|()| segment)
 }
 
-fn open(register: &FaultyRegister, step: u64) -> Segment {
-    opened(RegisterBlocks::try_new(register.clone(), "orders", step).unwrap()).unwrap()
+fn open(register: &FaultyRegister, step: u32) -> Segment {
+    opened(Segment::open_line(register.clone(), "orders", step)).unwrap()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn segments_share_a_line_without_a_repeat() {
 fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
     let seconds = std::env::var("IMID_OUTAGE_SECONDS").map_or(1, |seconds| seconds.parse().expect("seconds"));
     let register = FaultyRegister::new();
-    let segment = open(&register, 1_000 * seconds);
+    let segment = open(&register, 1_000 * u32::try_from(seconds).unwrap());
     register.set_down(true);
     let start = Instant::now();
     let mut last = 0;
@@ -69,7 +69,7 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
             break error;
         }
     };
-    assert_eq!(error.to_string(), "no number is left, and the store has not answered; retry in 100 ms");
+    assert_eq!(error.to_string(), "no number is left, and the store has not answered: retry in 100 ms");
     register.set_down(false);
     let again = (0..2_000).find_map(|_| segment.next().map_err(|_| sleep(Duration::from_millis(10))).ok());
     assert!(again.expect("the store answers again") > last);
@@ -78,41 +78,60 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
 #[test]
 fn a_leaf_table_gives_the_blocks_that_leaf_gives() {
     let mut max_id = 1;
-    let table = move |tag: &str, step: Option<i64>| {
-        assert_eq!(tag, "order");
+    let table = move |step: Option<i64>| {
         max_id += step.unwrap_or(10);
-        Ok(leaf::Row { max_id, step: 10 })
+        Ok(Block { end: max_id, step: 10 })
     };
-    let segment = opened(leaf::Allocation::new("order", table)).unwrap();
+    let segment = opened(Segment::open(table)).unwrap();
     let numbers: Vec<_> = (0..10).map(|_| segment.next().unwrap()).collect();
     assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
-    let missing = |_: &str, _: Option<i64>| Err(RegisterError::new("the tag does not exist").finally().into());
-    let error = opened(leaf::Allocation::new("none", missing)).unwrap_err();
+    let error = opened(Segment::open(no_tag)).unwrap_err();
     assert_eq!(error.to_string(), "the store has no block: the tag does not exist");
-    let broken = |_: &str, _: Option<i64>| Ok(leaf::Row { max_id: -5, step: 10 });
-    let error = opened(leaf::Allocation::new("none", broken)).unwrap_err();
-    assert!(error.is_store() && error.to_string().contains("expected a positive step and max_id"), "{error}");
+    for (end, step) in [(-5, 10), (9, 10), (10, 0), (10, -1), (i64::MIN, 1), (0, i64::MIN)] {
+        let error = opened(Segment::open(move |_| Ok(Block { end, step }))).unwrap_err();
+        assert!(error.is_register() && error.is_final(), "{error}");
+        let expected = "the store has no block: expected a positive step, and numbers from 0 on, found Block { ";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+    let all = opened(Segment::open(|_| Ok(Block { end: i64::MAX, step: i64::MAX }))).unwrap();
+    assert_eq!((all.next(), all.next(), all.status().left), (Ok(0), Ok(1), i64::MAX.cast_unsigned() - 2));
+}
+
+fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {
+    Err(RegisterError::new("the tag does not exist").finally().into())
+}
+
+#[test]
+fn a_name_and_a_step_outside_their_ranges_are_errors() {
+    let refused = |name: &str, step: u32| {
+        let error = Segment::open_line(FaultyRegister::new(), name, step).unwrap_err();
+        assert!(error.is_options() && error.is_final(), "{error}");
+        error.to_string()
+    };
+    for step in [0, 1_000_000_001] {
+        assert_eq!(refused("orders", step), format!("expected a step of 1 to 1000000000, found {step}"));
+    }
+    assert!(refused("a b", 1).starts_with("expected a name of 1 to 64 of the characters"));
 }
 
 #[test]
 fn an_error_of_an_applications_own_client_is_not_final() {
     let mut calls = 0;
-    let table = move |_: &str, _: Option<i64>| {
+    let table = move |_| {
         calls += 1;
-        if calls < 3 { Err("connection reset by peer".into()) } else { Ok(leaf::Row { max_id: 11, step: 10 }) }
+        if calls < 3 { Err("connection reset by peer".into()) } else { Ok(Block { end: 11, step: 10 }) }
     };
-    let segment = opened(leaf::Allocation::new("order", table)).expect("the third call succeeds");
+    let segment = opened(Segment::open(table)).expect("the third call succeeds");
     assert_eq!(segment.next(), Ok(1));
     // One that says so is: this waits for no time.
-    let table = |_: &str, _: Option<i64>| Err(RegisterError::new("the tag does not exist").finally().into());
-    let segment = Segment::open(leaf::Allocation::new("none", table)).unwrap();
-    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_store());
+    let segment = Segment::open(no_tag).unwrap();
+    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_final());
 }
 
 #[test]
 fn a_weak_register_is_refused_at_once() {
     let started = Instant::now();
-    let error = opened(RegisterBlocks::try_new(MemoryRegister::new(), "orders", 50).unwrap()).unwrap_err();
+    let error = opened(Segment::open_line(MemoryRegister::new(), "orders", 50)).unwrap_err();
     assert!(error.to_string().contains("can lose acknowledged writes"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(10));
 }
@@ -121,10 +140,11 @@ fn a_weak_register_is_refused_at_once() {
 fn a_segment_of_a_silent_store_opens_when_the_store_answers() {
     let register = FaultyRegister::new();
     register.set_down(true);
-    let segment = Segment::open(RegisterBlocks::try_new(register.clone(), "orders", 50).unwrap()).unwrap();
+    let segment = Segment::open_line(register.clone(), "orders", 50).unwrap();
     assert!(segment.next().unwrap_err().retry_after().is_some());
     let error = segment.wait_until_open(Duration::from_millis(100)).unwrap_err();
     assert_eq!(error.to_string(), "the store has no block: the faulty register is set down");
+    assert!(!error.is_final());
     register.set_down(false);
     segment.wait_until_open(Duration::from_secs(15)).unwrap();
     assert_eq!(segment.next(), Ok(1));

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use imid::snowflake::Preset;
+use imid_lease::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
-use imid_lease::{RedisQueue, RedisQueueOptions};
 
 /// URLs that ask for TLS, the store, and the part that asks.
 const SECURE: &[(&str, &str, &str)] = &[
@@ -240,7 +240,7 @@ fn each_client_reads_tls_by_itself() {
     same(imid_lease::register::ZookeeperRegister::from_url("zookeepers://db").err());
     same(PostgresTable::from_url("postgres://db/shop?sslmode=require").err());
     same(MysqlTable::from_url("mysql://db/shop?require_ssl=true").err());
-    let queue = RedisQueue::open("rediss://127.0.0.1:1", "worker-ids", RedisQueueOptions::new(Preset::LEAF));
+    let queue = RedisQueue::open("rediss://127.0.0.1:1", "worker-ids", Preset::LEAF);
     assert_eq!(queue.is_ok(), cfg!(feature = "tls"));
 }
 

@@ -174,6 +174,7 @@ fn json_has_what_the_text_has() {
         assert!(spread["median_ms"].as_f64().unwrap() <= spread["greatest_ms"].as_f64().unwrap(), "{call}: {spread}");
     }
     let text = doctor(&path, &[]).ok();
+    assert_eq!(json!(lines(&text, "register")), json!([found["register_id"].take()]));
     assert_eq!(json!(lines(&text, "looked at")), json!([found["looked_at"].take()]));
     assert_eq!(json!(lines(&text, "not seen")), found["not_seen"].take());
     assert_eq!(json!(lines(&text, "change")), found["changes"].take());
@@ -182,8 +183,9 @@ fn json_has_what_the_text_has() {
     let lanes =
         json!({"space": "lanes", "space_id": space_id, "layout": "imid-80", "lanes": 2, "held": 2, "unused": 0});
     let expected = json!({
-        "reads": null, "writes": null, "clock_difference_ms": null, "promise": "strong", "looked_at": null, "not_seen": null,
-        "room": null, "spaces": [lanes, {"space": "other", "error": null}], "segments": 0, "changes": null,
+        "register_id": null, "reads": null, "writes": null, "clock_difference_ms": null, "promise": "strong",
+        "looked_at": null, "not_seen": null, "room": null, "spaces": [lanes, {"space": "other", "error": null}],
+        "segments": 0, "changes": null,
     });
     assert_eq!(found, expected);
     let out = doctor(&path, &["--json"]).ok();

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use imid_lease::Segment;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::segment::{RegisterBlocks, Segment};
 
 use crate::Failure;
 
@@ -45,9 +45,9 @@ fn check(refused: u64) -> Result<(), Failure> {
 }
 
 /// Takes numbers for a minute, and returns how many calls were refused.
-fn consume(url: &str, step: u64) -> Result<u64, Failure> {
-    let segment =
-        Segment::open(RegisterBlocks::try_new(open_url(url, DEFAULT_TIME_LIMIT)?, &format!("outage-{step}"), step)?)?;
+fn consume(url: &str, step: u32) -> Result<u64, Failure> {
+    let register = open_url(url, DEFAULT_TIME_LIMIT)?;
+    let segment = Segment::open_line(register, &format!("outage-{step}"), step)?;
     segment.wait_until_open(Duration::from_secs(15))?;
     let start = Instant::now();
     let (mut numbers, mut refused, mut repeats, mut gaps, mut last) = (0, 0, 0_u64, 0, 0);

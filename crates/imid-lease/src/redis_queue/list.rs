@@ -1,7 +1,5 @@
 //! The list in Redis.
 
-use std::time::Duration;
-
 use redis::cmd;
 
 use crate::register::remote::Remote;
@@ -35,11 +33,9 @@ pub(super) struct RedisList {
 }
 
 impl RedisList {
-    pub(super) fn new(url: &str, key: &str, time_limit: Duration) -> Result<Self, RegisterError> {
+    pub(super) fn new(url: &str, key: &str) -> Result<Self, RegisterError> {
         let (server, place) = RedisServer::parse(url)?;
-        let mut server = Remote::new(server, place);
-        server.set_time_limit(time_limit);
-        Ok(Self { server, key: key.to_owned() })
+        Ok(Self { server: Remote::new(server, place), key: key.to_owned() })
     }
 
     fn call<T: redis::FromRedisValue + Send + Sync>(&mut self, command: &redis::Cmd) -> Result<T, Failure> {

@@ -1,25 +1,22 @@
 //! The rollback article's queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
 
 mod list;
-mod stock;
 mod work;
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid::clock::{Clock, SystemClock};
+use imid::clock::Clock;
 use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
 
 use crate::background::Background;
-use crate::backoff::Backoff;
 use crate::changes::within;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::register::{DEFAULT_TIME_LIMIT, RegisterError};
-use crate::sync::lock;
+use crate::register::RegisterError;
 use list::{List, RedisList};
-use stock::Stock;
 use work::Work;
 
 /// How long a generator waits for the millisecond after the pop of its worker ID.
@@ -29,7 +26,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
 /// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
-/// a thread pops [`spares`](RedisQueueOptions::spares) ahead and pushes later.
+/// a thread pops one ahead and pushes later.
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
@@ -53,8 +50,9 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// ```no_run
 /// use core::time::Duration;
+/// use imid::clock::SystemClock;
 /// use imid::snowflake::{Layout, Preset};
-/// use imid_lease::{RedisQueue, RedisQueueOptions};
+/// use imid_lease::RedisQueue;
 ///
 /// // The article's bits, with a first tick that is not eight years ago.
 /// const OURS: Layout = match Layout::builder()
@@ -69,26 +67,17 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// };
 /// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
 ///
-/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", RedisQueueOptions::new(PRESET))?;
+/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", PRESET)?;
 /// queue.wait_until_open(Duration::from_secs(15))?;
-/// let ids = queue.generator()?;
+/// let ids = queue.generator(SystemClock)?;
 /// let id = ids.generate()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct RedisQueue(Arc<Inner>);
 
-/// Settings of a [`RedisQueue`].
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct RedisQueueOptions {
-    preset: Preset,
-    spares: u8,
-    time_limit: Duration,
-}
-
 /// The state of a [`RedisQueue`], for operators.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct RedisQueueStatus {
     /// How many worker IDs no generator has.
@@ -105,54 +94,32 @@ pub struct RedisQueueStatus {
 struct Inner {
     preset: Preset,
     key: String,
-    shared: Arc<Mutex<State>>,
-    background: Background,
+    background: Background<Stock>,
 }
 
-#[derive(Debug)]
-struct State {
-    stock: Stock,
+/// The worker IDs of this process.
+#[derive(Debug, Default)]
+struct Stock {
+    /// Those that no generator has, and whether one has used it since the pop.
+    spares: VecDeque<(SpareNode, bool)>,
+    /// Those that generators have, as they were taken.
+    in_use: Vec<SpareNode>,
     is_closing: bool,
     lost: u64,
     last_error: Option<Trouble>,
 }
 
 /// Why there is no other worker ID.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 enum Trouble {
+    #[error("the list is empty")]
     EmptyList,
     /// The list has a value that it should not have.
+    #[error("{0}")]
     WrongList(String),
     /// A call of Redis has failed.
+    #[error("{0}")]
     Call(String),
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::EmptyList => "the list is empty",
-            Self::WrongList(what) | Self::Call(what) => what,
-        })
-    }
-}
-
-impl RedisQueueOptions {
-    /// Returns the default settings: one spare worker ID, and a time limit of 2 s for each call.
-    pub const fn new(preset: Preset) -> Self {
-        Self { preset, spares: 1, time_limit: DEFAULT_TIME_LIMIT }
-    }
-
-    /// Sets how many worker IDs are popped ahead. Default: 1. A value of 0 counts as 1.
-    pub const fn spares(mut self, spares: u8) -> Self {
-        self.spares = if spares == 0 { 1 } else { spares };
-        self
-    }
-
-    /// Sets how long each answer of Redis may take. Default: 2 s.
-    pub const fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.time_limit = time_limit;
-        self
-    }
 }
 
 impl RedisQueue {
@@ -161,25 +128,15 @@ impl RedisQueue {
     ///
     /// # Errors
     /// The URL cannot be understood ([`is_register`](OpenError::is_register)).
-    pub fn open(url: &str, key: &str, options: RedisQueueOptions) -> Result<Self, OpenError> {
-        let list = RedisList::new(url, key, options.time_limit).map_err(OpenKind::List)?;
-        Self::start(list, key, &options)
+    pub fn open(url: &str, key: &str, preset: Preset) -> Result<Self, OpenError> {
+        Self::start(RedisList::new(url, key).map_err(OpenKind::List)?, key, preset)
     }
 
-    fn start(list: impl List + 'static, key: &str, options: &RedisQueueOptions) -> Result<Self, OpenError> {
-        let stock = Stock::new(options.spares.into());
-        let state = State { stock, is_closing: false, lost: 0, last_error: None };
-        let shared = Arc::new(Mutex::new(state));
-        let mut work = Work {
-            list,
-            shared: Arc::clone(&shared),
-            node_max: options.preset.layout().node_max(),
-            popped: None,
-            backoff: Backoff::default(),
-        };
-        let background =
-            Background::start("imid-redis-queue", move |owner| work.run(owner)).map_err(OpenKind::Thread)?;
-        Ok(Self(Arc::new(Inner { preset: options.preset, key: key.into(), shared, background })))
+    fn start(list: impl List + 'static, key: &str, preset: Preset) -> Result<Self, OpenError> {
+        let work = Work::new(list, preset.layout().node_max());
+        let background = Background::start("imid-redis-queue", Stock::default(), move |owner| work.run(owner));
+        let background = background.map_err(OpenKind::Thread)?;
+        Ok(Self(Arc::new(Inner { preset, key: key.into(), background })))
     }
 
     /// Waits until a worker ID can be used, for at most this time.
@@ -188,16 +145,12 @@ impl RedisQueue {
     /// In this time Redis does not answer or the list has another value than a worker ID of the layout
     /// ([`is_register`](OpenError::is_register)), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        if self.is_forked() {
-            return Err(OpenKind::Forked.into());
-        }
-        let find = || (self.state().stock.counts().0 > 0).then_some(());
-        if self.0.background.changes().wait(within(timeout, find)).is_some() {
-            return Ok(());
-        }
-        let state = self.state();
-        let key = &self.0.key;
-        let cause = match &state.last_error {
+        let Inner { key, background, .. } = &*self.0;
+        let is_known = || background.state().is_none_or(|stock| !stock.spares.is_empty()).then_some(());
+        let is_open = background.changes().wait(within(timeout, is_known)).is_some();
+        let Some(stock) = background.state() else { return Err(OpenKind::Forked.into()) };
+        let cause = match &stock.last_error {
+            _ if is_open => return Ok(()),
             Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.clone() }.into()),
             Some(trouble) => trouble.to_string(),
             None => "Redis did not answer in time".into(),
@@ -205,28 +158,23 @@ impl RedisQueue {
         Err(OpenKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
     }
 
-    /// Returns a generator with the system clock, with the preset and a worker ID of its own. It takes others from here
-    /// when it needs one.
+    /// Returns a generator with this clock, such as [`SystemClock`](imid::clock::SystemClock), with the preset and a worker
+    /// ID of its own. It takes others from here when it needs one.
     ///
     /// # Errors
-    /// - There is no worker ID that can be used now: all are in use, or were popped at a later time than the clock shows.
+    /// - There is no worker ID that can be used now: all are in use, or were popped at a later time than the clock shows. A
+    ///   clock that cannot be read counts as one that shows 1970.
     /// - Redis does not answer.
     /// - The queue is closed, or belongs to the parent process.
-    pub fn generator(&self) -> Result<Generator<SystemClock, Self>, LeaseError> {
-        self.generator_with(SystemClock)
-    }
-
-    /// Returns a generator with another clock.
-    ///
-    /// # Errors
-    /// As for [`generator`](Self::generator). A clock that cannot be read counts as one that shows 1970.
-    pub fn generator_with<C: Clock>(&self, clock: C) -> Result<Generator<C, Self>, LeaseError> {
+    pub fn generator<C: Clock>(&self, clock: C) -> Result<Generator<C, Self>, LeaseError> {
         // A worker ID that was popped in this millisecond can be used in the next one.
         let started = Instant::now();
         let spare = loop {
             match self.take(clock.refresh().unwrap_or(0)) {
                 Some(spare) => break spare,
-                None if started.elapsed() > POP_WAIT || self.is_forked() => return Err(self.why_none()),
+                None if started.elapsed() > POP_WAIT || self.0.background.is_forked() => {
+                    return Err(self.why_none().into());
+                }
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
@@ -236,73 +184,69 @@ impl RedisQueue {
     }
 
     /// Returns why there is no worker ID.
-    fn why_none(&self) -> LeaseError {
-        if self.is_forked() {
-            return LeaseKind::Forked.into();
-        }
-        let state = self.state();
-        let kind = match &state.last_error {
-            _ if state.is_closing => LeaseKind::Closed,
+    fn why_none(&self) -> LeaseKind {
+        let Some(stock) = self.0.background.state() else { return LeaseKind::Forked };
+        match &stock.last_error {
+            _ if stock.is_closing => LeaseKind::Closed,
             Some(Trouble::Call(_)) => LeaseKind::Silent { retry_after: POP_WAIT },
             _ => LeaseKind::NoLane { retry_after: POP_WAIT },
-        };
-        kind.into()
+        }
     }
 
     /// Returns the state, for an operator. In a forked child it is empty.
     pub fn status(&self) -> RedisQueueStatus {
-        if self.is_forked() {
-            return RedisQueueStatus { spare: 0, in_use: 0, lost: 0, last_error: None };
-        }
-        let state = self.state();
-        let (spare, in_use) = state.stock.counts();
+        let Some(stock) = self.0.background.state() else { return RedisQueueStatus::default() };
         RedisQueueStatus {
-            spare,
-            in_use,
-            lost: state.lost,
-            last_error: state.last_error.as_ref().map(Trouble::to_string),
+            spare: stock.spares.len(),
+            in_use: stock.in_use.len(),
+            lost: stock.lost,
+            last_error: stock.last_error.as_ref().map(ToString::to_string),
         }
     }
 
     /// Puts all worker IDs back to the list that no generator has, and waits for at most `timeout`. Returns whether none
-    /// is lost, as far as Redis has answered. In a forked child this does nothing and returns `false`.
+    /// is lost, as far as Redis has answered. It takes a second and the time limit of a call, 2 s, at most. In a forked child
+    /// this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
+        let Inner { background, .. } = &*self.0;
         self.0.end();
-        self.0.background.has_ended_within(timeout) && self.state().lost == 0
-    }
-
-    /// Puts all worker IDs back, as [`close_within`](Self::close_within) does, and waits for Redis: for at most a second
-    /// and the time limit of a call.
-    pub fn close(&self) {
-        self.close_within(Duration::MAX);
-    }
-
-    fn is_forked(&self) -> bool {
-        self.0.background.is_forked()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.0.shared)
+        background.has_ended_within(timeout) && background.state().is_some_and(|stock| stock.lost == 0)
     }
 }
 
 impl NodeSource for RedisQueue {
     fn take(&self, now_ms: u64) -> Option<SpareNode> {
-        // In a forked child, another thread may have held the lock.
-        if self.is_forked() {
-            return None;
-        }
-        let spare = self.state().stock.take(now_ms)?;
+        let spare = self.0.background.state()?.take(now_ms)?;
         self.0.background.wake();
         Some(spare)
     }
 
     fn put(&self, spare: SpareNode) {
-        if !self.is_forked() {
-            self.state().stock.put(spare);
+        if let Some(mut stock) = self.0.background.state() {
+            stock.put(spare);
+            drop(stock);
             self.0.background.wake();
+        }
+    }
+}
+
+impl Stock {
+    /// Takes the first worker ID whose last use was before this time.
+    fn take(&mut self, now_ms: u64) -> Option<SpareNode> {
+        let at = self.spares.iter().position(|(spare, _)| !self.is_closing && spare.used_until_ms < now_ms)?;
+        let (spare, _) = self.spares.remove(at)?;
+        self.in_use.push(spare);
+        Some(spare)
+    }
+
+    /// Puts a worker ID back, if a generator had it.
+    fn put(&mut self, node: SpareNode) {
+        if let Some(at) = self.in_use.iter().position(|taken| taken.node == node.node) {
+            let taken = self.in_use.swap_remove(at);
+            let used_until_ms = node.used_until_ms.max(taken.used_until_ms);
+            self.spares.push_back((SpareNode { used_until_ms, ..node }, used_until_ms != taken.used_until_ms));
         }
     }
 }
@@ -316,13 +260,10 @@ impl fmt::Debug for RedisQueue {
 impl Inner {
     /// Gives no worker ID out any more, and tells the thread to end.
     fn end(&self) {
-        if !self.background.is_forked() {
-            let mut state = lock(&self.shared);
-            state.is_closing = true;
-            state.stock.close();
-            drop(state);
-            self.background.end();
+        if let Some(mut stock) = self.background.state() {
+            stock.is_closing = true;
         }
+        self.background.end();
     }
 }
 

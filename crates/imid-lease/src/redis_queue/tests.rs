@@ -1,8 +1,9 @@
 //! The queue over a list in memory that loses answers.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 
-use imid::clock::{Clock, SystemClock};
+use imid::clock::SystemClock;
 
 use super::list::Failure;
 use super::*;
@@ -71,7 +72,7 @@ impl List for Memory {
 }
 
 fn open_within(memory: &Memory, time: Duration) -> Result<RedisQueue, OpenError> {
-    let queue = RedisQueue::start(memory.clone(), "ids", &RedisQueueOptions::new(Preset::TWITTER))?;
+    let queue = RedisQueue::start(memory.clone(), "ids", Preset::TWITTER)?;
     queue.wait_until_open(time).map(|()| queue)
 }
 
@@ -96,7 +97,7 @@ fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
     let memory = Memory::new(&["5", "6", "7"]);
     let queue = open(&memory);
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     assert_eq!(ids.generate().unwrap().node(), 5);
     eventually("the next one is popped", || memory.texts() == ["7"]);
     ids.close();
@@ -122,7 +123,7 @@ fn an_answer_that_is_missing_loses_a_worker_id_and_doubles_none() {
     let memory = Memory::new(&["5", "6", "7", "8"]);
     memory.0.lock().unwrap().lost_answers = 1;
     let queue = open(&memory);
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     assert_eq!((ids.node(), queue.status().lost), (6, 1));
     eventually("the next one is popped", || memory.texts() == ["8"]);
     ids.generate().unwrap();
@@ -138,7 +139,7 @@ fn an_answer_that_is_missing_loses_a_worker_id_and_doubles_none() {
 fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
     let memory = Memory::new(&["5", "6"]);
     let queue = open(&memory);
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     eventually("the next one is popped", || memory.texts().is_empty());
     ids.generate().unwrap();
     memory.0.lock().unwrap().is_down = true;
@@ -152,6 +153,8 @@ fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
 
 #[test]
 fn a_list_without_worker_ids_is_an_error_that_says_so() {
+    let queue = RedisQueue::start(Memory::default(), "ids", Preset::TWITTER).unwrap();
+    eventually("it is said", || queue.status().last_error.as_deref() == Some("the list is empty"));
     let error = refused(&[]);
     assert_eq!((error.to_string().as_str(), error.is_no_lane()), ("no worker ID is in the list ids", true));
     for text in ["1024", "-1", "web-3"] {
@@ -163,13 +166,13 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
     }
     let memory = Memory::new(&["web-3", "5"]);
     let queue = open(&memory);
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     assert_eq!(ids.node(), 5);
-    let error = queue.generator().unwrap_err();
+    let error = queue.generator(SystemClock).unwrap_err();
     assert!(error.retry_after().is_some() && error.is_no_lane(), "{error:?}");
     drop(ids);
-    queue.close();
-    assert!(queue.generator().unwrap_err().is_closed());
+    assert!(queue.close_within(Duration::from_secs(20)));
+    assert!(queue.generator(SystemClock).unwrap_err().is_closed());
     drop(queue);
     assert_eq!(memory.texts(), ["web-3"]);
 }
@@ -178,7 +181,7 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
 fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() {
     let memory = Memory::new(&["5"]);
     let queue = open(&memory);
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     let now_ms = SystemClock.now_ms().unwrap();
     queue.put(SpareNode { node: 5, used_until_ms: now_ms + 400 });
     drop(ids);
@@ -186,9 +189,33 @@ fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() 
     assert!(SystemClock.now_ms().unwrap() > now_ms + 400);
     eventually("it is popped again", || queue.status().spare == 1 && memory.texts().is_empty());
     // A long time ahead, it is given up at the end.
-    let ids = queue.generator().unwrap();
+    let ids = queue.generator(SystemClock).unwrap();
     queue.put(SpareNode { node: 5, used_until_ms: now_ms + 3_600_000 });
     drop(ids);
     assert!(!queue.close_within(Duration::from_secs(20)));
     assert_eq!((memory.texts().len(), queue.status().lost), (0, 1));
+}
+
+#[test]
+fn a_worker_id_that_no_generator_has_used_stays_and_one_that_is_twice_in_the_list_is_known() {
+    let memory = Memory::new(&["5", "6", "6", "7"]);
+    let queue = open(&memory);
+    let spare = queue.take(u64::MAX).unwrap();
+    eventually("the next one is popped", || queue.status().spare == 1);
+    queue.put(spare);
+    queue.put(spare);
+    queue.put(SpareNode { node: 9, used_until_ms: 0 });
+    assert_eq!((queue.status().spare, queue.status().in_use), (2, 0), "one was put back, once");
+    let spare = queue.take(u64::MAX).unwrap();
+    assert_eq!(spare.node, 6);
+    queue.take(u64::MAX).unwrap();
+    let expected = "worker ID 6 was in the list while this process had it";
+    // The next attempt pops the one after it, and clears the error.
+    eventually("the second one is found", || {
+        let error = queue.status().last_error;
+        error.as_deref().is_some_and(|error| error == expected)
+    });
+    eventually("another one is popped", || queue.status().spare == 1);
+    assert_eq!(queue.take(u64::MAX).unwrap().node, 7);
+    assert!(memory.texts().is_empty());
 }

@@ -1,16 +1,13 @@
-//! The thread that moves worker IDs between the list and the stock.
+//! The thread that moves worker IDs between the list and this process.
 
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use imid::snowflake::SpareNode;
 
 use super::list::{Failure, List};
-use super::stock::Job;
-use super::{State, Trouble};
+use super::{Stock, Trouble};
 use crate::background::Owner;
 use crate::backoff::Backoff;
-use crate::sync::lock;
 
 /// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);
@@ -20,117 +17,131 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the thread works on.
 pub(super) struct Work<L> {
-    pub(super) list: L,
-    pub(super) shared: Arc<Mutex<State>>,
+    list: L,
     /// The greatest worker ID of the layout.
-    pub(super) node_max: u32,
-    /// A worker ID that was popped. It is in the stock from the next reading of the store's time on.
-    pub(super) popped: Option<u32>,
-    pub(super) backoff: Backoff,
+    node_max: u32,
+    /// A worker ID that was popped. It is spare from the next reading of the store's time on: another process may have
+    /// used it and pushed it since an earlier one.
+    popped: Option<u32>,
+}
+
+/// What is to do now.
+enum Job {
+    Pop,
+    Push(SpareNode),
+    Wait(Duration),
+    End,
 }
 
 impl<L: List> Work<L> {
-    pub(super) fn run(&mut self, owner: &Owner) {
-        let mut give_up_at = None;
+    pub(super) const fn new(list: L, node_max: u32) -> Self {
+        Self { list, node_max, popped: None }
+    }
+
+    pub(super) fn run(mut self, owner: &Owner<Stock>) {
+        let (mut backoff, mut give_up_at) = (Backoff::default(), None);
         loop {
-            let is_closing = owner.is_closing();
-            if is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
-                let mut state = lock(&self.shared);
-                state.lost += state.stock.counts().0 as u64 + u64::from(self.popped.is_some());
+            if owner.is_closing() && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
+                let mut stock = owner.state();
+                stock.lost += stock.spares.len() as u64 + u64::from(self.popped.is_some());
                 return;
             }
             let done = self.work(owner);
-            self.backoff.note(done.is_ok());
-            let wait = match done {
-                Ok(Job::Done) => return,
-                Ok(Job::Pop | Job::Push(_)) => continue,
-                // While it ends, it looks again soon, to give up in time.
-                Ok(Job::Wait { until_ms: None }) => {
-                    if is_closing {
-                        GAP
-                    } else {
-                        Duration::from_secs(3_600)
-                    }
-                }
-                Ok(Job::Wait { until_ms: Some(ms) }) => Duration::from_millis(ms).min(GAP),
-                Err(()) => Duration::from_millis(self.backoff.wait_ms()),
-            };
-            owner.sleep(wait);
-        }
-    }
-
-    /// Does one job. Returns it, with how long to wait in place of until when. `Err` if a call has failed or the list
-    /// is empty.
-    fn work(&mut self, owner: &Owner) -> Result<Job, ()> {
-        let now_ms = self.list.now_ms();
-        let store_ms = now_ms.map_err(|failure| self.note(failure))?;
-        self.add_popped(store_ms, owner)?;
-        let job = lock(&self.shared).stock.next_job(store_ms);
-        match job {
-            Job::Pop => self.pop()?,
-            Job::Push(node) => self.push(node)?,
-            Job::Wait { .. } | Job::Done => {}
-        }
-        lock(&self.shared).last_error = None;
-        Ok(match job {
-            Job::Wait { until_ms: Some(ms) } => Job::Wait { until_ms: Some(ms.saturating_sub(store_ms)) },
-            job => job,
-        })
-    }
-
-    /// Puts the worker ID that was popped into the stock. The store's time must be read after the pop: another process
-    /// may have used the worker ID and pushed it since an earlier reading.
-    fn add_popped(&mut self, store_ms: u64, owner: &Owner) -> Result<(), ()> {
-        let Some(node) = self.popped.take() else { return Ok(()) };
-        let is_new = lock(&self.shared).stock.add(node, store_ms);
-        if !is_new {
-            self.fail(Trouble::WrongList(format!("worker ID {node} was in the list while this process had it")));
-            return Err(());
-        }
-        owner.announce();
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Result<(), ()> {
-        let Some(text) = self.list.pop().map_err(|failure| self.lose(failure))? else {
-            self.fail(Trouble::EmptyList);
-            return Err(());
-        };
-        let Some(node) = text.parse().ok().filter(|node| *node <= self.node_max) else {
-            // It is not ours to remove. Another program may use the list.
-            self.list.push(&text).map_err(|failure| self.lose(failure))?;
-            let max = self.node_max;
-            self.fail(Trouble::WrongList(format!("expected a worker ID of 0 to {max} in the list, found {text:?}")));
-            return Err(());
-        };
-        self.popped = Some(node);
-        Ok(())
-    }
-
-    fn push(&mut self, node: SpareNode) -> Result<(), ()> {
-        self.list.push(&node.node.to_string()).map_err(|failure| {
-            if matches!(failure, Failure::NotDone(_)) {
-                lock(&self.shared).stock.keep(node);
+            backoff.note(done.is_ok());
+            owner.state().last_error = done.as_ref().err().cloned();
+            match done {
+                Ok(Job::Pop | Job::Push(_)) => {}
+                Ok(Job::Wait(time)) => owner.sleep(time),
+                Ok(Job::End) => return,
+                Err(_) => owner.sleep(Duration::from_millis(backoff.wait_ms())),
             }
-            self.lose(failure);
-        })
-    }
-
-    /// Remembers the error of a call that moves a worker ID. Without an answer nobody knows where the worker ID is.
-    fn lose(&self, failure: Failure) {
-        if matches!(failure, Failure::Unknown(_)) {
-            lock(&self.shared).lost += 1;
         }
-        self.note(failure);
     }
 
-    /// Remembers the error of a call.
-    fn note(&self, failure: Failure) {
-        let (Failure::NotDone(error) | Failure::Unknown(error)) = failure;
-        self.fail(Trouble::Call(error.to_string()));
+    /// Does one job.
+    fn work(&mut self, owner: &Owner<Stock>) -> Result<Job, Trouble> {
+        let store_ms = self.list.now_ms()?;
+        if let Some(node) = self.popped.take() {
+            owner.state().add(node, store_ms)?;
+            owner.announce();
+        }
+        let job = owner.state().next_job(store_ms);
+        match job {
+            Job::Pop => self.pop(owner)?,
+            Job::Push(node) => {
+                let pushed = self.list.push(&node.node.to_string());
+                if matches!(pushed, Err(Failure::NotDone(_))) {
+                    owner.state().spares.push_front((node, true));
+                }
+                moved(owner, pushed)?;
+            }
+            Job::Wait(_) | Job::End => {}
+        }
+        Ok(job)
     }
 
-    fn fail(&self, trouble: Trouble) {
-        lock(&self.shared).last_error = Some(trouble);
+    fn pop(&mut self, owner: &Owner<Stock>) -> Result<(), Trouble> {
+        let text = moved(owner, self.list.pop())?.ok_or(Trouble::EmptyList)?;
+        self.popped = text.parse().ok().filter(|node| *node <= self.node_max);
+        if self.popped.is_none() {
+            // It is not ours to remove. Another program may use the list.
+            moved(owner, self.list.push(&text))?;
+            let max = self.node_max;
+            let what = format!("expected a worker ID of 0 to {max} in the list, found {text:?}");
+            return Err(Trouble::WrongList(what));
+        }
+        Ok(())
+    }
+}
+
+/// Counts a worker ID whose call had no answer: nobody knows where it is.
+fn moved<T>(owner: &Owner<Stock>, result: Result<T, Failure>) -> Result<T, Trouble> {
+    owner.state().lost += u64::from(matches!(result, Err(Failure::Unknown(_))));
+    Ok(result?)
+}
+
+impl From<Failure> for Trouble {
+    fn from((Failure::NotDone(error) | Failure::Unknown(error)): Failure) -> Self {
+        Self::Call(error.to_string())
+    }
+}
+
+impl Stock {
+    /// Adds a worker ID that was popped before the store's time was this.
+    ///
+    /// Nobody knows who has used it before and until when. But that was before it was popped, if no clock was ahead of
+    /// the store's.
+    fn add(&mut self, node: u32, store_ms: u64) -> Result<(), Trouble> {
+        let mut known = self.spares.iter().map(|(spare, _)| spare).chain(&self.in_use);
+        if known.any(|known| known.node == node) {
+            let what = format!("worker ID {node} was in the list while this process had it");
+            return Err(Trouble::WrongList(what));
+        }
+        self.spares.push_back((SpareNode { node, used_until_ms: store_ms }, false));
+        Ok(())
+    }
+
+    /// Returns what to do at the store's time. A worker ID to push is not spare any more.
+    ///
+    /// It is pushed only after the last time at which it was used, so that the process that pops it can begin at the time
+    /// of the pop.
+    fn next_job(&mut self, store_ms: u64) -> Job {
+        let is_closing = self.is_closing;
+        let goes_back = |(_, is_used): &(SpareNode, bool)| *is_used || is_closing;
+        let is_due = |spare: &(SpareNode, bool)| goes_back(spare) && spare.0.used_until_ms < store_ms;
+        if let Some((node, _)) = self.spares.iter().position(is_due).and_then(|at| self.spares.remove(at)) {
+            return Job::Push(node);
+        }
+        if is_closing && self.spares.is_empty() {
+            return Job::End;
+        }
+        // One is popped ahead.
+        if !is_closing && self.spares.iter().all(goes_back) {
+            return Job::Pop;
+        }
+        let used_until_ms =
+            self.spares.iter().filter(|spare| goes_back(spare)).map(|(node, _)| node.used_until_ms).min();
+        let wait = |until_ms: u64| Duration::from_millis((until_ms - store_ms).saturating_add(1)).min(GAP);
+        Job::Wait(used_until_ms.map_or(Duration::MAX, wait))
     }
 }

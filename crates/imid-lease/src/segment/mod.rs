@@ -13,29 +13,39 @@
 //! The [crate's table](crate#what-is-promised) says what each fault does. The settings of a database whose client is the
 //! application's own are not checked: its commits must be durable.
 
-mod blocks;
-mod error;
 pub mod leaf;
+mod line;
 mod step;
 
-use core::ops::ControlFlow;
+use core::error::Error;
+use core::ops::{ControlFlow, Range};
 use core::time::Duration;
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use self::blocks::refused;
-pub use self::blocks::{Block, BlockError, Blocks, RegisterBlocks};
-use self::error::{Kind, OpenKind};
-pub use self::error::{OpenError, SegmentError};
 use self::step::next_step;
-use crate::RegisterError;
 use crate::background::{Background, Owner};
 use crate::backoff::{self, Backoff};
 use crate::changes::{retry_within, within};
-use crate::sync::lock;
+use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
+use crate::{Register, RegisterError};
 
 /// How long a call waits that finds no number.
 const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
+
+/// Why a store has no block.
+///
+/// A [`RegisterError`] that [is final](RegisterError::is_final) ends [`wait_until_open`](Segment::wait_until_open) at once.
+pub type BlockError = Box<dyn Error + Send + Sync>;
+
+/// A block of numbers that a store has granted. It ends before `end`, and has as many numbers as the segment asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// The first number after the block.
+    pub end: i64,
+    /// The step of the store. It is the length of a block if the segment asked for none, and the step of the segment does
+    /// not fall below it.
+    pub step: i64,
+}
 
 /// A named line of numbers with two blocks in memory.
 ///
@@ -46,61 +56,67 @@ const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
 /// ```no_run
 /// use std::time::Duration;
 ///
+/// use imid_lease::Segment;
 /// use imid_lease::register::FileRegister;
-/// use imid_lease::segment::{RegisterBlocks, Segment};
 ///
 /// let register = FileRegister::owned("/var/lib/shop/register")?;
-/// let orders = Segment::open(RegisterBlocks::try_new(register, "orders", 1_000)?)?;
+/// let orders = Segment::open_line(register, "orders", 1_000)?;
 /// orders.wait_until_open(Duration::from_secs(15))?;
 /// let order = orders.next()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Segment {
-    shared: Arc<Mutex<Numbers>>,
-    background: Background,
+pub struct Segment(Background<Numbers>);
+
+/// The state of a [`Segment`], for operators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SegmentStatus {
+    /// How many numbers are in memory.
+    pub left: u64,
+    /// The error of the store's last call, if it failed.
+    pub last_error: Option<String>,
 }
 
 /// The present block and the next one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Numbers {
-    next: u64,
-    end: u64,
+    present: Range<u64>,
     /// The first number at which the next block is fetched.
     fetch_at: u64,
-    spare: Option<Block>,
-    /// The keeper is fetching.
+    spare: Range<u64>,
+    /// The thread is fetching.
     is_fetching: bool,
-    blocks: u64,
     /// The store has lost a block that it granted.
-    reverted: bool,
+    is_reverted: bool,
     last_error: Option<String>,
     /// The last error is one that a retry does not mend.
     is_refused: bool,
 }
 
 impl Numbers {
-    /// Uses a block from its first number on.
-    fn start(&mut self, block: Block) {
-        self.next = block.end - block.length;
-        self.end = block.end;
-        self.fetch_at = self.next + block.length.div_ceil(10).min(block.length);
-    }
-
     #[inline]
     fn mint(&mut self) -> Option<u64> {
-        if self.next == self.end {
-            let spare = self.spare.take()?;
-            self.start(spare);
+        if self.present.is_empty() && !self.spare.is_empty() {
+            self.use_spare();
         }
-        self.next += 1;
-        Some(self.next - 1)
+        self.present.next()
     }
 
-    /// Returns whether the keeper must be woken.
+    /// Returns whether there was a block. None ends at 0.
+    const fn has_begun(&self) -> bool {
+        self.present.end > 0
+    }
+
+    fn use_spare(&mut self) {
+        self.present = core::mem::take(&mut self.spare);
+        self.fetch_at = self.present.start + (self.present.end - self.present.start).div_ceil(10);
+    }
+
+    /// Returns whether the thread must be woken.
     #[inline]
     fn wants_block(&mut self) -> bool {
-        if self.next < self.fetch_at || self.spare.is_some() || self.is_fetching || self.reverted {
+        if self.present.start < self.fetch_at || !self.spare.is_empty() || self.is_fetching || self.is_reverted {
             return false;
         }
         self.is_fetching = true;
@@ -109,24 +125,38 @@ impl Numbers {
 }
 
 impl Segment {
-    /// Opens a line of numbers. It returns at once: a thread fetches the first block, and the others later. Until then
-    /// each call of [`next`](Self::next) is an error with [`retry_after`](SegmentError::retry_after).
+    /// Opens the line of numbers of this name in a register, with this least step. A new line begins at 1. A register that
+    /// can lose acknowledged writes is refused.
+    ///
+    /// # Errors
+    /// The name is not a [`Name`](crate::record::Name), or the step is not 1 to 10⁹. Or as for [`open`](Self::open).
+    pub fn open_line(register: impl Register + 'static, name: &str, step: u32) -> Result<Self, OpenError> {
+        Self::open(line::blocks(register, name, step)?)
+    }
+
+    /// Opens a line of numbers. It returns at once: a thread calls `fetch` for the first block, and for the others later.
+    /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](LeaseError::retry_after).
+    ///
+    /// `fetch` returns the next block, of the number of numbers that it is given, or of the store's step. An error can mean
+    /// that the store has granted a block all the same, which is then skipped.
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub fn open(blocks: impl Blocks + 'static) -> Result<Self, OpenError> {
-        let numbers = Numbers { is_fetching: true, ..Numbers::default() };
-        let shared = Arc::new(Mutex::new(numbers));
-        let keeper = Keeper {
-            blocks,
-            shared: Arc::clone(&shared),
-            step: None,
-            end: 0,
-            fetched: Instant::now(),
-            backoff: Backoff::default(),
+    pub fn open(
+        fetch: impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + 'static,
+    ) -> Result<Self, OpenError> {
+        let numbers = Numbers {
+            present: 0..0,
+            fetch_at: 0,
+            spare: 0..0,
+            is_fetching: true,
+            is_reverted: false,
+            last_error: None,
+            is_refused: false,
         };
-        let background = Background::start("imid-segment", move |owner| keeper.run(owner)).map_err(OpenKind::Thread)?;
-        Ok(Self { shared, background })
+        let fetcher = Fetcher { fetch, step: None, end: 0, fetched: Instant::now(), backoff: Backoff::default() };
+        let background = Background::start("imid-segment", numbers, move |owner| fetcher.run(owner));
+        Ok(Self(background.map_err(OpenKind::Thread)?))
     }
 
     /// Waits until there are numbers, for at most this time.
@@ -135,7 +165,7 @@ impl Segment {
     /// The store does not answer in this time. At once: it refuses this process for good, as with a wrong password, or
     /// because it can lose acknowledged writes. The thread tries again in either case.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.background.changes().wait(self.until_open(timeout))
+        self.0.changes().wait(self.until_open(timeout))
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses
@@ -144,26 +174,24 @@ impl Segment {
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.background.changes().wait_async(self.until_open(timeout)).await
+        self.0.changes().wait_async(self.until_open(timeout)).await
     }
 
     /// Returns a look that breaks when there are numbers, when the store refuses this process, or after this time.
     fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> {
-        let mut until_known = within(timeout, || {
-            if self.is_forked() {
-                return Some(Err(Kind::Forked.to_string()));
-            }
-            let numbers = lock(&self.shared);
-            let refused = || numbers.last_error.clone().filter(|_| numbers.is_refused).map(Err);
-            if numbers.blocks > 0 { Some(Ok(())) } else { refused() }
+        let mut until_known = within(timeout, || match self.0.state() {
+            Some(numbers) => (numbers.has_begun() || numbers.is_refused).then_some(()),
+            None => Some(()),
         });
         move || {
-            until_known().map_break(|known| {
-                let known = known.unwrap_or_else(|| {
-                    let cause = lock(&self.shared).last_error.clone();
-                    Err(cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis())))
-                });
-                known.map_err(|cause| OpenKind::Store(cause).into())
+            until_known().map_break(|_| {
+                let Some(numbers) = self.0.state() else { return Err(OpenKind::Forked.into()) };
+                if numbers.has_begun() {
+                    return Ok(());
+                }
+                let cause = numbers.last_error.clone();
+                let cause = cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()));
+                Err(OpenKind::NoBlock { cause, is_final: numbers.is_refused }.into())
             })
         }
     }
@@ -176,20 +204,17 @@ impl Segment {
     /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is
     /// a forked child of the one that opened the segment.
     #[inline]
-    pub fn next(&self) -> Result<u64, SegmentError> {
-        // Before the lock: in a forked child another thread may have held it for ever.
-        if self.is_forked() {
-            return Err(Kind::Forked.into());
-        }
-        let mut numbers = lock(&self.shared);
+    pub fn next(&self) -> Result<u64, LeaseError> {
+        let Some(mut numbers) = self.0.state() else { return Err(LeaseKind::Forked.into()) };
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
-        let kind = if numbers.reverted { Kind::Reverted } else { Kind::Used };
+        let is_reverted = numbers.is_reverted;
         drop(numbers);
         if wants_block {
-            self.background.wake();
+            self.0.wake();
         }
-        number.ok_or(kind.into())
+        let kind = || if is_reverted { LeaseKind::Reverted } else { LeaseKind::NoNumber { retry_after: PAUSE } };
+        number.ok_or_else(|| kind().into())
     }
 
     /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and tries
@@ -197,78 +222,66 @@ impl Segment {
     ///
     /// # Errors
     /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error comes at once.
-    pub async fn next_async(&self, timeout: Duration) -> Result<u64, SegmentError> {
-        self.background.changes().wait_async(retry_within(timeout, || self.next(), SegmentError::retry_after)).await
+    pub async fn next_async(&self, timeout: Duration) -> Result<u64, LeaseError> {
+        self.0.changes().wait_async(retry_within(timeout, || self.next(), LeaseError::retry_after)).await
     }
 
     /// Returns the state, for operators. In a forked child the segment has no numbers.
     pub fn status(&self) -> SegmentStatus {
-        if self.is_forked() {
-            return SegmentStatus { left: 0, blocks: 0, last_error: None };
-        }
-        let numbers = lock(&self.shared);
-        let spare = numbers.spare.map_or(0, |spare| spare.length);
+        let Some(numbers) = self.0.state() else { return SegmentStatus { left: 0, last_error: None } };
+        let left = |block: &Range<u64>| block.end - block.start;
         let last_error = numbers.last_error.clone();
-        SegmentStatus { left: numbers.end - numbers.next + spare, blocks: numbers.blocks, last_error }
-    }
-}
-
-impl Segment {
-    /// Returns whether this process is a forked child of the one that opened the segment. A lock that another thread
-    /// held at the fork is never released in it.
-    fn is_forked(&self) -> bool {
-        self.background.is_forked()
+        SegmentStatus { left: left(&numbers.present) + left(&numbers.spare), last_error }
     }
 }
 
 /// The thread that fetches blocks.
-struct Keeper<B> {
-    blocks: B,
-    shared: Arc<Mutex<Numbers>>,
+struct Fetcher<F> {
+    fetch: F,
     /// How many numbers to ask for. The store decides on the first block.
-    step: Option<u64>,
+    step: Option<i64>,
     /// The end of the last block.
     end: u64,
     fetched: Instant,
     backoff: Backoff,
 }
 
-impl<B: Blocks> Keeper<B> {
-    fn run(mut self, owner: &Owner) {
+impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
+    fn run(mut self, owner: &Owner<Numbers>) {
         while !owner.is_closing() {
-            if !lock(&self.shared).is_fetching {
+            if !owner.state().is_fetching {
                 owner.sleep(Duration::MAX);
-            } else if !self.fetch(owner) {
+                continue;
+            }
+            let fetched = (self.fetch)(self.step).and_then(|block| Ok((block, checked(block, self.step)?)));
+            let is_answered = fetched.is_ok();
+            self.backoff.note(is_answered);
+            self.note(&mut owner.state(), fetched);
+            owner.announce();
+            if !is_answered {
                 owner.sleep(Duration::from_millis(self.backoff.wait_ms()));
             }
         }
     }
 
-    /// Fetches the next block. Returns whether the store answered.
-    fn fetch(&mut self, owner: &Owner) -> bool {
-        let fetched = self.blocks.fetch(self.step).and_then(checked);
-        self.backoff.note(fetched.is_ok());
-        let mut numbers = lock(&self.shared);
-        let is_answered = fetched.is_ok();
+    fn note(&mut self, numbers: &mut Numbers, fetched: Result<(Block, Range<u64>), BlockError>) {
         match fetched {
-            Ok(block) if block.end - block.length < self.end => {
-                let first = block.end - block.length;
-                numbers.last_error = Some(format!("expected a block from {} on, found one from {first} on", self.end));
-                numbers.reverted = true;
+            Ok((_, found)) if found.start < self.end => {
+                let (end, first) = (self.end, found.start);
+                numbers.last_error = Some(format!("expected a block from {end} on, found one from {first} on"));
+                numbers.is_reverted = true;
                 numbers.is_fetching = false;
             }
-            Ok(block) => {
-                self.end = block.end;
+            Ok((block, found)) => {
+                self.end = found.end;
                 let lasted = self.fetched.elapsed();
                 self.fetched = Instant::now();
-                self.step = Some(self.step.map_or(block.length, |step| next_step(step, block.min_step, lasted)));
-                if numbers.blocks == 0 {
-                    numbers.start(block);
-                } else {
-                    numbers.spare = Some(block);
+                self.step = Some(self.step.map_or(block.step, |step| next_step(step, block.step, lasted)));
+                numbers.spare = found;
+                if !numbers.has_begun() {
+                    numbers.use_spare();
                 }
                 numbers.is_fetching = false;
-                numbers.blocks += 1;
                 numbers.last_error = None;
             }
             Err(error) => {
@@ -277,29 +290,18 @@ impl<B: Blocks> Keeper<B> {
                 numbers.last_error = Some(error.to_string());
             }
         }
-        drop(numbers);
-        owner.announce();
-        is_answered
     }
 }
 
-/// Checks a block from a store.
-fn checked(block: Block) -> Result<Block, BlockError> {
-    if block.length == 0 || block.length > block.end || block.end > i64::MAX as u64 {
-        let Block { end, length, .. } = block;
-        return Err(refused(format!("expected a block of 1 to {end} numbers that ends below 2^63, found {length}")));
-    }
-    Ok(block)
+/// Returns the numbers of a block that was asked for with this step.
+fn checked(block: Block, step: Option<i64>) -> Result<Range<u64>, BlockError> {
+    let Block { end, step: least } = block;
+    let first = end.checked_sub(step.unwrap_or(least)).filter(|first| least > 0 && *first < end);
+    let numbers = first.and_then(|first| Some(u64::try_from(first).ok()?..u64::try_from(end).ok()?));
+    numbers.ok_or_else(|| refused(format!("expected a positive step, and numbers from 0 on, found {block:?}")))
 }
 
-/// The state of a [`Segment`], for operators.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SegmentStatus {
-    /// How many numbers are in memory.
-    pub left: u64,
-    /// How many blocks were fetched.
-    pub blocks: u64,
-    /// The error of the store's last call, if it failed.
-    pub last_error: Option<String>,
+/// Returns the error of an answer that stays the same until somebody changes the store.
+fn refused(what: impl Into<String>) -> BlockError {
+    RegisterError::new(what).finally().into()
 }

@@ -6,10 +6,10 @@ use core::time::Duration;
 const BLOCK: Duration = Duration::from_secs(15 * 60);
 
 /// The greatest step: Leaf's `MAX_STEP`.
-const MOST: u64 = 1_000_000;
+const MOST: i64 = 1_000_000;
 
 /// Returns the step after a block that lasted this long. `least` is the step that the store asks for.
-pub(super) fn next_step(step: u64, least: u64, lasted: Duration) -> u64 {
+pub(super) fn next_step(step: i64, least: i64, lasted: Duration) -> i64 {
     let step = step.max(least);
     if lasted < BLOCK {
         let doubled = step.saturating_mul(2);
@@ -41,6 +41,6 @@ mod tests {
         assert_eq!(next_step(600_000, 1_000, Duration::ZERO), 600_000, "double would be above a million");
         assert_eq!(next_step(500_000, 1_000, Duration::ZERO), 1_000_000);
         assert_eq!(next_step(100, 5_000, long), 5_000, "the store's step was raised");
-        assert_eq!(next_step(u64::MAX, 1, Duration::ZERO), u64::MAX);
+        assert_eq!(next_step(i64::MAX, 1, Duration::ZERO), i64::MAX);
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn a_pooler_in_transaction_mode_is_no_obstacle(store: &Store) {
     });
 }
 
-/// HAProxy in its TCP mode sees neither the password nor the certificates, so that of the client and the binding to the
+/// `HAProxy` in its TCP mode sees neither the password nor the certificates, so that of the client and the binding to the
 /// channel reach the server.
 pub(crate) fn a_proxy_that_passes_bytes_on_is_no_obstacle(store: &Store) {
     let config = |port: u16, _: &dyn Fn(&str) -> String| {

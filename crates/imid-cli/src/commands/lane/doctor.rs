@@ -23,6 +23,7 @@ Exit status:
   2: the arguments are wrong
 
 JSON members:
+  register_id: the UUID of the register; null before the first lease
   reads, writes: median_ms and greatest_ms of a call; writes is null without --write
   clock_difference_ms: how far the clock of the store is ahead of the one here, or null
   clock_error: why the clock cannot be read; only if it cannot
@@ -35,7 +36,7 @@ JSON members:
 
 Examples:
   imid lane doctor --register file:/var/lib/chat/ids
-  imid lane doctor --json --register-file /etc/chat/register | jq --exit-status '.changes == []'")]
+  imid lane doctor --json --register file:/var/lib/chat/ids")]
 pub(super) struct Doctor {
     #[command(flatten)]
     space: SpaceArgs,

@@ -12,17 +12,16 @@
 //! use imid_lease::segment::{Segment, leaf};
 //!
 //! let table = leaf::PostgresTable::from_url("postgres://shop:secret@db/shop")?;
-//! let orders = Segment::open(leaf::Allocation::new("order", table))?;
+//! let orders = Segment::open(table.blocks("order"))?;
 //! orders.wait_until_open(Duration::from_secs(15))?;
 //! let order = orders.next()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Or the application runs the statements with its own client, in its own pool and with its own TLS. It implements
-//! [`Table`], or passes a closure:
+//! Or the application runs the statements with its own client, in its own pool and with its own TLS:
 //!
 //! ```no_run
-//! use imid_lease::segment::{Segment, leaf};
+//! use imid_lease::segment::{Block, Segment, leaf};
 //! # struct Client;
 //! # struct Row;
 //! # impl Row { fn get(&self, _column: usize) -> i64 { 0 } }
@@ -30,10 +29,10 @@
 //! # let mut client = Client;
 //!
 //! // `client` is a blocking client of PostgreSQL.
-//! let orders = Segment::open(leaf::Allocation::new("order", move |tag: &str, step: Option<i64>| {
-//!     let row = client.query_one(leaf::POSTGRES, &[&step, &tag.to_owned()])?;
-//!     Ok(leaf::Row { max_id: row.get(0), step: row.get(1) })
-//! }))?;
+//! let orders = Segment::open(move |step| {
+//!     let row = client.query_one(leaf::POSTGRES, &[&step, &"order"])?;
+//!     Ok(Block { end: row.get(0), step: row.get(1) })
+//! })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -46,7 +45,8 @@ mod postgres;
 pub use self::mysql::MysqlTable;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresTable;
-use super::blocks::{Block, BlockError, Blocks, refused};
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use super::{BlockError, refused};
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 use crate::Promise;
 
@@ -66,7 +66,7 @@ macro_rules! postgres_update {
 use postgres_update;
 
 /// Takes a block in PostgreSQL. The parameters are the step (null for the table's own) and the tag. One row with
-/// `max_id` and `step` comes back, or none if the tag does not exist.
+/// `max_id` and `step` comes back, or none if the tag does not exist: the [end and the step](super::Block) of the block.
 pub const POSTGRES: &str = postgres_update!("");
 
 /// Takes a block in MySQL and MariaDB. The parameters are the step (null for the table's own) and the tag. Run
@@ -77,30 +77,6 @@ pub const MYSQL_UPDATE: &str =
 /// Returns the block that [`MYSQL_UPDATE`] has taken in the same transaction. The parameter is the tag. One row with
 /// `max_id` and `step` comes back, or none if the tag does not exist.
 pub const MYSQL_SELECT: &str = "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?";
-
-/// A row of `leaf_alloc` after the update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
-    /// The first number after the block.
-    pub max_id: i64,
-    /// The step of the table.
-    pub step: i64,
-}
-
-/// Runs the statements of this module.
-pub trait Table: Send {
-    /// Adds the step, or the table's own step, to the `max_id` of a tag, and returns the row as it then is.
-    ///
-    /// # Errors
-    /// The database does not answer, or the tag does not exist.
-    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError>;
-}
-
-impl<F: FnMut(&str, Option<i64>) -> Result<Row, BlockError> + Send> Table for F {
-    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
-        self(tag, step)
-    }
-}
 
 /// Says that a tag does not exist.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -120,31 +96,5 @@ fn check(promise: Promise) -> Result<(), BlockError> {
     match promise {
         Promise::Strong => Ok(()),
         Promise::Weak(reason) => Err(refused(format!("the database can lose acknowledged writes: {reason}"))),
-    }
-}
-
-/// The numbers of one tag.
-#[derive(Debug)]
-pub struct Allocation<T> {
-    tag: String,
-    table: T,
-}
-
-impl<T: Table> Allocation<T> {
-    /// Uses the row of this tag, which must exist.
-    pub fn new(tag: impl Into<String>, table: T) -> Self {
-        Self { tag: tag.into(), table }
-    }
-}
-
-impl<T: Table> Blocks for Allocation<T> {
-    fn fetch(&mut self, step: Option<u64>) -> Result<Block, BlockError> {
-        let step = step.map(i64::try_from).transpose()?;
-        let row = self.table.allocate(&self.tag, step)?;
-        let error = || refused(format!("expected a positive step and max_id in leaf_alloc, found {row:?}"));
-        let unsigned = |value: i64| u64::try_from(value).ok().filter(|value| *value > 0).ok_or_else(error);
-        let (end, min_step) = (unsigned(row.max_id)?, unsigned(row.step)?);
-        // Leaf's tables begin at 1, and the first block then ends at 1 + step.
-        Ok(Block { end, length: step.map_or(min_step, i64::unsigned_abs), min_step })
     }
 }

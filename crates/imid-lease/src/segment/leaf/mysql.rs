@@ -5,13 +5,14 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
-use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, Row, Table, check, no_tag};
+use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, check, no_tag};
 use crate::register::Access;
 use crate::register::mysql::{Mysql, engine, is_final, settings};
 use crate::register::password::Password;
 use crate::register::remote::{Failure, Remote, Server, connection_settings};
 #[cfg(feature = "tls")]
 use crate::register::tls::Tls;
+use crate::segment::Block;
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
@@ -34,6 +35,27 @@ impl MysqlTable {
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (mysql, place) = Mysql::parse(url).map_err(RegisterError::of_url)?;
         Ok(Self(Remote::new(Leaf(mysql), place)))
+    }
+
+    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::Segment::open). The row of the tag must exist.
+    pub fn blocks(mut self, tag: &str) -> impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + use<> {
+        let tag = tag.to_owned();
+        move |step| {
+            let block = self.0.call(format_args!("take a block of {tag:?}"), async |conn| {
+                // Without a commit nothing is taken: after an error the connection is closed.
+                let mut transaction = conn.start_transaction(TxOpts::default()).await?;
+                transaction.exec_drop(MYSQL_UPDATE, (step, &tag)).await?;
+                let row: Option<(i64, i64)> = transaction.exec_first(MYSQL_SELECT, (&tag,)).await?;
+                let Some((end, step)) = row else {
+                    // The update has locked the place of the row, and the connection is not closed before the next call.
+                    transaction.rollback().await?;
+                    return Err(no_tag(&tag));
+                };
+                transaction.commit().await?;
+                Ok(Block { end, step })
+            });
+            Ok(block?)
+        }
     }
 }
 
@@ -65,20 +87,5 @@ impl Server for Leaf {
 
     fn set_password(&mut self, password: Password) {
         self.0.set_password(password);
-    }
-}
-
-impl Table for MysqlTable {
-    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
-        let row = self.0.call(format_args!("take a block of {tag:?}"), async |conn| {
-            // Without a commit nothing is taken: after an error the connection is closed.
-            let mut transaction = conn.start_transaction(TxOpts::default()).await?;
-            transaction.exec_drop(MYSQL_UPDATE, (step, tag)).await?;
-            let row: Option<(i64, i64)> = transaction.exec_first(MYSQL_SELECT, (tag,)).await?;
-            let (max_id, step) = row.ok_or_else(|| no_tag(tag))?;
-            transaction.commit().await?;
-            Ok(Row { max_id, step })
-        });
-        Ok(row?)
     }
 }

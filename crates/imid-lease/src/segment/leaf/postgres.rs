@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use tokio_postgres::types::Type;
 
-use super::{BlockError, Row, Table, check, no_tag, postgres_update};
+use super::{BlockError, check, no_tag, postgres_update};
 use crate::register::Access;
 use crate::register::password::Password;
 use crate::register::postgres::{Connection, Postgres, durable, is_final, settings};
 use crate::register::remote::{Failure, Remote, Server, connection_settings};
 #[cfg(feature = "tls")]
 use crate::register::tls::Tls;
+use crate::segment::Block;
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
@@ -36,6 +37,21 @@ impl PostgresTable {
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let (postgres, place) = Postgres::parse(url).map_err(RegisterError::of_url)?;
         Ok(Self(Remote::new(Leaf(postgres), place)))
+    }
+
+    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::Segment::open). The row of the tag must exist.
+    pub fn blocks(mut self, tag: &str) -> impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + use<> {
+        let tag = tag.to_owned();
+        move |step| {
+            let block = self.0.call(format_args!("take a block of {tag:?}"), async |client| {
+                client.begin();
+                let row = client.query_typed_opt(UPDATE, &[(&step, Type::INT8), (&tag, Type::TEXT)]).await?;
+                client.end()?;
+                let row = row.ok_or_else(|| no_tag(&tag))?;
+                Ok(Block { end: row.try_get(0)?, step: row.try_get(1)? })
+            });
+            Ok(block?)
+        }
     }
 }
 
@@ -64,18 +80,5 @@ impl Server for Leaf {
 
     fn set_password(&mut self, password: Password) {
         self.0.set_password(password);
-    }
-}
-
-impl Table for PostgresTable {
-    fn allocate(&mut self, tag: &str, step: Option<i64>) -> Result<Row, BlockError> {
-        let row = self.0.call(format_args!("take a block of {tag:?}"), async |client| {
-            client.begin();
-            let row = client.query_typed_opt(UPDATE, &[(&step, Type::INT8), (&tag, Type::TEXT)]).await?;
-            client.end()?;
-            let row = row.ok_or_else(|| no_tag(tag))?;
-            Ok(Row { max_id: row.try_get(0)?, step: row.try_get(1)? })
-        });
-        Ok(row?)
     }
 }
