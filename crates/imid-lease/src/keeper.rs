@@ -462,7 +462,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
-    fn look_around(&mut self, at: Moment, random: u128, owner: &Owner) {
+    fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
             self.survey.look(now(at), &mut self.store.register, random, || owner.is_closing());
         }

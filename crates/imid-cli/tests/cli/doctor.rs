@@ -13,8 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use imid_lease::register::{FileRegister, Register};
-use imid_lease::segment::{Blocks, RegisterBlocks};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LeasedGenerator, Options, Segment};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -89,7 +88,8 @@ fn a_segment_can_have_the_name_of_the_record_of_a_space() {
     lease(&path, "web-1").close();
     for name in ["meta", "orders"] {
         let register = FileRegister::shared(&path).unwrap();
-        RegisterBlocks::try_new(register, name, 10).unwrap().fetch(None).unwrap();
+        let segment = Segment::open_line(register, name, 10).unwrap();
+        segment.wait_until_open(Duration::from_secs(15)).unwrap();
     }
     let out = doctor(&path, &[]).ok();
     assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
