@@ -96,6 +96,30 @@ fn a_segment_can_have_the_name_of_the_record_of_a_space() {
     assert_eq!((lines(&out, "space").len(), lines(&out, "segments")), (1, vec!["2"]), "{out}");
 }
 
+#[test]
+fn an_id_of_the_register_that_cannot_be_read_hides_no_lane() {
+    let (_folder, path) = folder();
+    let ids = lease(&path, "web-1");
+    while ids.status().register_id.is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    ids.close();
+    let mut register = FileRegister::shared(&path).unwrap();
+    let seen = register.read("register").unwrap();
+    assert!(register.compare_and_set("register", seen.as_deref(), "imid-lease/2 register").unwrap());
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(lines(&out, "space").len(), 1, "{out}");
+    assert!(
+        lines(&out, "change")[0].starts_with("the ID of the register cannot be read: cannot read a record"),
+        "{out}"
+    );
+    let url = format!("file:{}", path.display());
+    let out = imid_args(&["lane", "list", "--register", &url], "").ok();
+    assert!(out.starts_with("register whose ID cannot be read (") && out.contains("2 lanes of imid-80"), "{out}");
+    let out = imid_args(&["lane", "list", "--json", "--register", &url], "").ok();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["register_id"], Value::Null);
+}
+
 /// As in a shell: `--register-file <(vault read ...)`.
 #[cfg(unix)]
 #[test]

@@ -203,7 +203,13 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
-        let register_id = register_id(&mut *register)?.map(|id| id.to_string());
+        let register_id = match register_id(&mut *register) {
+            Ok(id) => id.map(|id| id.to_string()),
+            Err(error) => {
+                changes.push(format!("the ID of the register cannot be read: {error}"));
+                None
+            }
+        };
         // Before the writes, which a full etcd refuses.
         let room = room(scheme, &url, &mut changes)?;
         let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
@@ -272,7 +278,7 @@ impl Doctor {
         } = findings;
         match register_id {
             Some(id) => writeln!(out, "register  {id}")?,
-            None => writeln!(out, "register  has no ID yet; the first process with a lease writes it")?,
+            None => writeln!(out, "register  has no ID that can be read; the first process with a lease writes it")?,
         }
         writeln!(out, "reads     {}", reads.text())?;
         match writes {
