@@ -391,9 +391,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
-                    if !is_closing {
-                        self.look_around(at, random);
-                    }
+                    self.look_around(at, random, owner);
                     self.publish(lease, owner);
                     self.tell(lease);
                     return Some(until_ms);
@@ -469,9 +467,9 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
-    fn look_around(&mut self, at: Moment, random: u128) {
+    fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.survey.look(now(at), &mut self.store.register, random);
+            self.survey.look(now(at), &mut self.store.register, random, || owner.is_closing());
         }
     }
 

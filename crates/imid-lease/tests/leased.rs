@@ -1,6 +1,9 @@
 //! The leased generator over a register in memory.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -409,6 +412,59 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
     let _all: Vec<_> = (0..15).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
     let none = LeasedGenerator::open(OfOneSpace(register.clone()), options()).unwrap();
     assert!(none.wait_until_open(300 * MS).unwrap_err().is_no_lane());
+}
+
+/// A close waits for one call besides its own.
+#[test]
+fn a_close_waits_for_one_call_of_a_look_at_the_register() {
+    /// The read of the ID of the register waits for a word.
+    struct Waiting {
+        register: FaultyRegister,
+        begun: Sender<()>,
+        ends: Receiver<()>,
+        of_id: Arc<AtomicU32>,
+    }
+
+    impl Register for Waiting {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            if key == "register" {
+                self.of_id.fetch_add(1, Ordering::SeqCst);
+                let _ = self.begun.send(());
+                let _ = self.ends.recv();
+            }
+            self.register.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            self.register.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            if key == "register" {
+                self.of_id.fetch_add(1, Ordering::SeqCst);
+            }
+            self.register.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    let ((begun, has_begun), (end, ends)) = (channel(), channel());
+    let (register, of_id) = (FaultyRegister::new(), Arc::new(AtomicU32::new(0)));
+    let waiting = Waiting { register: register.clone(), begun, ends, of_id: Arc::clone(&of_id) };
+    let ids = LeasedGenerator::open(waiting, options()).unwrap();
+    has_begun.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(!ids.close_within(MS), "a call is under way");
+    end.send(()).unwrap();
+    assert!(ids.close_within(Duration::from_secs(10)));
+    assert_eq!(of_id.load(Ordering::SeqCst), 1, "it goes on after the close has begun");
+    assert_eq!(admin::register_id(&mut register.clone()).unwrap(), None);
 }
 
 #[test]
