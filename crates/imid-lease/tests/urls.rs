@@ -230,7 +230,18 @@ fn each_client_takes_urls_of_its_store_only() {
         let error = error.expect("the text is refused").to_string();
         assert!(error.contains(" URL: expected ") && !error.contains("secret"), "{error}");
     }
-    assert!(RedisRegister::from_url("unix:///run/redis?db=1&user=u&pass=secret&protocol=resp3").is_ok());
+}
+
+/// What a client reads, `open_url` opens.
+#[test]
+fn a_socket_is_a_url_of_redis() {
+    use imid_lease::register::{RedisRegister, store_of_url};
+    for scheme in ["unix", "redis+unix", "valkey+unix"] {
+        let url = format!("{scheme}:///run/redis?db=1&user=u&pass=secret&protocol=resp3");
+        assert!(RedisRegister::from_url(&url).is_ok(), "{url}");
+        assert!(open_url(&url, DEFAULT_TIME_LIMIT).is_ok(), "{url}");
+        assert_eq!(store_of_url(&url), Some("redis"));
+    }
 }
 
 #[test]

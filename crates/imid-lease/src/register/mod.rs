@@ -38,7 +38,7 @@ pub use self::redis::RedisRegister;
 #[cfg(feature = "redis")]
 pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
-pub use self::url::{open_url, open_url_read_only};
+pub use self::url::{open_url, open_url_read_only, store_of_url};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
