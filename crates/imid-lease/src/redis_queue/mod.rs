@@ -30,13 +30,14 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
-/// - No ID comes twice, if besides no clock is ahead of Redis's. A list does not say until when a worker ID was used. So it
-///   is used only for times after the pop, and pushed only after its last ID's time, both by Redis's clock.
+/// - No ID comes twice, if also no clock of a process is ahead of that of Redis. A list does not say until when a worker ID
+///   was used. So it is used only for times after the pop, and pushed only after the time of its last ID, both by the clock
+///   of Redis.
 ///
 /// # What it does not promise
 /// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
-///   because it may be in use. [`RedisQueueStatus::lost`] counts the latter. An operator can push it again after the process has
-///   ended.
+///   because it may be in use. [`RedisQueueStatus::lost`] counts those that had no answer. An operator can push a lost one
+///   again after the process has ended.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
 ///   [`WorkerIds`](crate::WorkerIds) has none of these weaknesses.
@@ -142,7 +143,7 @@ impl RedisQueue {
     /// Waits until a worker ID can be used, for at most this time.
     ///
     /// # Errors
-    /// In this time Redis does not answer or the list has another value than a worker ID of the layout
+    /// In this time Redis does not answer or the list has a value that is not a worker ID of the layout
     /// ([`is_register`](OpenError::is_register)), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         let Inner { key, background, .. } = &*self.0;
@@ -204,9 +205,9 @@ impl RedisQueue {
         }
     }
 
-    /// Puts all worker IDs back to the list that no generator has, and waits for at most `timeout`. Returns whether none
-    /// is lost, as far as Redis has answered. It takes a second and the time limit of a call, 2 s, at most. In a forked child
-    /// this does nothing and returns `false`.
+    /// Puts the worker IDs that no generator has back to the list, and waits for at most `timeout`. Returns whether none
+    /// is lost, as far as Redis has answered. While Redis does not answer, this takes at most a second and two time limits of
+    /// a call, 5 s. In a forked child this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
