@@ -1,4 +1,4 @@
-//! The rollback article's queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
+//! A queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
 
 mod list;
 mod work;
@@ -22,7 +22,8 @@ use work::Work;
 /// How long a generator waits for the millisecond after the pop of its worker ID.
 const POP_WAIT: Duration = Duration::from_millis(100);
 
-/// The rollback article's queue as it is: a Redis list of worker IDs (`RPUSH worker-ids 0 1 2 ...`).
+/// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback whose settings
+/// [`Preset::ROLLBACK_38_15_10`] has.
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
 /// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
@@ -30,9 +31,9 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
-/// - No ID comes twice, if also no clock of a process is ahead of that of Redis. A list does not say until when a worker ID
-///   was used. So it is used only for times after the pop, and pushed only after the time of its last ID, both by the clock
-///   of Redis.
+/// - No ID comes twice, if in addition the clock of no process is ahead of that of Redis. A list does not say until when a
+///   worker ID was used. So it is used only for times after the pop, and pushed only after the time of its last ID, both by
+///   the clock of Redis.
 ///
 /// # What it does not promise
 /// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
