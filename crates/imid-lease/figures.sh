@@ -2,7 +2,7 @@
 # Measures on real servers, which it starts itself: crates/imid-lease/figures.sh take-over|writes|idle|outage|share [STORE...]
 #
 #   take-over   how long a lane is unused when its holder gives it back (bar: 100 ms), and when its holder is killed (bar: the
-#               time-out, 10 s, and 1 s more)
+#               horizon, 10 s, and 1 s more)
 #   writes      how often a lane is written at a horizon of 10 s (bar: 0.5 times a second)
 #   idle        processor time, wake-ups, memory, threads and sockets of a lane that is not used, for a minute
 #   outage      a segment while the store is stopped for 30 s

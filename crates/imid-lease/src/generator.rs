@@ -110,8 +110,8 @@ impl LeasedGenerator {
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
     ///
-    /// Or the lease is far ahead of the clock ([`OpenError::is_clock`]). If this clock is right, an earlier one was ahead. Wait until
-    /// the time has come, or mint as far ahead as the file says:
+    /// Or the lease is far ahead of the clock ([`OpenError::is_clock`]). If this clock is right, an earlier one was ahead.
+    /// Wait until the time has come, or mint as far ahead as the file says:
     ///
     /// ```
     /// # use imid_lease::OpenError;
@@ -324,7 +324,7 @@ where
     ///
     /// The generator ends at once: later calls are an error ([`LeaseError::is_closed`]). Then one or two writes tell the
     /// register where the next holder of the lane starts. After a call without an answer the rest is given up, and the
-    /// lane stays taken until the time-out. In a forked child this does nothing and returns `false`.
+    /// lane stays taken for the horizon. In a forked child this does nothing and returns `false`.
     ///
     /// Dropping the generator does the same and does not wait. At the end of a program it is then the question whether
     /// the process lives long enough for the writes.

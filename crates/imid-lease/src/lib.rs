@@ -26,7 +26,8 @@
 //! # What is promised
 //!
 //! **Unique**: no two IDs of one register's space are equal, while the register keeps acknowledged writes and answers
-//! reads with the latest ones, and no running machine is cloned. The clocks of the processes, pauses, crashes, forks and the network do not matter.
+//! reads with the latest ones, and no running machine is cloned. The clocks of the processes, pauses, crashes, forks and
+//! the network do not matter.
 //!
 //! **Ordered** as [`imid::Generator`] promises, even when the lane changes.
 //!
@@ -34,12 +35,12 @@
 //! | --- | --- | --- |
 //! | the register does not answer | minting goes on up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) | numbers go on until both blocks are used; then an error with `retry_after` |
 //! | a reply is lost, or a write is late | the record is read, and the write is tried again; nothing is used before an acknowledgement | the block is skipped: a gap |
-//! | a process is killed | its lane can be taken after the time-out, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock | the rest of its two blocks is skipped |
+//! | a process is killed | its lane can be taken after its horizon, or at once by a process of the same name ([`holder`](Options::holder)). The next IDs of the lane come after the ceiling, up to the horizon ahead of the clock | the rest of its two blocks is skipped |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane | nothing |
-//! | all lanes are held | an error with `retry_after`, until one is given back or a time-out is over | does not apply |
+//! | all lanes are held | an error with `retry_after`, until one is given back, or a holder has not renewed its lane for its horizon | does not apply |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute | nothing; the step may adapt to a wrong duration |
 //! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more holders of lanes agree with the process's clock. Where that is wrong, **the IDs have the wrong time**, and are unique | nothing |
-//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), and a wait if others hold near ones, unless [`any_lead`](Options::any_lead) accepts it. This clock is behind, or one was ahead | does not apply |
+//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), and a wait if others hold near ones, unless [`any_lead`](Options::any_lead) accepts it, which worker IDs do not have. This clock is behind, or one was ahead | does not apply |
 //! | a process forks | the child mints nothing, and does not use its parent's connection | the same |
 //! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |
 //! | a weak register loses a write, or a register is lost and replaced at once | **IDs can repeat** | refused if it says that it is weak |
@@ -61,8 +62,11 @@
 //!
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
 //!
-//! Connections are encrypted with the feature `tls-ring` or `tls-aws-lc-rs`, or `tls` in a program that has a crypto provider of
-//! rustls. The URL of the store says how: [`register::open_url`].
+//! Each register of a server has one connection. A process with a lease, worker IDs and segments has one in all if they are
+//! opened with clones of one [`register::SharedRegister`].
+//!
+//! Connections are encrypted with the feature `tls-ring` or `tls-aws-lc-rs`, or `tls` in a program that has a crypto
+//! provider of rustls. The URL of the store says how: [`register::open_url`].
 //!
 //! # Blocking and async
 //!
@@ -74,8 +78,7 @@
 //!
 //! # Cost
 //!
-//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10
-//! s. A process lists its space once a minute for [`Status::others`]. A lane that is lost leaves about half a kilobyte,
+//! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10 s. A process lists its space once a minute for [`Status::others`]. A lane that is lost leaves about half a kilobyte,
 //! and 128 bytes a stripe, until the generator is dropped. A leased generator adds two loads and two compares to the time
 //! to mint; see `benches/leased.rs`.
 

@@ -29,7 +29,7 @@ macro_rules! shared_setters {
         #[doc = concat!("number. ", $holder)]
         ///
         #[doc = concat!("A process that starts can take a ", $leased, " of the same name at once, without waiting for the")]
-        /// time-out. So a name should be the same after a restart, and no two live processes should have it. If two
+        /// horizon. So a name should be the same after a restart, and no two live processes should have it. If two
         /// have,
         #[doc = concat!("one of them loses its ", $leased, ", and no ID comes twice.")]
         pub fn holder(mut self, name: impl Into<String>) -> Self {
@@ -136,10 +136,12 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
         self
     }
 
-    /// Begins even if the register has each lane further ahead of the clock than the horizon and
-    /// [`max_skew`](Self::max_skew) explain. By default this is an error ([`OpenError::is_clock`]): this clock is
-    /// behind, or another process has minted with a clock that was ahead. The IDs are then as far ahead of the clock.
-    /// The same holds if the others are near and held: it does not wait for one of them. A near one that is free comes first.
+    /// Accepts a lane that is far ahead of the clock: further than the horizon and [`max_skew`](Self::max_skew) explain.
+    /// Then this clock is behind, or another process has minted with a clock that was ahead.
+    ///
+    /// By default it is an error at the start if all lanes are far ahead ([`OpenError::is_clock`]), and the process waits if
+    /// other processes hold those that are not. With this setting it takes the nearest free lane at once, and its IDs are as
+    /// far ahead of the clock as that lane. A free lane that is not far ahead comes first.
     ///
     /// [`OpenError::is_clock`]: crate::OpenError::is_clock
     pub fn any_lead(mut self) -> Self {

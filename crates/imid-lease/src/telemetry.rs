@@ -19,8 +19,8 @@
 //! Only refusals are counted where IDs are minted: a call that succeeds costs the same as without the feature.
 //!
 //! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `mismatch`, `format`, `closed` and
-//! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The calls are `list`, `read`, `write` and
-//! `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
+//! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The
+//! calls are `list`, `read`, `write` and `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
 //!
 //! # Events
 //!

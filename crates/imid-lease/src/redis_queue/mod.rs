@@ -1,4 +1,4 @@
-//! The rollback article's queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
+//! A queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
 
 mod list;
 mod work;
@@ -22,7 +22,8 @@ use work::Work;
 /// How long a generator waits for the millisecond after the pop of its worker ID.
 const POP_WAIT: Duration = Duration::from_millis(100);
 
-/// The rollback article's queue as it is: a Redis list of worker IDs (`RPUSH worker-ids 0 1 2 ...`).
+/// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback whose settings
+/// [`Preset::ROLLBACK_38_15_10`] has.
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
 /// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
@@ -30,13 +31,14 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///
 /// # What it promises
 /// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
-/// - No ID comes twice, if besides no clock is ahead of Redis's. A list does not say until when a worker ID was used. So it
-///   is used only for times after the pop, and pushed only after its last ID's time, both by Redis's clock.
+/// - No ID comes twice, if in addition the clock of no process is ahead of that of Redis. A list does not say until when a
+///   worker ID was used. So it is used only for times after the pop, and pushed only after the time of its last ID, both by
+///   the clock of Redis.
 ///
 /// # What it does not promise
 /// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
-///   because it may be in use. [`RedisQueueStatus::lost`] counts the latter. An operator can push it again after the process has
-///   ended.
+///   because it may be in use. [`RedisQueueStatus::lost`] counts those that had no answer. An operator can push a lost one
+///   again after the process has ended.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
 ///   [`WorkerIds`](crate::WorkerIds) has none of these weaknesses.
@@ -142,7 +144,7 @@ impl RedisQueue {
     /// Waits until a worker ID can be used, for at most this time.
     ///
     /// # Errors
-    /// In this time Redis does not answer or the list has another value than a worker ID of the layout
+    /// In this time Redis does not answer or the list has a value that is not a worker ID of the layout
     /// ([`is_register`](OpenError::is_register)), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         let Inner { key, background, .. } = &*self.0;
@@ -204,9 +206,9 @@ impl RedisQueue {
         }
     }
 
-    /// Puts all worker IDs back to the list that no generator has, and waits for at most `timeout`. Returns whether none
-    /// is lost, as far as Redis has answered. It takes a second and the time limit of a call, 2 s, at most. In a forked child
-    /// this does nothing and returns `false`.
+    /// Puts the worker IDs that no generator has back to the list, and waits for at most `timeout`. Returns whether none
+    /// is lost, as far as Redis has answered. While Redis does not answer, this takes at most a second and two time limits of
+    /// a call, 5 s. In a forked child this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {

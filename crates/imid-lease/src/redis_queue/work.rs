@@ -109,8 +109,8 @@ impl From<Failure> for Trouble {
 impl Stock {
     /// Adds a worker ID that was popped before the store's time was this.
     ///
-    /// Nobody knows who has used it before and until when. But that was before it was popped, if no clock was ahead of
-    /// the store's.
+    /// It is not known which process has used it before, and until when. But it was before the pop, if no clock was ahead
+    /// of the store's.
     fn add(&mut self, node: u32, store_ms: u64) -> Result<(), Trouble> {
         let mut known = self.spares.iter().map(|(spare, _)| spare).chain(&self.in_use);
         if known.any(|known| known.node == node) {

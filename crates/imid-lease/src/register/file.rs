@@ -41,7 +41,8 @@ const FORMAT: &str = "imid-register/1";
 /// a network file system cannot be told from a local one there, and Windows cannot sync a folder.
 ///
 /// Refused are a file on a network file system, a file with a wrong checksum, a file with several names (hard links),
-/// and a file that another machine wrote, where both machines have an ID (`/etc/machine-id`). If the file is on a disk that does not survive a restart of the machine or container, nothing can notice this:
+/// and a file that another machine wrote, where both machines have an ID (`/etc/machine-id`). If the file is on a disk that
+/// does not survive a restart of the machine or container, nothing can notice this:
 /// [`Status::is_new_register`](crate::Status::is_new_register) says that the register was empty at the start.
 #[derive(Debug)]
 pub struct FileRegister {

@@ -69,7 +69,8 @@ pub use tls::Tls;
 /// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
 /// connects again.
 ///
-/// A register of a server has one connection. [`SharedRegister`] gives one to several holders.
+/// A register of a server has one connection. [`SharedRegister`] gives one to several holders, whose calls wait for their
+/// turn besides.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///

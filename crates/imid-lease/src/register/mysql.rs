@@ -40,8 +40,9 @@ impl MysqlRegister {
     ///
     /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and
     /// checks that the certificate of the server is for the host. `verify_ca=false` accepts any certificate;
-    /// `verify_identity=false` is refused without it, because the client checks the host all the same. The authorities are those of the system, or those in the file `ssl-ca`. `ssl-cert` and
-    /// `ssl-key` are the files of a certificate for the server. Without `require_ssl=true` the connection is plain text.
+    /// `verify_identity=false` is refused without it, because the client checks the host all the same. The authorities are
+    /// those of the system, or those in the file `ssl-ca`. `ssl-cert` and `ssl-key` are the files of a certificate for the
+    /// server. Without `require_ssl=true` the connection is plain text.
     ///
     /// # Errors
     /// The URL cannot be understood, it names no database, or it needs the feature `tls`.

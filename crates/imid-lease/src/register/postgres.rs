@@ -48,8 +48,9 @@ impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Does not connect yet.
     ///
     /// The options of libpq that the crate `tokio-postgres` knows can follow. `?application_name=chat` names the
-    /// connection; without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. Several hosts can be named. The one that takes writes is used, unless
-    /// `target_session_attrs` says otherwise. They are tried one after another, and each has an equal part of the time limit.
+    /// connection; without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. Several
+    /// hosts can be named. The one that takes writes is used, unless `target_session_attrs` says otherwise. They are tried
+    /// one after another, and each has an equal part of the time limit.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
     /// `channel_binding`:

@@ -24,25 +24,25 @@ use crate::sync::lock;
 /// ```
 ///
 /// Calls take turns in the order in which they were made. A lease, the worker IDs of a process and a segment make one call
-/// at a time, so **with n of them a call takes up to n time limits** while the store is silent. On a slow store, leases hold
-/// while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each worker ID
+/// at a time, so **with n of them a call takes up to n time limits** while the store does not answer. On a slow store,
+/// leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each worker ID
 /// counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
 ///
 /// The connection has the name of the holder whose call was the first one.
 ///
-/// After a call has panicked, each later call is an error. In a forked child each call is an error, too.
+/// After a call has panicked, and in a forked child, each call is an error.
 #[derive(Clone)]
 pub struct SharedRegister(Arc<Shared>);
 
 struct Shared {
     name: &'static str,
     process: Process,
-    /// That of the register after the last call. Nobody waits for a call under way to learn it.
+    /// The promise of the register after the last call, apart from it, so that reading it does not wait for a call.
     promise: Mutex<Promise>,
     turns: Mutex<Turns>,
     turn_ends: Condvar,
-    /// Locked only by the one whose turn it is. A mutex alone is not fair: one that calls again at once is faster than one
-    /// that has to wake up, and a measured call waited for 757 others of 20 ms.
+    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again at once is faster than
+    /// one that has to wake up, and a measured call waited for 757 others of 20 ms.
     register: Mutex<Named>,
 }
 
@@ -60,7 +60,7 @@ struct Named {
     is_named: bool,
 }
 
-/// Lets the next one call when it is dropped, also after a panic.
+/// Ends the turn when it is dropped, even after a panic.
 struct Turn<'a>(&'a Shared);
 
 impl Drop for Turn<'_> {
@@ -83,7 +83,7 @@ impl SharedRegister {
         }))
     }
 
-    /// Makes a call when it is its turn, and tells it for how long it has waited.
+    /// Makes a call when it is its turn, and passes it the time that it has waited.
     fn call<T>(&self, call: impl FnOnce(&mut Named, Duration) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
         let shared = &*self.0;
         // Before any lock: another thread of the parent may have held it.
@@ -94,7 +94,7 @@ impl SharedRegister {
         let asked = Instant::now();
         let _turn = shared.take_turn();
         let Ok(mut named) = shared.register.lock() else {
-            // What its client has sent may be answered now, and would be taken for the answer of this call.
+            // The answer of that call may still come, and would be taken for the answer of this one.
             return Err(RegisterError::new(format!("{}: an earlier call has panicked", shared.name)).finally());
         };
         let result = call(&mut named, asked.elapsed());
@@ -132,7 +132,7 @@ impl Register for SharedRegister {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.call(|named, waited| {
             let time_ms = named.register.now_ms()?;
-            // A caller takes it for the time in the middle of the call, and it has waited before that.
+            // A caller takes it for the time in the middle of its call, of which the wait for the turn is a part.
             let since_ms = u64::try_from(waited.as_millis() / 2).unwrap_or(u64::MAX);
             Ok(time_ms.map(|ms| ms.saturating_sub(since_ms)))
         })
@@ -147,7 +147,7 @@ impl Register for SharedRegister {
     }
 
     fn set_holder(&mut self, holder: &str) {
-        // An error is that of the next call, too.
+        // The next call has the same error, and returns it.
         let _ = self.call(|named, _| {
             if !named.is_named {
                 named.is_named = true;

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use super::{Access, FileRegister, Register, RegisterError};
 
-/// Opens the register that a URL names. Each call may take this long ([`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT)).
-/// Does not connect to a server yet.
+/// Opens the register that a URL names. A call that takes longer than `time_limit` is an error;
+/// [`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT) is 2 s. Does not connect to a server yet.
 ///
 /// | URL | register | feature | by TLS, with the feature `tls` |
 /// | --- | --- | --- | --- |
@@ -15,6 +15,9 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` |
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | |
+///
+/// `postgresql://`, `mariadb://`, `valkey://`, `valkeys://` and `etcds://` are other names of `postgres://`, `mysql://`,
+/// `redis://`, `rediss://` and `https://`.
 ///
 /// # Errors
 /// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.

@@ -2,8 +2,9 @@
 //!
 //! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone
 //! for a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate:
-//! it doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. These are the rules of
-//! Meituan's Leaf, and [`leaf`] works on Leaf's own table.
+//! it doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. It does not double beyond
+//! 1,000,000, and does not halve below the step of the store. These are the rules of Meituan's Leaf, and [`leaf`] works on
+//! Leaf's own table.
 //!
 //! # What is promised
 //! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers
@@ -125,16 +126,18 @@ impl Numbers {
 }
 
 impl Segment {
-    /// Opens the line of numbers of this name in a register, with this least step. A new line begins at 1. A register that
-    /// can lose acknowledged writes is refused.
+    /// Opens the line of numbers of this name in a register. Its blocks have at least `step` numbers, and a new line begins
+    /// at 1. A register that can lose acknowledged writes is refused, which [`wait_until_open`](Self::wait_until_open) says.
     ///
     /// # Errors
-    /// The name is not a [`Name`](crate::record::Name), or the step is not 1 to 10⁹. Or as for [`open`](Self::open).
+    /// The name is not a [`Name`](crate::record::Name), or the step is not 1 to 10⁹ ([`OpenError::is_options`]). Or as for
+    /// [`open`](Self::open).
     pub fn open_line(register: impl Register + 'static, name: &str, step: u32) -> Result<Self, OpenError> {
         Self::open(line::blocks(register, name, step)?)
     }
 
-    /// Opens a line of numbers. It returns at once: a thread calls `fetch` for the first block, and for the others later.
+    /// Opens a line of numbers. It returns at once: a thread calls `fetch`, which may block, for the first block, and for the
+    /// others later.
     /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](LeaseError::retry_after).
     ///
     /// `fetch` returns the next block, of the number of numbers that it is given, or of the store's step. An error can mean

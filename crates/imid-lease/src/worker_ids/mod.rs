@@ -150,9 +150,9 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Gives all worker IDs back, and waits for at most `timeout`. Returns whether the register has acknowledged it for
     /// each of them.
     ///
-    /// Generators that have one end with the present tick. [Close](Generator::close) them before, or their worker IDs cannot be used
-    /// again before their ceilings. After a call without an answer the rest is given up, and these worker IDs stay taken
-    /// until the time-out. In a forked child this does nothing and returns `false`.
+    /// Generators that have one end with the present tick. [Close](Generator::close) them before, or their worker IDs cannot
+    /// be used again before their ceilings. After a call without an answer the rest is given up, and these worker IDs stay
+    /// taken for the horizon. In a forked child this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
