@@ -426,7 +426,7 @@ fn member_with_clock(ahead_seconds: i64) -> String {
     let head = format!("200 OK\r\nDate: {}", String::from_utf8(date).unwrap().trim());
     let (listener, address) = listen();
     thread::spawn(move || answer(&listener, Duration::ZERO, &head, "{}"));
-    address.to_string()
+    address
 }
 
 /// How far the time of a register is ahead of the system's, in seconds.
@@ -459,7 +459,7 @@ fn a_member_of_etcd_with_a_wrong_clock_is_outvoted() {
     }
     // Members that do not answer have no vote, and do not make the call longer than its limit.
     let silent = listen();
-    let members = [member_with_clock(HOUR), silent.1.to_string(), member_with_clock(0)];
+    let members = [member_with_clock(HOUR), silent.1.clone(), member_with_clock(0)];
     let started = Instant::now();
     let url = format!("etcd://{}", members.join(","));
     assert!(open_url(&url, Duration::from_secs(1)).unwrap().now_ms().unwrap().is_some());
