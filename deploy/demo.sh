@@ -53,7 +53,7 @@ watch_for 4
 holder=$(grep -l minted "$ids"/host-?-*.diary | head -n 1)
 [[ $holder =~ (host-[123]) ]]
 paused=${BASH_REMATCH[1]}
-say "$paused is paused: after the time-out of 2 s its lane belongs to another host"
+say "$paused is paused: after the horizon of 2 s its lane belongs to another host"
 kill -STOP "${pids[$paused]}"
 watch_for 6
 say "$paused goes on, and believes for a moment that it still has the lane"

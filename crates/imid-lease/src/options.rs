@@ -163,7 +163,8 @@ impl Settings {
     /// Returns the space and the name, if the settings fit together.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
         let Self { horizon, max_skew, max_lead, .. } = *self;
-        let least = max_skew.saturating_add(max_lead);
+        // In whole milliseconds, a shorter one would be none.
+        let least = max_skew.saturating_add(max_lead).max(Duration::from_millis(1));
         if horizon <= least {
             return Err(OptionsKind::Horizon { least, found: horizon }.into());
         }
@@ -211,7 +212,7 @@ pub struct OptionsError(OptionsKind);
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub(crate) enum OptionsKind {
-    #[error("expected a horizon longer than max_skew and max_lead together ({least:?}), found {found:?}")]
+    #[error("expected a horizon longer than {least:?} (1 ms, or max_skew and max_lead together), found {found:?}")]
     Horizon { least: Duration, found: Duration },
     #[error("expected a max_lead of at most half the horizon ({most:?}), found {found:?}")]
     Lead { most: Duration, found: Duration },
@@ -243,14 +244,16 @@ mod tests {
         let s = Duration::from_secs;
         assert_eq!(
             refused(Options::new().horizon(s(6))),
-            "expected a horizon longer than max_skew and max_lead together (6s), found 6s"
+            "expected a horizon longer than 6s (1 ms, or max_skew and max_lead together), found 6s"
         );
+        let short = Options::new().horizon(Duration::from_micros(500)).max_skew(Duration::ZERO).max_lead(Duration::ZERO);
+        assert!(refused(short).starts_with("expected a horizon longer than 1ms"));
         assert_eq!(
             refused(Options::new().max_skew(s(1)).max_lead(s(6))),
             "expected a max_lead of at most half the horizon (5s), found 6s"
         );
         for options in [Options::new().max_skew(Duration::MAX), Options::new().max_lead(Duration::MAX)] {
-            assert!(refused(options).ends_with("(18446744073709551615.999999999s), found 10s"));
+            assert!(refused(options).starts_with("expected a horizon longer than 18446744073709551615.999999999s"));
         }
         assert_eq!(refused(Options::new().horizon(s(86_401))), "expected a horizon of at most 24 h, found 86401s");
         assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
