@@ -8,7 +8,7 @@ use imid::MessageId;
 use imid::dialect::DialectId;
 
 use crate::find::find_in;
-use crate::form::{Form, Read, ReadForm, all_schemes, hex_prefix_len, look_alike};
+use crate::form::{Form, Read, ReadForm, hex_prefix_len, look_alike};
 use crate::scheme::{Id, STANDARD, Scheme};
 use crate::time::{now_ms, rfc3339};
 
@@ -30,7 +30,7 @@ const MIN_HINTED: usize = 16;
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
 /// inexact form with an implausible time is returned only if there is nothing else.
 pub(crate) fn readings(text: &str, now_ms: u64) -> Vec<Reading> {
-    let mut readings: Vec<(u8, Reading)> = all_schemes()
+    let mut readings: Vec<(u8, Reading)> = Scheme::all()
         .filter_map(|scheme| {
             let read = scheme.recognize(text).ok()?;
             // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.

@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid::error::ParseError;
-use imid::snowflake::{Layout, Snowflake};
+use imid::snowflake::Snowflake;
 use uuid::Uuid;
 
 use crate::foreign::Foreign;
@@ -325,11 +325,6 @@ fn describe(text: &str, start: usize, error: ParseError) -> String {
 
 /// The error for an ID for which [`Id::write_form`] returns `false`.
 pub(crate) const NO_UUID: &str = "only 80-bit IDs of the standard layout have a UUID view";
-
-/// Returns all schemes, in the order in which the library identifies them.
-pub(crate) fn all_schemes() -> impl Iterator<Item = Scheme> {
-    Dialect::ALL.iter().map(Scheme::Dialect).chain(Layout::ALL.iter().copied().map(Scheme::Snowflake))
-}
 
 #[cfg(test)]
 mod tests {

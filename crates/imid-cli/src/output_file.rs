@@ -1,8 +1,10 @@
 //! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
 
 use crate::report::{Stop, quote};
 
@@ -15,21 +17,30 @@ pub(crate) fn svg(name: &str) -> Result<PathBuf, String> {
 
 /// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.
 pub(crate) fn write(path: &Path, mark: &str, text: &str) -> Result<(), Stop> {
-    match starts_with(path, mark) {
-        Ok(false) => {
-            return Err(Stop::Error(format!("{} exists, and this command did not write it", name(path))));
+    let write = || {
+        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+            // Nobody else can have created it since, and no link is followed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => File::create_new(path)?,
+            opened => {
+                let mut file = opened?;
+                let mut start = Vec::new();
+                (&file).take(mark.len() as u64).read_to_end(&mut start)?;
+                if start != mark.as_bytes() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                file.set_len(0)?;
+                file.rewind()?;
+                file
+            }
+        };
+        file.write_all(text.as_bytes())
+    };
+    write().map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Stop::Error(format!("{} exists, and this command did not write it", name(path)))
         }
-        Ok(true) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(cannot_write(path, &error)),
-    }
-    fs::write(path, text).map_err(|error| cannot_write(path, &error))
-}
-
-fn starts_with(path: &Path, mark: &str) -> io::Result<bool> {
-    let mut start = Vec::new();
-    File::open(path)?.take(mark.len() as u64).read_to_end(&mut start)?;
-    Ok(start == mark.as_bytes())
+        _ => cannot_write(path, &error),
+    })
 }
 
 /// A file that is written beside its place, as `FILE.part`, and moved there when it is whole. A run that ends early leaves
@@ -43,7 +54,9 @@ pub(crate) struct PartFile {
 impl PartFile {
     /// Creates the part, or opens the one of an earlier run if there is one and `resume` is set.
     pub(crate) fn open(path: &Path, resume: bool, input: Option<&Path>) -> Result<Self, Stop> {
-        check_is_free(path)?;
+        if !is_free(path) {
+            return Err(is_taken(path));
+        }
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
@@ -90,8 +103,10 @@ impl PartFile {
     pub(crate) fn finish(&self) -> Result<(), Stop> {
         // After a crash of the system, the file is also whole.
         self.file.sync_all().map_err(|error| cannot_write(&self.part, &error))?;
-        check_is_free(&self.path)?;
-        fs::rename(&self.part, &self.path).map_err(|error| cannot_write(&self.path, &error))
+        match move_to_free_name(&self.part, &self.path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(is_taken(&self.path)),
+            moved => moved.map_err(|error| cannot_write(&self.path, &error)),
+        }
     }
 }
 
@@ -104,12 +119,27 @@ impl Drop for PartFile {
     }
 }
 
-/// Checks that there is no file with this name.
-fn check_is_free(path: &Path) -> Result<(), Stop> {
-    match path.symlink_metadata() {
-        Ok(_) => Err(Stop::Error(format!("{} exists, and is not replaced", name(path)))),
-        Err(_) => Ok(()),
+/// Gives a file another name. A file that has this name already is not replaced, also if it comes at the same moment.
+fn move_to_free_name(from: &Path, to: &Path) -> io::Result<()> {
+    let mut part = TempPath::try_from_path(from)?;
+    part.disable_cleanup(true);
+    match part.persist_noclobber(to) {
+        Ok(()) => Ok(()),
+        Err(error) if is_free(to) && error.error.kind() != io::ErrorKind::AlreadyExists => {
+            // Some network file systems can neither refuse to replace nor make a second name.
+            fs::rename(from, to)
+        }
+        Err(error) => Err(error.error),
     }
+}
+
+/// Returns whether there is no file with this name.
+fn is_free(path: &Path) -> bool {
+    path.symlink_metadata().is_err()
+}
+
+fn is_taken(path: &Path) -> Stop {
+    Stop::Error(format!("{} exists, and is not replaced", name(path)))
 }
 
 /// Returns the error for an input that is standard output too, such as `imid tag F >> F`: it would grow for ever. Without
@@ -159,4 +189,47 @@ fn cannot_write(path: &Path, error: &io::Error) -> Stop {
 
 fn name(path: &Path) -> String {
     quote(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_two_files_that_take_a_name_at_once_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = std::sync::Barrier::new(2);
+        for round in 0..200 {
+            let to = folder.path().join(round.to_string());
+            let moved = |from: &str| {
+                let part = folder.path().join(from);
+                fs::write(&part, from).unwrap();
+                barrier.wait();
+                (move_to_free_name(&part, &to).map_err(|error| error.kind()), part)
+            };
+            let (a, b) = std::thread::scope(|scope| {
+                let a = scope.spawn(|| moved("a"));
+                (moved("b"), a.join().unwrap())
+            });
+            let (won, lost) = if a.0.is_ok() { (a, b) } else { (b, a) };
+            assert_eq!((won.0, lost.0), (Ok(()), Err(io::ErrorKind::AlreadyExists)), "round {round}");
+            assert!(!won.1.exists() && lost.1.exists(), "round {round}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_without_a_target_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link.svg"), folder.path().join("target"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let Err(Stop::Error(error)) = write(&link, "mark", "mark and more") else { panic!("it was written") };
+        assert!(error.ends_with("link.svg\" exists, and this command did not write it"), "{error}");
+        assert!(!target.exists());
+        // A link to a file of the command is.
+        fs::write(&target, "mark of a longer text").unwrap();
+        assert!(write(&link, "mark", "mark!").is_ok());
+        assert_eq!(fs::read(&target).unwrap(), b"mark!");
+        assert!(link.is_symlink());
+    }
 }

@@ -38,17 +38,27 @@ pub(crate) enum Id {
 
 /// Reads the name of a scheme.
 pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
-    let dialects = Dialect::ALL.iter().map(|dialect| (dialect.name(), Scheme::Dialect(dialect)));
-    let layouts = Layout::ALL.iter().filter_map(|layout| Some((layout.name()?, Scheme::Snowflake(*layout))));
-    let all: Vec<_> = dialects.chain(layouts).collect();
-    PossibleValuesParser::new(all.iter().map(|(name, _)| *name).collect::<Vec<_>>()).map(move |chosen| {
-        let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(&chosen));
+    PossibleValuesParser::new(Scheme::all().filter_map(Scheme::name)).map(|chosen| {
+        let found = Scheme::all().find(|scheme| scheme.name().is_some_and(|name| name.eq_ignore_ascii_case(&chosen)));
         // PANIC: clap accepts only these names.
-        found.expect("a possible value is one of the schemes").1
+        found.expect("a possible value is one of the schemes")
     })
 }
 
 impl Scheme {
+    /// Returns all schemes, in the order in which the library identifies them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Dialect::ALL.iter().map(Self::Dialect).chain(Layout::ALL.iter().copied().map(Self::Snowflake))
+    }
+
+    /// Returns the name, which each built-in scheme has.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Dialect(dialect) => Some(dialect.name()),
+            Self::Snowflake(layout) => layout.name(),
+        }
+    }
+
     /// Returns whether this is imid's own dialect.
     pub(crate) fn is_standard(self) -> bool {
         matches!(self, Self::Dialect(dialect) if dialect.name() == Dialect::STANDARD.name())

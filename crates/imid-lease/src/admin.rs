@@ -16,12 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
+use crate::options::LONGEST;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
@@ -85,10 +87,10 @@ pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid
 /// The register does not answer; there is no such space, or its description has another format.
 pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View, AdminError> {
     let (meta, space) = describe(register, space)?;
-    let records = register.list(&space.prefix())?;
+    // A space can have 65,536 lanes.
+    let records: HashMap<_, _> = register.list(&space.prefix())?.into_iter().collect();
     let lane = |lane: u16| {
-        let key = space.lane_key(meta.era, lane);
-        let text = records.iter().find(|(found, _)| *found == key).map(|(_, text)| text);
+        let text = records.get(&space.lane_key(meta.era, lane));
         LaneView { lane, record: text.map(|text| LaneRecord::parse(text)).transpose() }
     };
     let lanes = lanes(&space).map(lane).collect();
@@ -98,7 +100,8 @@ pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View,
 /// Takes a lane from its holder, so that another process can have it at once.
 ///
 /// # Errors
-/// The register does not answer; there is no such space or lane; the lane is free already, or in use.
+/// The register does not answer; there is no such space or lane; the lane is free already, or in use. The record has a horizon
+/// of more than 24 h, which no holder writes, and `when` is [`FreeIf::Unchanged`].
 pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when: FreeIf) -> Result<(), AdminError> {
     let (meta, space) = describe(register, space)?;
     if u32::from(lane) >= space.lane_count() {
@@ -108,7 +111,11 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
     let mut text = register.read(&key)?;
     let mut record = held(text.as_deref(), lane)?;
     if when == FreeIf::Unchanged {
-        thread::sleep(Duration::from_millis(record.horizon_ms));
+        let horizon = Duration::from_millis(record.horizon_ms);
+        if horizon > LONGEST {
+            return Err(AdminKind::Long { lane, horizon_ms: record.horizon_ms }.into());
+        }
+        thread::sleep(horizon);
         let now = register.read(&key)?;
         if now != text {
             return Err(AdminKind::InUse { lane, holder: record.holder }.into());
@@ -282,6 +289,10 @@ enum AdminKind {
     NoLane { lanes: u32, found: u16 },
     #[error("lane {lane} is not held")]
     NotHeld { lane: u16 },
+    #[error(
+        "expected a horizon of at most 24 h in the record of lane {lane}, found {horizon_ms} ms; force frees it nevertheless"
+    )]
+    Long { lane: u16, horizon_ms: u64 },
     #[error("lane {lane} is in use by {holder}")]
     InUse { lane: u16, holder: Name },
     #[error("the space has {bits} bits of lane already")]
@@ -350,6 +361,10 @@ mod tests {
             (AdminKind::NoSpace { name: "lanes".into() }, "the register has no space \"lanes\""),
             (AdminKind::NoLane { lanes: 16, found: 16 }, "expected a lane below 16, found 16"),
             (AdminKind::NotHeld { lane: 3 }, "lane 3 is not held"),
+            (
+                AdminKind::Long { lane: 3, horizon_ms: 86_400_001 },
+                "expected a horizon of at most 24 h in the record of lane 3, found 86400001 ms; force frees it nevertheless",
+            ),
             (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
             (AdminKind::SameBits { bits: 4 }, "the space has 4 bits of lane already"),
             (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),

@@ -202,7 +202,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 }
 
 /// The longest horizon: a day.
-const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 /// Settings that do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

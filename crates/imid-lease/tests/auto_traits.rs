@@ -12,14 +12,15 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use imid::clock::{SystemClock, TickClock};
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
-use imid_lease::register::{
-    EtcdRegister, EtcdRoom, FileRegister, MemoryRegister, MysqlRegister, PostgresRegister, RedisRegister,
-    SharedRegister, Tls, ZookeeperRegister,
-};
-use imid_lease::segment::{Block, SegmentStatus, leaf};
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+use imid_lease::register;
+use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use imid_lease::segment;
+use imid_lease::segment::{Block, SegmentStatus};
 use imid_lease::{
-    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RedisQueue,
-    RedisQueueStatus, RegisterError, Segment, Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RegisterError, Segment,
+    Status, WorkerClock, WorkerIds, WorkerOptions, record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -51,85 +52,91 @@ fn error<T: Sent + Sync + std::error::Error>() {}
 /// Checks an error of a call in a hot path.
 fn small_error<T: Shared + Copy + Eq + std::error::Error>() {}
 
-/// Checks each type, and lists its name as [`public::types`] does.
+/// Checks each type whose feature is on, and lists the names of all as [`public::types`] does.
 macro_rules! check {
-    ($($check:ident { $($name:literal $type:ty,)* })*) => {
+    ($($check:ident { $($name:literal $type:ty $(, if $feature:meta)?;)* })*) => {
         fn checked() -> BTreeSet<String> {
-            $($($check::<$type>();)*)*
-            let named = [$($(($name, std::any::type_name::<$type>())),*),*];
+            $($(
+                $(#[cfg($feature)])?
+                $check::<$type>();
+            )*)*
+            let named = [$($(
+                $(#[cfg($feature)])?
+                ($name, std::any::type_name::<$type>()),
+            )*)*];
             for (name, full) in named {
                 let last = name.rsplit("::").next().unwrap_or_default();
                 let full = full.split('<').next().unwrap_or_default();
                 assert!(full.ends_with(&format!("::{last}")), "{name} is not {full}");
             }
-            named.map(|(name, _)| name.to_owned()).into()
+            // Also those whose feature is off.
+            [$($($name),*),*].map(str::to_owned).into()
         }
     };
 }
 
 check! {
     value {
-        "record::Name" Name,
-        "record::Token" Token,
-        "record::Uuid" Uuid,
+        "record::Name" Name;
+        "record::Token" Token;
+        "record::Uuid" Uuid;
     }
     plain {
-        "Others" Others,
-        "Phase" Phase,
-        "record::LaneState" LaneState,
-        "segment::Block" Block,
+        "Others" Others;
+        "Phase" Phase;
+        "record::LaneState" LaneState;
+        "segment::Block" Block;
     }
     report {
-        "register::EtcdRoom" EtcdRoom,
-        "register::Promise" Promise,
-        "RedisQueueStatus" RedisQueueStatus,
-        "Status" Status,
-        "record::LaneRecord" LaneRecord,
-        "record::MetaRecord" MetaRecord,
-        "segment::SegmentStatus" SegmentStatus,
+        "register::Promise" Promise;
+        "register::EtcdRoom" register::EtcdRoom, if feature = "etcd";
+        "RedisQueueStatus" imid_lease::RedisQueueStatus, if feature = "redis";
+        "Status" Status;
+        "record::LaneRecord" LaneRecord;
+        "record::MetaRecord" MetaRecord;
+        "segment::SegmentStatus" SegmentStatus;
     }
     shared {
-        "Options" Options,
-        "Options" Options<TickClock, 64>,
-        "WorkerOptions" WorkerOptions,
-        "WorkerOptions" WorkerOptions<TickClock>,
-        "WorkerClock" WorkerClock<SystemClock>,
-        "admin::FreeIf" FreeIf,
-        "admin::LaneView" LaneView,
-        "admin::Recovery" Recovery,
-        "admin::View" View,
-        "register::MemoryRegister" MemoryRegister,
-        "register::SharedRegister" SharedRegister,
-        "LeasedGenerator" LeasedGenerator,
-        "LeasedGenerator" LeasedGenerator<TickClock, 64>,
-        "WorkerIds" WorkerIds,
-        "WorkerIds" WorkerIds<TickClock>,
-        "RedisQueue" RedisQueue,
+        "Options" Options;
+        "Options" Options<TickClock, 64>;
+        "WorkerOptions" WorkerOptions;
+        "WorkerOptions" WorkerOptions<TickClock>;
+        "WorkerClock" WorkerClock<SystemClock>;
+        "admin::FreeIf" FreeIf;
+        "admin::LaneView" LaneView;
+        "admin::Recovery" Recovery;
+        "admin::View" View;
+        "register::MemoryRegister" MemoryRegister;
+        "LeasedGenerator" LeasedGenerator;
+        "LeasedGenerator" LeasedGenerator<TickClock, 64>;
+        "WorkerIds" WorkerIds;
+        "WorkerIds" WorkerIds<TickClock>;
+        "RedisQueue" imid_lease::RedisQueue, if feature = "redis";
     }
     shared_until_a_panic {
-        "register::Tls" Tls,
-        "segment::Segment" Segment,
+        "register::Tls" register::Tls, if all(feature = "tls", feature = "etcd");
+        "segment::Segment" Segment;
     }
     sent {
-        "register::EtcdRegister" EtcdRegister,
-        "register::FileRegister" FileRegister,
-        "register::MysqlRegister" MysqlRegister,
-        "register::PostgresRegister" PostgresRegister,
-        "register::RedisRegister" RedisRegister,
-        "register::SharedRegister" SharedRegister,
-        "register::ZookeeperRegister" ZookeeperRegister,
-        "segment::leaf::MysqlTable" leaf::MysqlTable,
-        "segment::leaf::PostgresTable" leaf::PostgresTable,
+        "register::EtcdRegister" register::EtcdRegister, if feature = "etcd";
+        "register::FileRegister" FileRegister;
+        "register::MysqlRegister" register::MysqlRegister, if feature = "mysql";
+        "register::PostgresRegister" register::PostgresRegister, if feature = "postgres";
+        "register::RedisRegister" register::RedisRegister, if feature = "redis";
+        "register::SharedRegister" SharedRegister;
+        "register::ZookeeperRegister" register::ZookeeperRegister, if feature = "zookeeper";
+        "segment::leaf::MysqlTable" segment::leaf::MysqlTable, if feature = "mysql";
+        "segment::leaf::PostgresTable" segment::leaf::PostgresTable, if feature = "postgres";
     }
     small_error {
-        "LeaseError" LeaseError,
+        "LeaseError" LeaseError;
     }
     error {
-        "OpenError" OpenError,
-        "OptionsError" OptionsError,
-        "register::RegisterError" RegisterError,
-        "admin::AdminError" AdminError,
-        "record::RecordError" record::RecordError,
+        "OpenError" OpenError;
+        "OptionsError" OptionsError;
+        "register::RegisterError" RegisterError;
+        "admin::AdminError" AdminError;
+        "record::RecordError" record::RecordError;
     }
 }
 

@@ -55,28 +55,6 @@ fn keys_and_values_outside_the_contract_are_errors() {
     }
 }
 
-/// Each of two threads has opened the file before the other replaces it.
-#[test]
-fn two_openers_count_together_across_renames() {
-    let folder = Folder::new();
-    let path = folder.path("ids");
-    FileRegister::shared(&path).unwrap().compare_and_set(A, None, "0").unwrap();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let mut register = FileRegister::shared(&path).unwrap().time_limit(Duration::from_secs(20));
-                let mut written = 0;
-                while written < 50 {
-                    let seen = register.read(A).unwrap().unwrap();
-                    let next = (seen.parse::<u32>().unwrap() + 1).to_string();
-                    written += u32::from(register.compare_and_set(A, Some(&seen), &next).unwrap());
-                }
-            });
-        }
-    });
-    assert_eq!(FileRegister::shared(&path).unwrap().read(A).unwrap().as_deref(), Some("100"));
-}
-
 #[test]
 fn an_owner_lets_nobody_else_in() {
     let folder = Folder::new();

@@ -94,8 +94,10 @@ const HISTORY: &str = "{\"s\":1,\"t\":1763640000000}\n{\"s\":1,\"t\":17636400000
 #[test]
 fn the_help_names_each_json_member() {
     let folder = tempfile::tempdir().unwrap();
-    LeasedGenerator::open_file(folder.path().join("ids")).unwrap().close();
-    let list = format!("lane list --json --register file:{}", folder.path().join("ids").display());
+    let path = folder.path().join("ids");
+    LeasedGenerator::open_file(&path).unwrap().close();
+    let lane = |action: &str| format!("lane {action} --json --register file:{}", path.display());
+    let (list, doctor) = (lane("list"), lane("doctor --write"));
     let tagged = imid("tag --session-field s --time-field t", "{\"s\":1,\"t\":1763640000000}\n").out;
     for (command, runs) in [
         ("check", vec![("check --json", "")]),
@@ -107,6 +109,7 @@ fn the_help_names_each_json_member() {
         ("range", vec![("range --json --from 0 --to 1", "")]),
         ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
         ("lane list", vec![(&list, "")]),
+        ("lane doctor", vec![(&doctor, "")]),
         (
             "risk",
             vec![
@@ -119,10 +122,13 @@ fn the_help_names_each_json_member() {
         for (args, input) in runs {
             collect_paths(&serde_json::from_str(&imid(args, input).ok()).unwrap(), "", &mut found);
         }
-        // Only a record of another format has an error.
-        if command == "lane list" {
-            found.insert("lanes[].error".into());
-        }
+        // What only a record of another format, another store or an error has.
+        let others: &[&str] = match command {
+            "lane list" => &["lanes[].error"],
+            "lane doctor" => &["clock_error", "room.bytes", "room.versions", "room.alarms", "spaces[].error"],
+            _ => &[],
+        };
+        found.extend(others.iter().map(|&path| path.to_owned()));
         assert_eq!(json_members(command), found, "{command}");
     }
 }

@@ -143,6 +143,26 @@ fn a_lane_whose_holder_is_gone_is_freed() {
 }
 
 #[test]
+fn a_horizon_that_no_holder_has_is_not_waited_for() {
+    let space = space();
+    let path = space.url.strip_prefix("file:").unwrap();
+    let copy = format!("{path}-copy");
+    std::fs::copy(path, &copy).unwrap();
+    let mut register = FileRegister::shared(&copy).unwrap();
+    let (key, text) = register.list("lanes/").unwrap().into_iter().find(|(_, text)| text.contains(" lane ")).unwrap();
+    let wrong = text.replace("horizon=2500", "horizon=86400001");
+    assert!(wrong != text && register.compare_and_set(&key, Some(&text), &wrong).unwrap());
+    let (url, lane) = (format!("file:{copy}"), space.ids.status().lane.unwrap().to_string());
+    let release = ["lane", "release", "--register", &url, &lane];
+    let words = format!(
+        "expected a horizon of at most 24 h in the record of lane {lane}, found 86400001 ms; force frees it nevertheless"
+    );
+    let ran = imid_args(&release, "");
+    assert!(ran.status == 1 && ran.err.ends_with(&format!("error: {words}\n")), "{}", ran.err);
+    assert_eq!(imid_args(&[&release[..], &["--force"]].concat(), "").out, format!("lane {lane} is free\n"));
+}
+
+#[test]
 fn watch_prints_changes_and_no_renewals() {
     let space = space();
     let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))

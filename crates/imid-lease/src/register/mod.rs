@@ -38,7 +38,7 @@ pub use self::redis::RedisRegister;
 #[cfg(feature = "redis")]
 pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
-pub use self::url::{open_url, open_url_read_only};
+pub use self::url::{open_url, open_url_read_only, store_of_url};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
@@ -116,7 +116,7 @@ pub trait Register: Send {
     }
 
     /// Says which holder will call, before its first call, so that a server can show the name of the connection as
-    /// `imid-lease/HOLDER`. By default this does nothing.
+    /// `imid-lease/HOLDER`. A text that is not a [`Name`](crate::record::Name) changes nothing. By default this does nothing.
     fn set_holder(&mut self, holder: &str) {
         let _ = holder;
     }

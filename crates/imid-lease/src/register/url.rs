@@ -11,7 +11,7 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// | --- | --- | --- | --- |
 /// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` |
 /// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` |
-/// | `redis://user:password@host:6379/0` | Redis, Valkey | `redis` | `rediss://` |
+/// | `redis://user:password@host:6379/0`, `unix:///path?db=0` | Redis, Valkey | `redis` | `rediss://` |
 /// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` |
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | |
@@ -32,6 +32,26 @@ pub fn open_url(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, Re
 /// As for [`open_url`].
 pub fn open_url_read_only(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
     open(url, time_limit, Access::Read)
+}
+
+/// Returns the store that a URL names, as its feature is called, or `file`. Returns `None` if no register has such a URL.
+///
+/// ```
+/// use imid_lease::register::store_of_url;
+///
+/// assert_eq!(store_of_url("mariadb://db/chat"), Some("mysql"));
+/// assert_eq!(store_of_url("file:/var/lib/chat/ids"), Some("file"));
+/// assert_eq!(store_of_url("http://db"), None);
+/// ```
+pub fn store_of_url(url: &str) -> Option<&'static str> {
+    match url.split_once(':')?.0 {
+        "file" => Some("file"),
+        scheme => store(scheme).map(|store| store.feature),
+    }
+}
+
+fn store(scheme: &str) -> Option<&'static Store> {
+    STORES.iter().find(|store| store.schemes.contains(&scheme))
 }
 
 type Open = fn(&str, Duration, Access) -> Result<Box<dyn Register>, RegisterError>;
@@ -60,17 +80,17 @@ macro_rules! stores {
     };
 }
 
-const STORES: [Store; 5] = stores! {
+static STORES: [Store; 5] = stores! {
     "postgres" PostgresRegister ["postgres", "postgresql"];
     "mysql" MysqlRegister ["mysql", "mariadb"];
-    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys"];
+    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "valkey+unix"];
     "etcd" EtcdRegister ["etcd", "etcds", "https"];
     "zookeeper" ZookeeperRegister ["zookeeper", "zookeepers"];
 };
 
 fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
     let (scheme, rest) = url.split_once(':').unwrap_or_default();
-    if let Some(store) = STORES.iter().find(|store| store.schemes.contains(&scheme)) {
+    if let Some(store) = store(scheme) {
         return match store.open {
             Some(open) => open(url, time_limit, access),
             None => Err(missing(scheme, store.feature)),
@@ -80,12 +100,14 @@ fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Regis
         ("file", _) if rest.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
         ("file", Access::Read) => Ok(Box::new(FileRegister::read_only(rest)?)),
         ("file", Access::Write) => Ok(Box::new(FileRegister::shared(rest)?.time_limit(time_limit))),
-        // The text is not repeated, because it may have a password in it.
-        _ => Err(RegisterError::new(
-            "expected a URL that begins with postgres://, mysql://, redis://, etcd://, zookeeper:// or file:",
-        )
-        .of_url()),
+        _ => Err(unknown()),
     }
+}
+
+/// The text is not repeated, because it may have a password in it.
+fn unknown() -> RegisterError {
+    let schemes = STORES.each_ref().map(|store| store.schemes[0]).join("://, ");
+    RegisterError::new(format!("expected a URL that begins with {schemes}:// or file:")).of_url()
 }
 
 fn missing(scheme: &str, feature: &str) -> RegisterError {

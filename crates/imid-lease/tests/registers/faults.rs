@@ -108,6 +108,7 @@ pub(crate) fn an_acknowledged_write_survives_a_killed_server(store: &Store) {
             store.server("kill");
             stop.store(true, Ordering::SeqCst);
         });
+        assert!(store.open_with_default_limit().read(&key).is_err(), "the server is not killed");
         store.server("start");
         let acknowledged = acknowledged.into_inner();
         let kept: u32 = after_restart(&mut *store.open(), &key).unwrap().parse().unwrap();

@@ -1,4 +1,4 @@
-//! Each adapter obeys the laws of a register, on a real server. `ci/leases.sh` starts the servers.
+//! Each register obeys the laws of a register, an adapter on a real server. `ci/leases.sh` starts the servers.
 
 mod faults;
 mod laws;
@@ -31,8 +31,11 @@ const LAWS: &[(&str, Law)] = &laws![
     laws::keys_of_128_and_values_of_1024_characters_are_kept,
     laws::values_are_compared_by_their_bytes,
     laws::keys_and_values_outside_the_contract_are_errors,
-    laws::the_time_is_that_of_the_server,
     laws::a_register_works_inside_an_async_runtime,
+];
+
+const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
+    laws::the_time_is_that_of_the_server,
     laws::a_register_that_is_read_only_reads_and_does_not_write,
     faults::a_cut_connection_is_an_error_and_the_next_call_connects_again,
     faults::a_lost_reply_is_an_error_and_the_value_may_be_there,
@@ -67,8 +70,11 @@ fn main() -> ExitCode {
     // Trials of one store run one after another, because some stop its server. Stores do not wait for each other.
     arguments.test_threads.get_or_insert(stores.len());
     let mut trials = Vec::new();
+    let folder = tempfile::tempdir().expect("a folder for the file");
+    let local = [Store::file(&folder.path().join("ids")), Store::memory()].map(|store| (store.name, Ok(store)));
     let stores: Vec<_> = stores
         .into_iter()
+        .chain(local)
         .filter_map(|(name, store)| match store {
             Ok(store) => Some(Arc::new(Mutex::new(store))),
             Err(reason) => {
@@ -86,7 +92,9 @@ fn main() -> ExitCode {
         trials.push(Trial::test(name, move || {
             // After a failed trial the next ones still run.
             let store = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            store.start_if_stopped();
+            if store.is_server() {
+                store.start_if_stopped();
+            }
             law(&store);
             Ok(())
         }));
@@ -94,6 +102,13 @@ fn main() -> ExitCode {
     for (name, law) in LAWS {
         for store in &stores {
             add(store, name, *law);
+        }
+    }
+    for (name, law) in LAWS_OF_SERVERS {
+        for store in &stores {
+            if store.lock().unwrap().is_server() {
+                add(store, name, *law);
+            }
         }
     }
     for (store_name, name, law) in SETTINGS {

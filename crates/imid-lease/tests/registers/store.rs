@@ -1,18 +1,20 @@
-//! The servers that `ci/services.sh` started.
+//! The servers that `ci/services.sh` started, a file and the memory.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, Register, open_url};
 
 pub(crate) const NAMES: [&str; 5] = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
 
-/// A server under test.
+/// A store under test. `file` and `memory` are not servers.
 pub(crate) struct Store {
     pub(crate) name: &'static str,
     pub(crate) url: String,
+    memory: Option<MemoryRegister>,
 }
 
 impl Store {
@@ -21,12 +23,27 @@ impl Store {
         let variable = format!("IMID_{}_URL", name.to_uppercase());
         let url = env::var(&variable).map_err(|_| format!("{variable} is not set; ci/leases.sh starts the servers"))?;
         open_url(&url, DEFAULT_TIME_LIMIT).map_err(|error| error.to_string())?;
-        Ok(Self { name, url })
+        Ok(Self { name, url, memory: None })
+    }
+
+    pub(crate) fn file(path: &Path) -> Self {
+        Self { name: "file", url: format!("file:{}", path.display()), memory: None }
+    }
+
+    pub(crate) fn memory() -> Self {
+        Self { name: "memory", url: String::new(), memory: Some(MemoryRegister::new()) }
+    }
+
+    pub(crate) fn is_server(&self) -> bool {
+        NAMES.contains(&self.name)
     }
 
     /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.
     pub(crate) fn open(&self) -> Box<dyn Register> {
-        open_url(&self.url, LONG).unwrap()
+        match &self.memory {
+            Some(memory) => Box::new(memory.clone()),
+            None => open_url(&self.url, LONG).unwrap(),
+        }
     }
 
     /// Opens a register with the default time limit.

@@ -1,7 +1,7 @@
 //! Finds equal IDs in input of any order. It sorts on disk, so its memory does not grow with the number of IDs.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::{iter, mem};
 
 use imid::MessageId;
@@ -194,9 +194,10 @@ fn read_run(run: File) -> impl Iterator<Item = io::Result<Entry>> {
     let mut run = BufReader::with_capacity(READ_AT_ONCE, run);
     iter::from_fn(move || {
         let mut bytes = [0; size_of::<Entry>()];
-        match run.read_exact(&mut bytes) {
-            Ok(()) => Some(Ok(Entry(u128::from_be_bytes(bytes)))),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => None,
+        match run.fill_buf() {
+            Ok([]) => None,
+            // The end of the file inside an entry is an error.
+            Ok(_) => Some(run.read_exact(&mut bytes).map(|()| Entry(u128::from_be_bytes(bytes)))),
             Err(error) => Some(Err(error)),
         }
     })
@@ -235,5 +236,16 @@ mod tests {
         let mut found = Vec::new();
         assert!(duplicates.for_each(|id, lines| found.push((id, lines.count, lines.first.clone()))).is_ok());
         assert_eq!(found, [(MessageId::MAX, 1_000, (1..=10).collect())]);
+    }
+
+    #[test]
+    fn a_run_that_is_cut_inside_an_entry_is_an_error() {
+        let entries = || [1, 2].map(|n| Ok(Entry(n))).into_iter();
+        for (len, expected) in [(32, "ok ok"), (31, "ok cut"), (17, "ok cut"), (16, "ok"), (1, "cut"), (0, "")] {
+            let run = write_run(entries()).unwrap();
+            run.set_len(len).unwrap();
+            let found: Vec<_> = read_run(run).map(|entry| entry.map_or("cut", |_| "ok")).take(3).collect();
+            assert_eq!(found.join(" "), expected, "{len} bytes");
+        }
     }
 }

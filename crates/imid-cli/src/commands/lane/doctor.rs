@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use imid_lease::admin::{self, View};
 use imid_lease::record::LaneState;
-use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only};
+use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, store_of_url};
 use serde::Serialize;
 
 use super::{SpaceArgs, chain, now_ms, register_id};
@@ -24,13 +24,21 @@ Exit status:
 
 JSON members:
   register_id: the UUID of the register; null before the first lease
-  reads, writes: median_ms and greatest_ms of a call; writes is null without --write
+  reads: times of a call that reads
+  reads.median_ms, reads.greatest_ms: the median and the greatest, in milliseconds
+  writes: times of a call that writes, or null without --write
+  writes.median_ms, writes.greatest_ms: as of reads
   clock_difference_ms: how far the clock of the store is ahead of the one here, or null
   clock_error: why the clock cannot be read; only if it cannot
   promise: strong, or weak and the reason
   looked_at, not_seen: what the adapter looks at, and what nobody can see from outside
-  room: bytes, versions and alarms of etcd; null for other stores
-  spaces: objects, one for each space: space, and error or space_id, layout, lanes, held and unused
+  room: what etcd stores, or null for other stores
+  room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
+  spaces: objects, one for each space
+  spaces[].space: name of the space
+  spaces[].space_id, spaces[].layout: its UUID, and the layout of its IDs
+  spaces[].lanes, spaces[].held, spaces[].unused: numbers of lanes: all, held, never used
+  spaces[].error: why the space cannot be read; only if it cannot, and then in place of the members above
   segments: number of segments
   changes: what to change; empty if there is nothing that this command can see
 
@@ -66,10 +74,10 @@ const MOST_VERSIONS: u64 = 1_000_000;
 /// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
 
-/// What an adapter looks at, and what it cannot see, by the scheme of the URL.
-fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
-    match scheme {
-        "postgres" | "postgresql" => (
+/// What an adapter looks at, and what it cannot see, by the store.
+fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
+    match store {
+        "postgres" => (
             "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
             &[
                 "whether the disk keeps what it has synced",
@@ -77,7 +85,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether a backup was restored",
             ],
         ),
-        "mysql" | "mariadb" => (
+        "mysql" => (
             "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
             &[
                 "whether the disk keeps what it has synced",
@@ -85,10 +93,8 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether a backup was restored",
             ],
         ),
-        "redis" | "rediss" | "valkey" | "valkeys" => {
-            ("no setting, because it is always weak", &["which acknowledged writes were lost"])
-        }
-        "etcd" | "etcds" | "https" => (
+        "redis" => ("no setting, because it is always weak", &["which acknowledged writes were lost"]),
+        "etcd" => (
             "the size, the old versions, the alarms",
             &[
                 "its quota, and whether it compacts by itself (--auto-compaction-retention)",
@@ -96,7 +102,7 @@ fn sight(scheme: &str) -> (&'static str, &'static [&'static str]) {
                 "whether a snapshot was restored",
             ],
         ),
-        "zookeeper" | "zookeepers" => (
+        "zookeeper" => (
             "no setting",
             &[
                 "whether it syncs its log (forceSync), as it does by default",
@@ -130,6 +136,8 @@ struct Findings {
     spaces: Vec<Space>,
     segments: usize,
     changes: Vec<String>,
+    #[serde(skip)]
+    is_zookeeper: bool,
 }
 
 /// The time of the store, compared with that of this machine.
@@ -187,9 +195,8 @@ impl Doctor {
     }
 
     fn examine(&self) -> Result<Findings, Stop> {
-        let url = self.space.url()?.0;
-        let scheme = url.split(':').next().unwrap_or_default();
-        let mut register = self.space.open(if self.write { open_url } else { open_url_read_only })?;
+        let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
+        let store = store_of_url(&url).unwrap_or_default();
         let mut changes = Vec::new();
 
         // The first call connects.
@@ -202,23 +209,33 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
-        let register_id = register_id(&mut *register)?.map(|id| id.to_string());
+        let register_id = match register_id(&mut *register) {
+            Ok(id) => id.map(|id| id.to_string()),
+            Err(error) => {
+                changes.push(format!("the ID of the register cannot be read: {error}"));
+                None
+            }
+        };
         // Before the writes, which a full etcd refuses.
-        let room = room(scheme, &url, &mut changes)?;
+        let room = room(store, &url, &mut changes)?;
         let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
         let writes = if self.write { Some(measure_writes(&mut *register)?) } else { None };
         if writes.as_ref().is_some_and(|writes| writes.greatest_ms > 500.0) {
             changes.push("a write took more than 500 ms, and a call may take 2 s: find out what is slow".to_owned());
         }
         let clock = clock(&mut *register, &mut changes);
-        let (looked_at, not_seen) = sight(scheme);
+        let (looked_at, not_seen) = sight(store);
         let promise = register.promise();
         if let Promise::Weak(_) = promise {
             changes.push("the register is weak: after it has lost a write, IDs can come twice".to_owned());
         }
 
         let records = register.list("").map_err(|error| failed(&error))?;
-        let spaces = records.iter().filter_map(|(key, _)| key.strip_suffix("/meta"));
+        // A segment can have the name of the record of a space, and a space the name of the segments.
+        let is_segment =
+            |(key, text): &&(String, String)| key.starts_with("seg/") && text.split(' ').nth(1) == Some("line");
+        let spaces =
+            records.iter().filter(|record| !is_segment(record)).filter_map(|(key, _)| key.strip_suffix("/meta"));
         let spaces = spaces.map(|name| {
             let lanes = match admin::view(&mut *register, name) {
                 Ok(view) => LanesOrError::Lanes(look_at(name, &view, &mut changes)),
@@ -232,7 +249,7 @@ impl Doctor {
             Space { space: name.to_owned(), lanes }
         });
         let spaces = spaces.collect();
-        let segments = records.iter().filter(|(key, _)| key.starts_with("seg/")).count();
+        let segments = records.iter().filter(is_segment).count();
         let promise = promise.to_string();
         Ok(Findings {
             register_id,
@@ -246,6 +263,7 @@ impl Doctor {
             spaces,
             segments,
             changes,
+            is_zookeeper: store == "zookeeper",
         })
     }
 
@@ -262,10 +280,11 @@ impl Doctor {
             spaces,
             segments,
             changes,
+            is_zookeeper,
         } = findings;
         match register_id {
             Some(id) => writeln!(out, "register  {id}")?,
-            None => writeln!(out, "register  has no ID yet; the first process with a lease writes it")?,
+            None => writeln!(out, "register  has no ID that can be read; the first process with a lease writes it")?,
         }
         writeln!(out, "reads     {}", reads.text())?;
         match writes {
@@ -279,8 +298,7 @@ impl Doctor {
             }
             (None, Some(error)) => writeln!(out, "clock     cannot be read: {error}")?,
             (None, None) => {
-                let is_zookeeper = self.space.url()?.0.starts_with("zookeeper");
-                let reason = if !self.write && is_zookeeper { ", or tells it only to a writer" } else { "" };
+                let reason = if !self.write && *is_zookeeper { ", or tells it only to a writer" } else { "" };
                 writeln!(out, "clock     the store has no time of its own{reason}")?;
             }
         }
@@ -324,10 +342,10 @@ fn failed(error: &RegisterError) -> Stop {
 
 /// Looks at the room of an etcd.
 #[cfg(feature = "etcd")]
-fn room(scheme: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room>, Stop> {
+fn room(store: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room>, Stop> {
     use imid_lease::register::{EtcdRegister, EtcdRoom};
 
-    if !matches!(scheme, "etcd" | "etcds" | "https") {
+    if store != "etcd" {
         return Ok(None);
     }
     let mut register = EtcdRegister::from_url(url).map_err(|error| failed(&error))?.read_only();
@@ -452,12 +470,10 @@ impl Spread {
 mod tests {
     use super::sight;
 
-    /// The schemes of `open_url`.
     #[test]
     fn each_store_has_words_of_its_own() {
-        let schemes = ["postgres", "postgresql", "mysql", "mariadb", "redis", "rediss", "valkey", "valkeys"];
-        for scheme in schemes.into_iter().chain(["etcd", "etcds", "https", "zookeeper", "zookeepers", "file"]) {
-            assert_ne!(sight(scheme), sight("another"), "{scheme}");
+        for store in ["postgres", "mysql", "redis", "etcd", "zookeeper", "file"] {
+            assert_ne!(sight(store), sight("another"), "{store}");
         }
     }
 }

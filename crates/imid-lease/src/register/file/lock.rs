@@ -50,12 +50,17 @@ impl Lock {
             return Err(busy("another register of this process"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let identity = identity(path)?.ok_or_else(|| io::Error::other("the lock file was deleted"))?;
         if !try_lock(&file)? {
             return Err(busy("another process"));
         }
-        held.insert(Identity::clone(&identity));
-        Ok(Self { file: Some(file), identity })
+        let lock = Self::of(file, path)?;
+        held.insert(Identity::clone(&lock.identity));
+        Ok(lock)
+    }
+
+    /// Describes a lock on an open file. The path may lead to another file by now.
+    fn of(file: File, path: &Path) -> io::Result<Self> {
+        Ok(Self { identity: identity_of(&file, path)?, file: Some(file) })
     }
 }
 
@@ -76,7 +81,7 @@ impl Drop for Lock {
 }
 
 #[cfg(unix)]
-use unix::{Identity, identity, try_lock};
+use unix::{Identity, identity, identity_of, try_lock};
 
 #[cfg(unix)]
 mod unix {
@@ -99,6 +104,10 @@ mod unix {
         }
     }
 
+    pub(super) fn identity_of(file: &File, _path: &Path) -> io::Result<Identity> {
+        file.metadata().map(|found| (found.dev(), found.ino()))
+    }
+
     /// Returns whether the file is locked now.
     pub(super) fn try_lock(file: &File) -> io::Result<bool> {
         match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -110,7 +119,7 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-use elsewhere::{Identity, identity, try_lock};
+use elsewhere::{Identity, identity, identity_of, try_lock};
 
 #[cfg(not(unix))]
 mod elsewhere {
@@ -125,6 +134,10 @@ mod elsewhere {
         Ok(Some(path.to_owned()))
     }
 
+    pub(super) fn identity_of(_file: &File, path: &Path) -> io::Result<Identity> {
+        Ok(path.to_owned())
+    }
+
     /// Returns whether the file is locked now.
     pub(super) fn try_lock(file: &File) -> io::Result<bool> {
         match file.try_lock() {
@@ -132,5 +145,24 @@ mod elsewhere {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Otherwise it would lock the deleted file, and keep nobody out of the new one.
+    #[test]
+    fn a_file_that_was_replaced_after_it_was_opened_is_not_the_locked_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids.lock");
+        let file = File::create(&path).unwrap();
+        let new = folder.path().join("new");
+        File::create(&new).unwrap();
+        std::fs::rename(new, &path).unwrap();
+        let lock = Lock::of(file, &path).unwrap();
+        assert!(!lock.is_of(&path).unwrap());
+        assert!(Lock::of(File::open(&path).unwrap(), &path).unwrap().is_of(&path).unwrap());
     }
 }
