@@ -119,7 +119,7 @@ impl Drop for PartFile {
     }
 }
 
-/// Gives a file another name. A file that has this name already is not replaced, also if it comes at the same moment.
+/// Gives a file another name. A file that has this name already is not replaced, even if it comes at the same moment.
 fn move_to_free_name(from: &Path, to: &Path) -> io::Result<()> {
     let mut part = TempPath::try_from_path(from)?;
     part.disable_cleanup(true);
