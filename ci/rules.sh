@@ -33,6 +33,8 @@ RULES = [
     ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [
         ("reply.rs", "        let taken = Present {",
                      "        let floor_ms = at.now_ms.unwrap_or(floor_ms);\n        let taken = Present {")]),
+    ("floor-of-the-space", "a lane begins below what a recovered register has granted", OVERLAP, [
+        ("seek.rs", "Some(record) => Some(record.ceiling_ms.max(floor_ms)),", "Some(record) => Some(record.ceiling_ms),")]),
     ("floor-after-own-stamps", "IDs go back when the lane changes", ORDER, [
         ("reply.rs", "taken.floor_ms = taken.floor_ms.max(self.used_until_ms);", "")]),
     ("own-grant-only", "a late acknowledgement raises the ceiling of another lane", OVERLAP, [

@@ -85,16 +85,29 @@ impl Finder {
             }
             let end = text[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
             let end = end.map_or(text.len(), |len| start + len);
-            let word = start + escape_len(&text[..start], &text[start..end])..end;
-            start = end;
-            if WORD.contains(&word.len())
-                && stands_alone(text, &word)
-                && let Some(read) = self.scheme.and_then(|scheme| read_strict(scheme, &text[word.clone()]))
-            {
-                return Some(Found { at: word, read });
+            let (before, word) = text[..end].split_at(start);
+            let escaped = start + escape_len(before, word);
+            // What looks like an escape can be a part of the ID.
+            let starts = match before {
+                _ if escaped == start => [Some(start), None],
+                // As in a path of Windows, where the letter is the first one of an ID.
+                [.., b'\\'] => [Some(escaped), Some(start)],
+                // As in `LIKE '%204697221847986177%'`.
+                _ if is_percent(&text[end..]) => [Some(start), Some(escaped)],
+                _ => [Some(escaped), None],
+            };
+            if let Some(found) = starts.into_iter().flatten().find_map(|start| self.read_word(text, start..end)) {
+                return Some(found);
             }
+            start = end;
         }
         None
+    }
+
+    fn read_word(self, text: &[u8], at: Range<usize>) -> Option<Found> {
+        let is_word = WORD.contains(&at.len()) && stands_alone(text, &at);
+        let scheme = self.scheme.filter(|_| is_word)?;
+        read_strict(scheme, &text[at.clone()]).map(|read| Found { at, read })
     }
 
     fn read_text(self, text: &[u8]) -> Option<Read> {
@@ -154,6 +167,14 @@ fn escape_len(before: &[u8], word: &[u8]) -> usize {
         ([.., b'\\'], [b'n' | b't' | b'r', ..]) => 1,
         ([.., b'\\'], [b'u', a, b, c, d, ..]) if is_hex(&[*a, *b, *c, *d]) => 5,
         _ => 0,
+    }
+}
+
+/// Returns whether a text begins with a `%` that is not the one of an escape.
+fn is_percent(text: &[u8]) -> bool {
+    match text {
+        [b'%', high, low, ..] => !is_hex(&[*high, *low]),
+        _ => text.starts_with(b"%"),
     }
 }
 
@@ -300,7 +321,16 @@ mod tests {
             all(twitter, b"x204697221847986177,\"204697221847986177\""),
             [(21, "204697221847986177".into(), "twitter")]
         );
+        let pattern = b"LIKE '%204697221847986177%' OR LIKE \"%204697221847986177%\"";
+        let id = || "204697221847986177".into();
+        assert_eq!(all(twitter, pattern), [(7, id(), "twitter"), (38, id(), "twitter")]);
+        assert_eq!(all(twitter, b"?q=%22204697221847986177%"), [(6, id(), "twitter")]);
+        // A time, as 14 digits.
+        assert_eq!(all(twitter, b"?q=%2220261122120000%22&r=%2220261122120000"), []);
         let juggleim = Some(Scheme::Dialect(&Dialect::JUGGLEIM));
+        for text in [&b"C:\\nb9hvkf86lyr3bmm.png"[..], b"a\\nnb9hvkf86lyr3bmm"] {
+            assert_eq!(all(juggleim, text).len(), 1, "{}", text.escape_ascii());
+        }
         assert_eq!(all(juggleim, b"/pb9hvkf86lyr3bmm/"), [(1, "pb9hvkf86lyr3bmm".into(), "juggleim")]);
     }
 

@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -86,10 +87,10 @@ pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid
 /// The register does not answer; there is no such space, or its description has another format.
 pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View, AdminError> {
     let (meta, space) = describe(register, space)?;
-    let records = register.list(&space.prefix())?;
+    // A space can have 65,536 lanes.
+    let records: HashMap<_, _> = register.list(&space.prefix())?.into_iter().collect();
     let lane = |lane: u16| {
-        let key = space.lane_key(meta.era, lane);
-        let text = records.iter().find(|(found, _)| *found == key).map(|(_, text)| text);
+        let text = records.get(&space.lane_key(meta.era, lane));
         LaneView { lane, record: text.map(|text| LaneRecord::parse(text)).transpose() }
     };
     let lanes = lanes(&space).map(lane).collect();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use imid::clock::{Clock, ClockError};
 
-use crate::engine::believe::{Known, Reading, time_of};
+use crate::engine::believe::{self, Known, Reading, time_of};
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
@@ -65,6 +65,22 @@ impl<C: Clock> BelievedClock<C> {
         let believed = self.judge(Some(wall))?;
         // The two are read one after the other, and the machine can pause in between.
         (believed.abs_diff(wall) > self.belief.max_skew_ms).then_some((wall, believed))
+    }
+
+    /// Returns how far the store's time, by its offset, is ahead of the application's clock in milliseconds.
+    pub(crate) fn store_ahead_ms(&self, offset: i64) -> Option<i64> {
+        let wall = self.clock.refresh().ok()?;
+        Some(offset.saturating_sub(believe::offset(wall, monotonic_ms())))
+    }
+
+    /// Lets the holders of lanes vote on a store's time that is far from this clock ([`Known::vote`]).
+    pub(crate) fn hear_holders(&self, held: &[(u64, u64)]) {
+        let reading = Reading { wall_ms: self.clock.refresh().ok(), mono_ms: monotonic_ms() };
+        if let Ok(mut known) = self.belief.known.lock() {
+            known.vote(reading, self.belief.max_skew_ms, held);
+            // ORDERING: as in `set_store`.
+            self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
+        }
     }
 
     /// Sets the offset of the store's time.

@@ -146,6 +146,9 @@ where
     /// keeps the lease until the generator is dropped. Until there is a lane, each call is an error with
     /// [`retry_after`](LeaseError::retry_after).
     ///
+    /// The register of a server has one connection. A process that also leases worker IDs gives both a clone of one
+    /// [`SharedRegister`](crate::register::SharedRegister).
+    ///
     /// # Errors
     /// The options do not fit together, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {

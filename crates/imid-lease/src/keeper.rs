@@ -106,6 +106,7 @@ impl Keeper {
             leases: running.collect(),
             ask_time_at_ms: Some(0),
             knows_store_time: false,
+            store_ahead_ms: None,
             survey: Survey::new(space),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
@@ -200,6 +201,7 @@ impl State {
             space_id: None,
             register_id: None,
             others: None,
+            store_ahead_ms: None,
             is_new_register: false,
             promise,
             holder: config.name.clone(),
@@ -297,6 +299,7 @@ struct Work<R, C> {
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
+    store_ahead_ms: Option<i64>,
     /// Of the space of all leases.
     survey: Survey,
 }
@@ -388,9 +391,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
-                    if !is_closing {
-                        self.look_around(at, random);
-                    }
+                    self.look_around(at, random, owner);
                     self.publish(lease, owner);
                     self.tell(lease);
                     return Some(until_ms);
@@ -404,6 +405,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let prefix = running.engine.prefix();
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
+                        self.clock.hear_holders(&self.survey.held(records));
+                        let at = Moment { now_ms: self.clock.believed_ms(), ..at };
                         self.survey.note(now(at), records);
                     }
                     Reply::Listed(listed)
@@ -464,9 +467,9 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
-    fn look_around(&mut self, at: Moment, random: u128) {
+    fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.survey.look(now(at), &mut self.store.register, random);
+            self.survey.look(now(at), &mut self.store.register, random, || owner.is_closing());
         }
     }
 
@@ -481,7 +484,9 @@ impl<R: Register, C: Clock> Work<R, C> {
         match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
-                self.clock.set_store(engine::believe::offset(store_ms, middle_ms));
+                let offset = engine::believe::offset(store_ms, middle_ms);
+                self.store_ahead_ms = self.clock.store_ahead_ms(offset);
+                self.clock.set_store(offset);
                 self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,
@@ -526,6 +531,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.phase = engine.phase();
         shown.space_id = engine.space_id();
         shown.register_id = self.survey.register_id();
+        shown.store_ahead_ms = self.store_ahead_ms;
         shown.others = others.map(|(others, _)| others);
         shown.is_new_register = *is_new_register;
         shown.promise = promise;

@@ -21,6 +21,9 @@ pub struct Status {
     pub register_id: Option<Uuid>,
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
+    /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
+    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::Options::max_skew) one of both is wrong.
+    pub store_ahead_ms: Option<i64>,
     /// Whether this process found the register empty at its start. If the register was in use before, its records are
     /// lost. An example is a file on a disk that is new after each start of a container.
     pub is_new_register: bool,

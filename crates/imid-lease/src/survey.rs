@@ -12,8 +12,9 @@ use crate::telemetry::call;
 /// The least time between two looks.
 const LEAST_MS: u64 = 60_000;
 
-/// The time between two looks for each lane that was found, so that a process reads one record a second at most.
-const LANE_MS: u64 = 1_000;
+/// The time between two looks for each record that was found, so that a process reads one record a second at most. The lanes of
+/// an earlier number of lanes stay, so there can be many more of them than lanes.
+const RECORD_MS: u64 = 1_000;
 
 /// When something happens.
 #[derive(Clone, Copy, Debug)]
@@ -60,18 +61,32 @@ impl Survey {
 
     /// Takes all records of the space into account, as they were read at this time.
     pub(crate) fn note(&mut self, now: Now, records: &[(String, String)]) {
-        let meta_key = self.space.meta_key();
-        let meta = records.iter().find(|(key, _)| *key == meta_key).map(|(_, text)| MetaRecord::parse(text));
-        let (Some(Ok(meta)), Some(clock_ms)) = (meta, now.clock_ms) else { return };
-        let lanes = records.iter().filter_map(|(key, text)| {
-            let number = self.space.lane_of(key, meta.era)?;
-            let record = LaneRecord::parse(text).ok()?;
+        let (Some(lanes), Some(clock_ms)) = (self.lanes(records), now.clock_ms) else { return };
+        let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(clock_ms);
-            Some(Lane { number, is_held: record.state == LaneState::Held, ahead_ms })
+            Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
-        self.look_at_ms = now.mono_ms + LEAST_MS.max(LANE_MS * lanes.len() as u64);
+        self.look_at_ms = now.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
         self.found = Some(Found { mono_ms: now.mono_ms, lanes });
+    }
+
+    /// Returns the ceilings and horizons of the lanes that are held, in milliseconds.
+    pub(crate) fn held(&self, records: &[(String, String)]) -> Vec<(u64, u64)> {
+        let held = self.lanes(records).into_iter().flatten().filter(|(_, record)| record.state == LaneState::Held);
+        held.map(|(_, record)| (record.ceiling_ms, record.horizon_ms)).collect()
+    }
+
+    /// Returns the lanes of the space, if it was described.
+    fn lanes<'a>(&'a self, records: &'a [(String, String)]) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
+        let meta_key = self.space.meta_key();
+        let (_, meta) = records.iter().find(|(key, _)| *key == meta_key)?;
+        let era = MetaRecord::parse(meta).ok()?.era;
+        Some(
+            records
+                .iter()
+                .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
+        )
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
@@ -86,16 +101,26 @@ impl Survey {
         Some((others, found.mono_ms))
     }
 
-    /// Makes the calls that are due. One that fails is made again after a minute. It is not an error of the lease, because a
-    /// process may have no right to other records than those of its space.
-    pub(crate) fn look<R: Register>(&mut self, now: Now, register: &mut R, random: u128) {
+    /// Finds the ID of the register out, or lists the records of the space, if one of them is due. One that fails is due again
+    /// after a minute. It is not an error of the lease, because a process may have no right to other records than those of its
+    /// space. No call begins once the lease closes: a close waits for the one that is under way.
+    pub(crate) fn look<R: Register>(
+        &mut self,
+        now: Now,
+        register: &mut R,
+        random: u128,
+        is_closing: impl Fn() -> bool,
+    ) {
         let Now { mono_ms, .. } = now;
+        if is_closing() {
+            return;
+        }
+        // One of them: a renewal waits for it, and each call of a silent register takes its time limit.
         if self.register_id.is_none() && self.identify_at_ms <= mono_ms {
             self.identify_at_ms = mono_ms + LEAST_MS;
-            self.register_id = identify(register, random).ok().flatten();
-        }
-        // The first look is that of a lease that looks for a lane.
-        if self.found.is_some() && self.look_at_ms <= mono_ms {
+            self.register_id = identify(register, random, is_closing).ok().flatten();
+        } else if self.found.is_some() && self.look_at_ms <= mono_ms {
+            // The first look is that of a lease that looks for a lane.
             self.look_at_ms = mono_ms + LEAST_MS;
             let prefix = self.space.prefix();
             if let Ok(records) = call(register, "list", &prefix, |register| register.list(&prefix)) {
@@ -105,14 +130,20 @@ impl Survey {
     }
 }
 
-/// Returns the ID of a register, and writes it if there is none. `None` if its record has another format.
-fn identify<R: Register>(register: &mut R, random: u128) -> Result<Option<Uuid>, RegisterError> {
+/// Returns the ID of a register, and writes it if there is none. `None` if its record has another format, or if the lease closes.
+fn identify<R: Register>(
+    register: &mut R,
+    random: u128,
+    is_closing: impl Fn() -> bool,
+) -> Result<Option<Uuid>, RegisterError> {
     const KEY: &str = RegisterRecord::KEY;
     let drawn = RegisterRecord { register_id: Uuid::from_random(random) };
     let text = match call(register, "read", KEY, |register| register.read(KEY))? {
+        None if is_closing() => None,
         None if call(register, "write", KEY, |it| it.compare_and_set(KEY, None, &drawn.to_string()))? => {
             return Ok(Some(drawn.register_id));
         }
+        None if is_closing() => None,
         // Another process was faster.
         None => call(register, "read", KEY, |register| register.read(KEY))?,
         text => text,
@@ -172,29 +203,29 @@ mod tests {
     }
 
     #[test]
-    fn a_look_is_made_each_minute_or_each_second_for_a_lane() {
+    fn a_look_is_made_each_minute_or_each_second_for_a_record() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(8).unwrap()), MemoryRegister::new());
         put(&mut register, "lanes/meta", META);
-        survey.look(now(0), &mut register, 1);
+        survey.look(now(0), &mut register, 1, || false);
         assert_eq!(survey.others(&[]), None, "not before the first look of a lease");
         survey.note(now(0), &register.list("lanes/").unwrap());
-        for lane_number in 0..200 {
-            lane(&mut register, &format!("lanes/2/{lane_number:05}"), T + 70_000, "held");
+        for (era, number) in (0..200).map(|number| (1 + number % 2, number)) {
+            lane(&mut register, &format!("lanes/{era}/{number:05}"), T + 70_000, "held");
         }
-        survey.look(now(LEAST_MS - 1), &mut register, 1);
+        survey.look(now(LEAST_MS - 1), &mut register, 1, || false);
         assert_eq!(survey.others(&[]).unwrap().1, 0);
         register.set_down(true);
-        survey.look(now(LEAST_MS), &mut register, 1);
+        survey.look(now(LEAST_MS), &mut register, 1, || false);
         assert_eq!(survey.others(&[]).unwrap().1, 0, "a call that fails changes nothing");
         register.set_down(false);
-        survey.look(now(LEAST_MS + 1), &mut register, 1);
+        survey.look(now(LEAST_MS + 1), &mut register, 1, || false);
         assert_eq!(survey.others(&[]).unwrap().1, 0, "and is repeated after a minute");
-        survey.look(now(2 * LEAST_MS), &mut register, 1);
+        survey.look(now(2 * LEAST_MS), &mut register, 1, || false);
         assert_eq!((seen(&survey, &[]), survey.others(&[]).unwrap().1), ((0, 0), 2 * LEAST_MS));
-        survey.look(now(2 * LEAST_MS + 199_999), &mut register, 1);
+        survey.look(now(2 * LEAST_MS + 200_999), &mut register, 1, || false);
         assert_eq!(survey.others(&[]).unwrap().1, 2 * LEAST_MS);
-        survey.look(now(2 * LEAST_MS + 200_000), &mut register, 1);
-        assert_eq!(survey.others(&[]).unwrap().1, 2 * LEAST_MS + 200_000);
+        survey.look(now(2 * LEAST_MS + 201_000), &mut register, 1, || false);
+        assert_eq!(survey.others(&[]).unwrap().1, 2 * LEAST_MS + 201_000);
     }
 
     #[test]
@@ -202,13 +233,13 @@ mod tests {
         let mut register = MemoryRegister::new();
         let mut surveys = ["lanes", "workers"].map(|name| Survey::new(Space::new(name, "any", 4).unwrap()));
         register.set_down(true);
-        surveys[0].look(now(0), &mut register, 1);
+        surveys[0].look(now(0), &mut register, 1, || false);
         assert_eq!(surveys[0].register_id(), None);
         register.set_down(false);
-        surveys[0].look(now(1), &mut register, 2);
+        surveys[0].look(now(1), &mut register, 2, || false);
         assert_eq!(register.read("register").unwrap(), None, "after a failure it waits for a minute");
-        surveys[0].look(now(LEAST_MS), &mut register, 3);
-        surveys[1].look(now(0), &mut register, 4);
+        surveys[0].look(now(LEAST_MS), &mut register, 3, || false);
+        surveys[1].look(now(0), &mut register, 4, || false);
         let id = Uuid::from_random(3);
         assert_eq!(surveys.each_ref().map(Survey::register_id), [Some(id); 2]);
         assert_eq!(register.read("register").unwrap(), Some(format!("imid-lease/1 register id={id}")));
@@ -216,9 +247,22 @@ mod tests {
         let mut register = MemoryRegister::new();
         put(&mut register, "register", "imid-lease/2 register");
         let mut survey = Survey::new(Space::lanes(4).unwrap());
-        survey.look(now(0), &mut register, 5);
+        survey.look(now(0), &mut register, 5, || false);
         assert_eq!(survey.register_id(), None);
         assert_eq!(register.read("register").unwrap().as_deref(), Some("imid-lease/2 register"));
+    }
+
+    #[test]
+    fn a_silent_register_delays_a_renewal_by_one_call() {
+        let (mut survey, mut register) = (Survey::new(Space::lanes(4).unwrap()), MemoryRegister::new());
+        put(&mut register, "lanes/meta", META);
+        survey.note(now(0), &register.list("lanes/").unwrap());
+        register.set_down(true);
+        // Both are due.
+        survey.look(now(LEAST_MS), &mut register, 1, || false);
+        register.set_down(false);
+        survey.look(now(LEAST_MS + 1), &mut register, 1, || false);
+        assert_eq!(survey.others(&[]).unwrap().1, LEAST_MS + 1, "the list was not tried");
     }
 
     /// A register in which another process writes between a read and a write.
@@ -250,6 +294,6 @@ mod tests {
 
     #[test]
     fn two_processes_that_start_together_find_one_id() {
-        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1).unwrap(), Some(Uuid::from_random(9)));
+        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1, || false).unwrap(), Some(Uuid::from_random(9)));
     }
 }

@@ -107,7 +107,6 @@ check! {
         "admin::Recovery" Recovery;
         "admin::View" View;
         "register::MemoryRegister" MemoryRegister;
-        "register::SharedRegister" SharedRegister;
         "LeasedGenerator" LeasedGenerator;
         "LeasedGenerator" LeasedGenerator<TickClock, 64>;
         "WorkerIds" WorkerIds;
@@ -124,6 +123,7 @@ check! {
         "register::MysqlRegister" register::MysqlRegister, if feature = "mysql";
         "register::PostgresRegister" register::PostgresRegister, if feature = "postgres";
         "register::RedisRegister" register::RedisRegister, if feature = "redis";
+        "register::SharedRegister" SharedRegister;
         "register::ZookeeperRegister" register::ZookeeperRegister, if feature = "zookeeper";
         "segment::leaf::MysqlTable" segment::leaf::MysqlTable, if feature = "mysql";
         "segment::leaf::PostgresTable" segment::leaf::PostgresTable, if feature = "postgres";

@@ -1,6 +1,9 @@
 //! The leased generator over a register in memory.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -184,6 +187,34 @@ fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time(
             assert!(ceiling_ms.abs_diff(now()) < 60_000, "{ceiling_ms}");
         }
     }
+}
+
+/// One member of a store can have a wrong clock.
+#[test]
+fn the_holders_say_that_the_stores_time_is_wrong() {
+    for wrong_ms in [-3_600_000_i64, 3_600_000] {
+        let now = || SystemClock.now_ms().unwrap();
+        let register = FaultyRegister::new();
+        let open = || LeasedGenerator::open(register.clone(), options()).and_then(opened);
+        // The clock of the first holder is right, and it keeps to it.
+        register.set_now_ms(Some(now()));
+        let holder = open().unwrap();
+        assert!(holder.status().store_ahead_ms.unwrap().abs() < 5_000);
+        register.set_now_ms(Some(now().saturating_add_signed(wrong_ms)));
+        let ids = open().unwrap();
+        for ids in [&holder, &ids] {
+            let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
+            assert!(minted.abs_diff(now()) < 60_000, "{minted}, {} {wrong_ms}", now());
+        }
+        let difference_ms = ids.status().store_ahead_ms.unwrap();
+        assert!((difference_ms - wrong_ms).abs() < 5_000, "{difference_ms}");
+    }
+    // Nobody holds a lane, so the store's time is taken.
+    let register = FaultyRegister::new();
+    register.set_now_ms(Some(SystemClock.now_ms().unwrap() + 3_600_000));
+    let ids = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    let minted = ids.generate(room()).unwrap().timestamp_ms();
+    assert!(minted > SystemClock.now_ms().unwrap() + 3_500_000, "{minted}");
 }
 
 #[test]
@@ -381,6 +412,59 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
     let _all: Vec<_> = (0..15).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
     let none = LeasedGenerator::open(OfOneSpace(register.clone()), options()).unwrap();
     assert!(none.wait_until_open(300 * MS).unwrap_err().is_no_lane());
+}
+
+/// A close waits for one call besides its own.
+#[test]
+fn a_close_waits_for_one_call_of_a_look_at_the_register() {
+    /// The read of the ID of the register waits for a word.
+    struct Waiting {
+        register: FaultyRegister,
+        begun: Sender<()>,
+        ends: Receiver<()>,
+        of_id: Arc<AtomicU32>,
+    }
+
+    impl Register for Waiting {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            if key == "register" {
+                self.of_id.fetch_add(1, Ordering::SeqCst);
+                let _ = self.begun.send(());
+                let _ = self.ends.recv();
+            }
+            self.register.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            self.register.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            if key == "register" {
+                self.of_id.fetch_add(1, Ordering::SeqCst);
+            }
+            self.register.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    let ((begun, has_begun), (end, ends)) = (channel(), channel());
+    let (register, of_id) = (FaultyRegister::new(), Arc::new(AtomicU32::new(0)));
+    let waiting = Waiting { register: register.clone(), begun, ends, of_id: Arc::clone(&of_id) };
+    let ids = LeasedGenerator::open(waiting, options()).unwrap();
+    has_begun.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(!ids.close_within(MS), "a call is under way");
+    end.send(()).unwrap();
+    assert!(ids.close_within(Duration::from_secs(10)));
+    assert_eq!(of_id.load(Ordering::SeqCst), 1, "it goes on after the close has begun");
+    assert_eq!(admin::register_id(&mut register.clone()).unwrap(), None);
 }
 
 #[test]

@@ -3,8 +3,12 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+#[cfg(unix)]
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
+#[cfg(unix)]
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use imid::snowflake::Preset;
 use imid_lease::RedisQueue;
@@ -412,6 +416,56 @@ fn the_requests_of_one_call_of_etcd_share_its_time() {
     assert!(register.read("a").is_err());
 }
 
+/// Starts a member of etcd whose clock is this far from the system's. It answers once.
+#[cfg(unix)]
+fn member_with_clock(ahead_seconds: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let at = format!("-d@{}", now.saturating_add_signed(ahead_seconds));
+    let date =
+        Command::new("date").env("LC_ALL", "C").args(["-u", &at, "+%a, %d %b %Y %T GMT"]).output().unwrap().stdout;
+    let head = format!("200 OK\r\nDate: {}", String::from_utf8(date).unwrap().trim());
+    let (listener, address) = listen();
+    thread::spawn(move || answer(&listener, Duration::ZERO, &head, "{}"));
+    address.to_string()
+}
+
+/// How far the time of a register is ahead of the system's, in seconds.
+#[cfg(unix)]
+fn seconds_ahead(members: &[String]) -> i64 {
+    let time_ms = open_url(&format!("etcd://{}", members.join(",")), LONG).unwrap().now_ms().unwrap().unwrap();
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    (i64::try_from(time_ms).unwrap() - i64::try_from(now_ms).unwrap() + 500).div_euclid(1_000)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_member_of_etcd_with_a_wrong_clock_is_outvoted() {
+    const HOUR: i64 = 3_600;
+    for (clocks, seconds) in [
+        (&[HOUR, 0, 0][..], 0),
+        (&[-HOUR, 0, 0], 0),
+        (&[HOUR, 0], 0),
+        (&[-HOUR, 0], 0),
+        (&[HOUR, -HOUR, 0], 0),
+        // The system's clock is wrong, and it is outvoted too.
+        (&[HOUR, HOUR, HOUR], HOUR),
+        (&[-HOUR, -HOUR], -HOUR),
+        // One member alone, whose clock or the system's is wrong.
+        (&[HOUR], HOUR),
+    ] {
+        let members: Vec<_> = clocks.iter().map(|ahead| member_with_clock(*ahead)).collect();
+        let found = seconds_ahead(&members);
+        assert!((found - seconds).abs() <= 2, "{clocks:?}: {found}");
+    }
+    // Members that do not answer have no vote, and do not make the call longer than its limit.
+    let silent = listen();
+    let members = [member_with_clock(HOUR), silent.1.to_string(), member_with_clock(0)];
+    let started = Instant::now();
+    let url = format!("etcd://{}", members.join(","));
+    assert!(open_url(&url, Duration::from_secs(1)).unwrap().now_ms().unwrap().is_some());
+    assert!(started.elapsed() < Duration::from_millis(1_800), "{:?}", started.elapsed());
+}
+
 #[test]
 fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
     let ((listener, address), (elsewhere, other)) = (listen(), listen());
@@ -448,7 +502,7 @@ fn files_of_tls_that_are_missing_may_come() {
 fn files_of_tls_that_hang_take_no_longer_than_the_call() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("ca.pem");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let pipe = pipe.display();
     for url in [
         format!("postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert={pipe}"),

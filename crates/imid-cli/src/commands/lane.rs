@@ -65,7 +65,7 @@ enum Action {
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON members:
-  register_id: the UUID of the register, or null if no process has written it
+  register_id: the UUID of the register, or null if there is none to read
   space_id: the UUID of the space in this register
   promise: strong, or weak and the reason: whether writes can be lost
   space: name of the space
@@ -180,6 +180,11 @@ type Opened = Result<Box<dyn Register>, RegisterError>;
 impl SpaceArgs {
     /// Opens the register by `open_url`, or by `open_url_read_only`.
     fn open(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
+        self.open_with_url(open).map(|(register, _)| register)
+    }
+
+    /// Opens the register, and returns its URL too. A file of the URL can be a pipe, which is read only once.
+    fn open_with_url(&self, open: fn(&str, Duration) -> Opened) -> Result<(Box<dyn Register>, String), Stop> {
         let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
         if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
@@ -187,10 +192,11 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
+        let opened = open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
-        })
+        });
+        opened.map(|register| (register, url))
     }
 
     /// Returns the URL, and what it is from.
@@ -219,10 +225,10 @@ impl List {
         let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
-        let register_id = register_id(&mut *register)?;
+        let register_id = register_id(&mut *register);
         if self.json.json {
             let space = SpaceObject {
-                register_id: register_id.map(|id| id.to_string()),
+                register_id: register_id.ok().flatten().map(|id| id.to_string()),
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
@@ -231,11 +237,11 @@ impl List {
             };
             return json::write_line(out, &space);
         }
-        writeln!(
-            out,
-            "register {}: {promise}",
-            register_id.map_or_else(|| "without an ID".into(), |id| id.to_string())
-        )?;
+        match register_id {
+            Ok(Some(id)) => writeln!(out, "register {id}: {promise}")?,
+            Ok(None) => writeln!(out, "register without an ID: {promise}")?,
+            Err(error) => writeln!(out, "register whose ID cannot be read ({error}): {promise}")?,
+        }
         writeln!(out, "space {} ({})", self.space.name, meta.space_id)?;
         let plural = if view.lanes.len() == 1 { "" } else { "s" };
         writeln!(out, "{} lane{plural} of {}", view.lanes.len(), meta.layout)?;
@@ -425,9 +431,10 @@ fn now_ms() -> u64 {
     jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
 }
 
-/// Returns the UUID of the register, if it has one.
-fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, Stop> {
-    admin::register_id(register).map_err(|error| stop(&error))
+/// Returns the UUID of the register, if it has one. One that cannot be read does not hide the lanes: another version can have written
+/// it, and a user can have no right to it.
+fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, String> {
+    admin::register_id(register).map_err(|error| chain(&error))
 }
 
 fn stop(error: &admin::AdminError) -> Stop {

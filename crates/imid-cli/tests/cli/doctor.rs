@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use imid_lease::register::{FileRegister, Register};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LeasedGenerator, Options, Segment};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -80,6 +80,57 @@ fn a_write_touches_one_record_that_no_lease_uses() {
     }
     let (doctor, others): (Vec<_>, Vec<_>) = records().into_iter().partition(|(key, _)| key == "doctor");
     assert_eq!((others, doctor.len()), (before, 1));
+}
+
+#[test]
+fn a_segment_can_have_the_name_of_the_record_of_a_space() {
+    let (_folder, path) = folder();
+    lease(&path, "web-1").close();
+    for name in ["meta", "orders"] {
+        let register = FileRegister::shared(&path).unwrap();
+        let segment = Segment::open_line(register, name, 10).unwrap();
+        segment.wait_until_open(Duration::from_secs(15)).unwrap();
+    }
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
+    assert_eq!((lines(&out, "space").len(), lines(&out, "segments")), (1, vec!["2"]), "{out}");
+}
+
+#[test]
+fn an_id_of_the_register_that_cannot_be_read_hides_no_lane() {
+    let (_folder, path) = folder();
+    let ids = lease(&path, "web-1");
+    while ids.status().register_id.is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    ids.close();
+    let mut register = FileRegister::shared(&path).unwrap();
+    let seen = register.read("register").unwrap();
+    assert!(register.compare_and_set("register", seen.as_deref(), "imid-lease/2 register").unwrap());
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(lines(&out, "space").len(), 1, "{out}");
+    assert!(
+        lines(&out, "change")[0].starts_with("the ID of the register cannot be read: cannot read a record"),
+        "{out}"
+    );
+    let url = format!("file:{}", path.display());
+    let out = imid_args(&["lane", "list", "--register", &url], "").ok();
+    assert!(out.starts_with("register whose ID cannot be read (") && out.contains("2 lanes of imid-80"), "{out}");
+    let out = imid_args(&["lane", "list", "--json", "--register", &url], "").ok();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["register_id"], Value::Null);
+}
+
+/// As in a shell: `--register-file <(vault read ...)`.
+#[cfg(unix)]
+#[test]
+fn a_pipe_with_the_url_is_read_once() {
+    let (_folder, path) = folder();
+    lease(&path, "web-1").close();
+    let url = format!("file:{}\n", path.display());
+    for more in [&[][..], &["--json"], &["--write"]] {
+        let out = imid_args(&[&["lane", "doctor", "--register-file", "/dev/stdin"], more].concat(), url.as_str()).ok();
+        assert!(out.contains("strong"), "{out}");
+    }
 }
 
 #[test]

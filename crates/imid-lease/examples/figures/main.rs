@@ -3,11 +3,15 @@
 //! ```text
 //! figures take-over URL   the time until a lane that was given back, or whose holder was killed, mints again
 //! figures writes URL      how often a lane is written
+//! figures idle URL        what a lane costs that is not used
 //! figures outage STORE    a segment while the store of ci/services.sh is stopped
+//! figures share           leases that share a register whose calls are slow
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
 
+mod idle;
 mod outage;
+mod share;
 mod take_over;
 mod writes;
 
@@ -26,9 +30,11 @@ fn main() -> ExitCode {
     let result = match arguments[..] {
         ["take-over", url] => take_over::run(url),
         ["writes", url] => writes::run(url),
+        ["idle", url] => idle::run(url),
         ["outage", store] => outage::run(store),
+        ["share"] => share::run(),
         ["hold", url, space] => take_over::hold(url, space),
-        _ => Err("expected take-over URL, writes URL or outage STORE".into()),
+        _ => Err("expected take-over URL, writes URL, idle URL, outage STORE or share".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -69,6 +69,25 @@ impl Known {
         self.store = Some(store);
     }
 
+    /// Lets the holders of lanes vote where the store's time and this clock differ by more than `max_skew_ms`, and no reading
+    /// was good yet: one of both clocks is wrong. A holder that is alive has its ceiling within its horizon of the right time,
+    /// and of no other. If more holders are near this clock than near the store's time, this clock is right, and the store's
+    /// time is not used. Without holders, and if as many are near both, the store's time stays.
+    ///
+    /// `held` are the ceilings and horizons of the lanes that are held, in milliseconds.
+    pub(crate) fn vote(&mut self, reading: Reading, max_skew_ms: u64, held: &[(u64, u64)]) {
+        let Reading { wall_ms: Some(wall_ms), mono_ms } = reading else { return };
+        let (None, Some(store)) = (self.good, self.store) else { return };
+        let near = |time_ms: u64| {
+            let from_ms = time_ms.saturating_sub(max_skew_ms);
+            let to_ms = |horizon_ms: u64| time_ms.saturating_add(max_skew_ms).saturating_add(horizon_ms);
+            held.iter().filter(|(ceiling_ms, horizon_ms)| (from_ms..=to_ms(*horizon_ms)).contains(ceiling_ms)).count()
+        };
+        if near(wall_ms) > near(time_of(store, mono_ms)) {
+            self.good = Some(offset(wall_ms, mono_ms));
+        }
+    }
+
     /// Returns whether a jump forward has lasted long enough to be believed. If the store has a time, the store's time
     /// decides instead.
     ///
@@ -176,6 +195,49 @@ mod tests {
         assert_eq!(known.good, Some(offset(T, 0)), "by the limit");
     }
 
+    /// A process that starts with a right clock, and a store whose time is an hour away.
+    fn apart(store: u64) -> Known {
+        let mut known = Known::default();
+        read(&mut known, T, 0);
+        known.hear(offset(store, 0), SKEW);
+        known
+    }
+
+    #[test]
+    fn holders_near_the_clock_decide_that_the_stores_time_is_wrong() {
+        let vote = |known: &mut Known, held: &[(u64, u64)]| {
+            known.vote(Reading { wall_ms: Some(T + 10), mono_ms: 10 }, SKEW, held);
+        };
+        for store in [T + HOUR, T - HOUR] {
+            let mut known = apart(store);
+            assert_eq!(read(&mut known, T + 10, 10), store + 10, "without holders, the store's time");
+            vote(&mut known, &[(T + 7_000, 10_000), (store + 7_000, 10_000)]);
+            assert_eq!(read(&mut known, T + 10, 10), store + 10, "as many near both");
+            // The second holder has died long ago, and the third one is too far ahead for its horizon.
+            vote(&mut known, &[(T - 600_000, 10_000), (T + 20_000, 10_000)]);
+            assert_eq!(read(&mut known, T + 10, 10), store + 10, "nobody near one of them");
+            vote(&mut known, &[(T + 7_000, 10_000), (T + 9_000, 10_000), (store + 7_000, 10_000)]);
+            assert_eq!(read(&mut known, T + 20, 20), T + 20, "most are near the clock");
+            // The store's time is asked for again, and stays wrong.
+            known.hear(offset(store + 20, 20), SKEW);
+            assert_eq!(read(&mut known, T + 30, 30), T + 30);
+            known.hear(offset(T + 30, 30), SKEW);
+            assert_eq!(read(&mut known, T + 1_040, 40), T + 1_040, "and is right at last");
+        }
+    }
+
+    #[test]
+    fn holders_do_not_vote_where_a_reading_was_good() {
+        let mut known = Known::default();
+        read(&mut known, T, 0);
+        known.hear(offset(T + 1_000, 0), SKEW);
+        known.vote(Reading { wall_ms: Some(T + HOUR), mono_ms: 10 }, SKEW, &[(T + HOUR, 10_000)]);
+        assert_eq!(read(&mut known, T + HOUR, 10), T + 10);
+        let mut known = apart(T + HOUR);
+        known.vote(Reading { wall_ms: None, mono_ms: 10 }, SKEW, &[(T, 10_000)]);
+        assert_eq!(known.believed(), Some(offset(T + HOUR, 0)));
+    }
+
     #[test]
     fn no_reading_overflows() {
         for wall in [0, 1, u64::MAX] {
@@ -183,6 +245,8 @@ mod tests {
                 let mut known = Known { store: Some(i64::MIN), ..Known::default() };
                 known.read(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX);
                 known.read(Reading { wall_ms: Some(0), mono_ms: mono }, 0);
+                let mut known = Known { store: Some(i64::MIN), ..Known::default() };
+                known.vote(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX, &[(u64::MAX, u64::MAX), (0, 0)]);
             }
         }
     }

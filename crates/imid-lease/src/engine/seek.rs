@@ -179,11 +179,13 @@ impl Engine {
 
     /// Returns where the next holder of a lane starts; `None` if no process may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
+        let floor_ms = self.meta.as_ref().map_or(0, |meta| meta.floor_ms);
         match &seen.record {
             Some(record) if record.state == LaneState::Closed => None,
-            Some(record) => Some(record.ceiling_ms),
+            // The first write of a lane can be from before a recovery, and arrive after it.
+            Some(record) => Some(record.ceiling_ms.max(floor_ms)),
             None if seen.is_foreign => None,
-            None => Some(self.meta.as_ref().map_or(0, |meta| meta.floor_ms)),
+            None => Some(floor_ms),
         }
     }
 

@@ -1,7 +1,7 @@
 //! etcd.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -29,7 +29,9 @@ use imid::fork::Process;
 /// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler.
 /// A member that is started with `--enable-grpc-gateway=false` cannot be used.
 ///
-/// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second.
+/// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second. If it is
+/// more than 2 s from the system's clock, all members in the URL are asked, and the time in the middle of theirs and the system's
+/// is taken. So name each member in the URL: one with a wrong clock is then outvoted.
 pub struct EtcdRegister {
     /// `host:port` of each member.
     members: Vec<String>,
@@ -60,6 +62,10 @@ pub struct EtcdRoom {
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// How far the time of a member can be from the clock here before the other members are asked. A date of HTTP is right to half a
+/// second, and a reply takes time.
+const DOUBT_MS: u64 = 2_000;
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
 const ROOT: &str = "imid-register/";
@@ -212,6 +218,16 @@ impl EtcdRegister {
         path: &str,
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
+        self.call_until(Deadline::of(self.time_limit), what, path, request)
+    }
+
+    fn call_until<T: DeserializeOwned>(
+        &mut self,
+        deadline: Deadline,
+        what: fmt::Arguments<'_>,
+        path: &str,
+        request: &impl Serialize,
+    ) -> Result<(T, Option<u64>), RegisterError> {
         let member = self.members[self.next].clone();
         if !self.process.is_current() {
             let context =
@@ -225,7 +241,7 @@ impl EtcdRegister {
             let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
             if is_refused { error.finally() } else { error }
         };
-        let result = self.try_call(path, request).map_err(failed);
+        let result = self.try_call(deadline, path, request).map_err(failed);
         if result.is_err() {
             self.next = (self.next + 1) % self.members.len();
             if self.tls.is_some() {
@@ -237,12 +253,12 @@ impl EtcdRegister {
 
     fn try_call<T: DeserializeOwned>(
         &mut self,
+        deadline: Deadline,
         path: &str,
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), Failure> {
         let body = serde_json::to_string(request)?;
         let is_new = self.auth.is_none();
-        let deadline = Deadline::of(self.time_limit);
         self.log_in(deadline)?;
         let (mut status, mut text, mut date) = self.post(path, &body, deadline)?;
         // A token ends after some minutes. What was refused did nothing, so it can be sent again.
@@ -288,6 +304,15 @@ impl EtcdRegister {
         Ok(())
     }
 
+    /// Returns the time of the member that is asked next.
+    fn member_ms(&mut self, deadline: Deadline) -> Result<Option<u64>, RegisterError> {
+        #[derive(Deserialize)]
+        struct Reply {}
+        let what = format_args!("read the time");
+        let (Reply {}, date) = self.call_until(deadline, what, "maintenance/status", &json!({}))?;
+        Ok(date)
+    }
+
     /// Returns the records from one key up to another.
     fn range(
         &mut self,
@@ -314,6 +339,10 @@ impl EtcdRegister {
             RegisterError::new(format!("cannot {what} in etcd: expected a key and a value of text, found other bytes"))
         })
     }
+}
+
+fn unix_ms_here() -> Option<u64> {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 /// Returns a client. Reads the files of TLS.
@@ -456,10 +485,28 @@ impl Register for EtcdRegister {
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        #[derive(Deserialize)]
-        struct Reply {}
-        let (Reply {}, date) = self.call(format_args!("read the time"), "maintenance/status", &json!({}))?;
-        Ok(date)
+        let deadline = Deadline::of(self.time_limit);
+        let Some(first_ms) = self.member_ms(deadline)? else { return Ok(None) };
+        let Some(here_ms) = unix_ms_here() else { return Ok(Some(first_ms)) };
+        if first_ms.abs_diff(here_ms) <= DOUBT_MS {
+            return Ok(Some(first_ms));
+        }
+        // One of both clocks is wrong, so the other members are asked too. Those that do not answer have no vote.
+        let asked = self.next;
+        let mut times = vec![first_ms];
+        for member in 0..self.members.len() {
+            if member != asked {
+                self.next = member;
+                times.extend(self.member_ms(deadline).ok().flatten());
+            }
+        }
+        self.next = asked;
+        // Against a single member, the clock here decides nothing.
+        if times.len() > 1 {
+            times.push(here_ms);
+        }
+        times.sort_unstable();
+        Ok(Some(times[(times.len() - 1) / 2]))
     }
 
     fn promise(&self) -> Promise {

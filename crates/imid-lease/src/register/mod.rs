@@ -115,7 +115,7 @@ pub trait Register: Send {
     }
 
     /// Says which holder will call, before its first call, so that a server can show the name of the connection as
-    /// `imid-lease/HOLDER`. By default this does nothing.
+    /// `imid-lease/HOLDER`. A text that is not a [`Name`](crate::record::Name) changes nothing. By default this does nothing.
     fn set_holder(&mut self, holder: &str) {
         let _ = holder;
     }

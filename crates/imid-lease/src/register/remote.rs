@@ -342,8 +342,11 @@ macro_rules! remote_register {
             }
 
             fn set_holder(&mut self, holder: &str) {
-                let name = format!("{}/{holder}", crate::register::CLIENT_NAME);
-                crate::register::remote::Server::set_name(self.0.server_mut(), name);
+                // Another text could make each connection an error, as one with a zero does for PostgreSQL.
+                if let Ok(holder) = crate::record::Name::parse(holder) {
+                    let name = format!("{}/{holder}", crate::register::CLIENT_NAME);
+                    crate::register::remote::Server::set_name(self.0.server_mut(), name);
+                }
             }
         }
     };

@@ -24,10 +24,9 @@ use crate::sync::lock;
 /// ```
 ///
 /// Calls take turns in the order in which they were made. A lease, the worker IDs of a process and a segment make one call
-/// at a time, so each of them waits for at most one call of each other one, and then for its own: **with n of them a call
-/// takes up to n time limits**. A lease that holds is refused only if its renewals fail for three quarters of its horizon, so
-/// with the defaults (2 s and 10 s) share a register among three of them at most, and give more of them a shorter time
-/// limit. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
+/// at a time, so **with n of them a call takes up to n time limits** while the store is silent. On a slow store, leases hold
+/// while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each worker ID
+/// counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
 ///
 /// The connection has the name of the holder whose call was the first one.
 ///

@@ -154,6 +154,7 @@ pub(crate) fn name(store: &Store) {
     register.read("a").unwrap();
     assert!(has("imid-lease/named-3") && !has("imid-lease/named-4"), "{}", names());
     let mut nameless = store.open();
+    nameless.set_holder("not a\0name");
     nameless.read("a").unwrap();
     assert!(has("imid-lease"), "{}", names());
     if store.name == "postgres" {

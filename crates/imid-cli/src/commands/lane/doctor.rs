@@ -136,6 +136,8 @@ struct Findings {
     spaces: Vec<Space>,
     segments: usize,
     changes: Vec<String>,
+    #[serde(skip)]
+    is_zookeeper: bool,
 }
 
 /// The time of the store, compared with that of this machine.
@@ -193,9 +195,8 @@ impl Doctor {
     }
 
     fn examine(&self) -> Result<Findings, Stop> {
-        let url = self.space.url()?.0;
+        let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
         let store = store_of_url(&url).unwrap_or_default();
-        let mut register = self.space.open(if self.write { open_url } else { open_url_read_only })?;
         let mut changes = Vec::new();
 
         // The first call connects.
@@ -208,7 +209,13 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
-        let register_id = register_id(&mut *register)?.map(|id| id.to_string());
+        let register_id = match register_id(&mut *register) {
+            Ok(id) => id.map(|id| id.to_string()),
+            Err(error) => {
+                changes.push(format!("the ID of the register cannot be read: {error}"));
+                None
+            }
+        };
         // Before the writes, which a full etcd refuses.
         let room = room(store, &url, &mut changes)?;
         let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
@@ -224,7 +231,11 @@ impl Doctor {
         }
 
         let records = register.list("").map_err(|error| failed(&error))?;
-        let spaces = records.iter().filter_map(|(key, _)| key.strip_suffix("/meta"));
+        // A segment can have the name of the record of a space, and a space the name of the segments.
+        let is_segment =
+            |(key, text): &&(String, String)| key.starts_with("seg/") && text.split(' ').nth(1) == Some("line");
+        let spaces =
+            records.iter().filter(|record| !is_segment(record)).filter_map(|(key, _)| key.strip_suffix("/meta"));
         let spaces = spaces.map(|name| {
             let lanes = match admin::view(&mut *register, name) {
                 Ok(view) => LanesOrError::Lanes(look_at(name, &view, &mut changes)),
@@ -238,7 +249,7 @@ impl Doctor {
             Space { space: name.to_owned(), lanes }
         });
         let spaces = spaces.collect();
-        let segments = records.iter().filter(|(key, _)| key.starts_with("seg/")).count();
+        let segments = records.iter().filter(is_segment).count();
         let promise = promise.to_string();
         Ok(Findings {
             register_id,
@@ -252,6 +263,7 @@ impl Doctor {
             spaces,
             segments,
             changes,
+            is_zookeeper: store == "zookeeper",
         })
     }
 
@@ -268,10 +280,11 @@ impl Doctor {
             spaces,
             segments,
             changes,
+            is_zookeeper,
         } = findings;
         match register_id {
             Some(id) => writeln!(out, "register  {id}")?,
-            None => writeln!(out, "register  has no ID yet; the first process with a lease writes it")?,
+            None => writeln!(out, "register  has no ID that can be read; the first process with a lease writes it")?,
         }
         writeln!(out, "reads     {}", reads.text())?;
         match writes {
@@ -285,8 +298,7 @@ impl Doctor {
             }
             (None, Some(error)) => writeln!(out, "clock     cannot be read: {error}")?,
             (None, None) => {
-                let is_zookeeper = store_of_url(&self.space.url()?.0) == Some("zookeeper");
-                let reason = if !self.write && is_zookeeper { ", or tells it only to a writer" } else { "" };
+                let reason = if !self.write && *is_zookeeper { ", or tells it only to a writer" } else { "" };
                 writeln!(out, "clock     the store has no time of its own{reason}")?;
             }
         }
