@@ -187,9 +187,12 @@ pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
         Dialect::ALL.iter().filter_map(|dialect| dialect.parse(text).ok().map(|id| Candidate::Message { dialect, id }));
     let snowflakes = Layout::ALL.iter().filter_map(|layout| layout.parse(text).ok().map(Candidate::Snowflake));
     let mut ranked = ArrayVec::<Candidate, MAX>::new();
+    let mut fits = ArrayVec::<_, MAX>::new();
     for candidate in messages.chain(snowflakes) {
+        let fit = candidate.fit(now_ms);
         // Candidates that fit equally well keep their order. A stable sort would need an allocator.
-        let place = ranked.iter().take_while(|other| other.fit(now_ms) <= candidate.fit(now_ms)).count();
+        let place = fits.iter().take_while(|other| **other <= fit).count();
+        fits.insert(place, fit);
         ranked.insert(place, candidate);
     }
     Candidates(ranked.into_iter())
