@@ -24,7 +24,7 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    #[error("lanes are too far ahead of the clock: correct the clock, or accept it with Options::any_lead")]
+    #[error("lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead")]
     Clock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
@@ -162,13 +162,13 @@ pub(crate) enum OpenKind {
     #[error("no lane is free: {held} of {lanes} are held")]
     NoLane { held: usize, lanes: u32 },
     #[error(
-        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or accept it with Options::any_lead",
+        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     Clock { most_ms: u64, found_ms: u64 },
     #[error(
         "expected a free lane at most {} s ahead of the clock, found one {} s ahead, and {held} of {lanes} are held: wait for \
-         one of them, or accept the lead with Options::any_lead",
+         one of them, or, for a LeasedGenerator, accept the lead with Options::any_lead",
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32 },
@@ -325,7 +325,7 @@ mod tests {
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (
                 LeaseKind::Clock { retry_after },
-                "lanes are too far ahead of the clock: correct the clock, or accept it with Options::any_lead",
+                "lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
             ),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::NoNumber { retry_after }, "no number is left, and the store has not answered: retry in 250 ms"),
@@ -369,13 +369,13 @@ mod tests {
             (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
             (
                 OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500 },
-                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or accept it with Options::any_lead",
+                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
                 false,
             ),
             (
                 OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2 },
                 "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
-                 one of them, or accept the lead with Options::any_lead",
+                 one of them, or, for a LeasedGenerator, accept the lead with Options::any_lead",
                 false,
             ),
             (
