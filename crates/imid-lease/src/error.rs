@@ -24,7 +24,9 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    #[error("lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead")]
+    #[error(
+        "lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead"
+    )]
     Clock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
@@ -162,7 +164,8 @@ pub(crate) enum OpenKind {
     #[error("no lane is free: {held} of {lanes} are held")]
     NoLane { held: usize, lanes: u32 },
     #[error(
-        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
+        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or, for a LeasedGenerator, accept it \
+         with Options::any_lead",
         seconds(*.most_ms), seconds(*.found_ms)
     )]
     Clock { most_ms: u64, found_ms: u64 },

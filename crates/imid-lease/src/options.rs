@@ -246,7 +246,8 @@ mod tests {
             refused(Options::new().horizon(s(6))),
             "expected a horizon longer than 6s (1 ms, or max_skew and max_lead together), found 6s"
         );
-        let short = Options::new().horizon(Duration::from_micros(500)).max_skew(Duration::ZERO).max_lead(Duration::ZERO);
+        let short =
+            Options::new().horizon(Duration::from_micros(500)).max_skew(Duration::ZERO).max_lead(Duration::ZERO);
         assert!(refused(short).starts_with("expected a horizon longer than 1ms"));
         assert_eq!(
             refused(Options::new().max_skew(s(1)).max_lead(s(6))),
