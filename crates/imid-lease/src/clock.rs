@@ -109,9 +109,11 @@ impl<C: Clock> BelievedClock<C> {
         };
         let believed = known.read(reading, self.belief.max_skew_ms)?;
         let expected = known.expected().map_or(0, |offset| time_of(offset, reading.mono_ms));
+        // A store whose time is wrong is further away than the skew.
+        let from = believed.max(expected.saturating_sub(self.belief.max_skew_ms));
         // ORDERING: the words are hints for later readings. Each of them alone keeps a reading within its limit.
         self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
-        self.belief.near_from_ms.store(believed, Ordering::Relaxed);
+        self.belief.near_from_ms.store(from, Ordering::Relaxed);
         self.belief.near_to_ms.store(expected.saturating_add(self.belief.max_skew_ms), Ordering::Relaxed);
         Some(believed)
     }
@@ -214,6 +216,21 @@ mod tests {
             manual.set(T + step);
             assert_eq!(clock.accepts(T + step), is_time, "{step}");
             assert_eq!(clock.judged_ms() == Ok(T + step), is_time, "{step}");
+        }
+    }
+
+    #[test]
+    fn a_jump_toward_a_store_whose_time_is_wrong_is_not_the_time() {
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 5_000);
+        clock.set_store(offset(T, monotonic_ms()));
+        assert_eq!(clock.judged_ms(), Ok(T));
+        clock.set_store(offset(T + 3_600_000, monotonic_ms()));
+        for _ in 0..2 {
+            manual.set(T + 1_800_000);
+            assert!(!clock.accepts(T + 1_800_000));
+            let now = clock.judged_ms().unwrap();
+            assert!((T..T + 10_000).contains(&now), "{now}");
         }
     }
 
