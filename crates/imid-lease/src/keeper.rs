@@ -107,6 +107,7 @@ impl Keeper {
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
+            held: Vec::new(),
             survey: Survey::new(space),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
@@ -300,6 +301,8 @@ struct Work<R, C> {
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
     store_ahead_ms: Option<i64>,
+    /// The ceilings and horizons of the lanes that were held when they were last listed.
+    held: Vec<(u64, u64)>,
     /// Of the space of all leases.
     survey: Survey,
 }
@@ -405,7 +408,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let prefix = running.engine.prefix();
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
-                        self.clock.hear_holders(&self.survey.held(records));
+                        self.held = self.survey.held(records);
+                        self.clock.hear_holders(&self.held);
                         let at = Moment { now_ms: self.clock.believed_ms(), ..at };
                         self.survey.note(now(at), records);
                     }
@@ -487,6 +491,10 @@ impl<R: Register, C: Clock> Work<R, C> {
                 let offset = engine::believe::offset(store_ms, middle_ms);
                 self.store_ahead_ms = self.clock.store_ahead_ms(offset);
                 self.clock.set_store(offset);
+                if !self.knows_store_time {
+                    // The lanes may have been listed before the store told its time.
+                    self.clock.hear_holders(&self.held);
+                }
                 self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,

@@ -189,6 +189,31 @@ fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time(
     }
 }
 
+/// A register that does not tell its time at the first call.
+struct Late(FaultyRegister, bool);
+
+impl Register for Late {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        if std::mem::replace(&mut self.1, false) { Err(RegisterError::new("no time yet")) } else { self.0.now_ms() }
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
 /// One member of a store can have a wrong clock.
 #[test]
 fn the_holders_say_that_the_stores_time_is_wrong() {
@@ -202,7 +227,9 @@ fn the_holders_say_that_the_stores_time_is_wrong() {
         assert!(holder.status().store_ahead_ms.unwrap().abs() < 5_000);
         register.set_now_ms(Some(now().saturating_add_signed(wrong_ms)));
         let ids = open().unwrap();
-        for ids in [&holder, &ids] {
+        // The lanes are listed before the store tells its time.
+        let late = LeasedGenerator::open(Late(register.clone(), true), options()).and_then(opened).unwrap();
+        for ids in [&holder, &ids, &late] {
             let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
             assert!(minted.abs_diff(now()) < 60_000, "{minted}, {} {wrong_ms}", now());
         }

@@ -129,6 +129,34 @@ fn an_error_of_an_applications_own_client_is_not_final() {
 }
 
 #[test]
+fn a_panic_in_the_call_for_a_block_is_told() {
+    for good in [0, 1] {
+        let mut calls = 0;
+        let table = move |_| {
+            calls += 1;
+            assert!(calls <= good, "on purpose");
+            Ok(Block { end: 11, step: 10 })
+        };
+        let segment = Segment::open(table).unwrap();
+        let opened = segment.wait_until_open(Duration::from_secs(15));
+        let numbers: Vec<_> = std::iter::from_fn(|| segment.next().ok()).collect();
+        assert_eq!(numbers, (1..=10 * good).collect::<Vec<_>>());
+        if good == 0 {
+            assert!(opened.unwrap_err().is_final());
+        }
+        // The thread may be on its way to the second call.
+        let give_up = Instant::now() + Duration::from_secs(15);
+        while segment.next().unwrap_err().retry_after().is_some() {
+            assert!(Instant::now() < give_up, "it is told to try again");
+            sleep(Duration::from_millis(1));
+        }
+        assert!(segment.next().unwrap_err().is_closed());
+        let error = segment.status().last_error;
+        assert_eq!(error.as_deref(), Some("the call that fetches a block has panicked"));
+    }
+}
+
+#[test]
 fn a_weak_register_is_refused_at_once() {
     let started = Instant::now();
     let error = opened(Segment::open_line(MemoryRegister::new(), "orders", 50)).unwrap_err();

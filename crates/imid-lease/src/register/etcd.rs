@@ -496,8 +496,10 @@ impl Register for EtcdRegister {
         let mut times = vec![first_ms];
         for member in 0..self.members.len() {
             if member != asked {
+                // One that is silent leaves half of the time for the others.
+                let Ok(left) = deadline.left() else { break };
                 self.next = member;
-                times.extend(self.member_ms(deadline).ok().flatten());
+                times.extend(self.member_ms(Deadline::of(left / 2)).ok().flatten());
             }
         }
         self.next = asked;
@@ -522,7 +524,35 @@ impl fmt::Debug for EtcdRegister {
 
 #[cfg(test)]
 mod tests {
-    use super::unix_ms;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_silent_member_does_not_keep_the_others_from_a_vote() {
+        let listen = || TcpListener::bind("127.0.0.1:0").unwrap();
+        let members = [listen(), listen(), listen()];
+        let url = format!("etcd://{}", members.each_ref().map(|it| it.local_addr().unwrap().to_string()).join(","));
+        let [wrong, _silent, right] = members;
+        for (member, date) in [(wrong, "Thu, 01 Jan 1970 00:00:00 GMT"), (right, "Thu, 29 Feb 2024 23:59:59 GMT")] {
+            std::thread::spawn(move || {
+                let (mut stream, _) = member.accept().unwrap();
+                let (mut request, mut part) = (Vec::new(), [0; 1024]);
+                while !request.ends_with(b"\r\n\r\n{}") {
+                    let len = stream.read(&mut part).unwrap();
+                    assert!(len > 0, "a whole request");
+                    request.extend(&part[..len]);
+                }
+                let reply =
+                    format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}");
+                stream.write_all(reply.as_bytes()).unwrap();
+            });
+        }
+        // The clock here is later than both.
+        let mut register = EtcdRegister::from_url(&url).unwrap().time_limit(Duration::from_secs(6));
+        assert_eq!(register.now_ms().unwrap(), Some(1_709_251_199_500));
+    }
 
     #[test]
     fn a_date_of_http_is_unix_time() {

@@ -21,6 +21,7 @@ mod step;
 use core::error::Error;
 use core::ops::{ControlFlow, Range};
 use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use self::step::next_step;
@@ -88,8 +89,8 @@ struct Numbers {
     spare: Range<u64>,
     /// The thread is fetching.
     is_fetching: bool,
-    /// The store has lost a block that it granted.
-    is_reverted: bool,
+    /// Why there will be no other block.
+    ended: Option<LeaseKind>,
     last_error: Option<String>,
     /// The last error is one that a retry does not mend.
     is_refused: bool,
@@ -117,7 +118,7 @@ impl Numbers {
     /// Returns whether the thread must be woken.
     #[inline]
     fn wants_block(&mut self) -> bool {
-        if self.present.start < self.fetch_at || !self.spare.is_empty() || self.is_fetching || self.is_reverted {
+        if self.present.start < self.fetch_at || !self.spare.is_empty() || self.is_fetching || self.ended.is_some() {
             return false;
         }
         self.is_fetching = true;
@@ -141,7 +142,8 @@ impl Segment {
     /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](LeaseError::retry_after).
     ///
     /// `fetch` returns the next block, of the number of numbers that it is given, or of the store's step. An error can mean
-    /// that the store has granted a block all the same, which is then skipped.
+    /// that the store has granted a block all the same, which is then skipped. After a panic it is not called again, because its
+    /// client could take an answer for that of another call.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -153,7 +155,7 @@ impl Segment {
             fetch_at: 0,
             spare: 0..0,
             is_fetching: true,
-            is_reverted: false,
+            ended: None,
             last_error: None,
             is_refused: false,
         };
@@ -204,20 +206,19 @@ impl Segment {
     /// **Never blocks on the network**: it takes the number from memory.
     ///
     /// # Errors
-    /// Both blocks are used and the store has not answered yet, or has lost a block that it granted; or this process is
-    /// a forked child of the one that opened the segment.
+    /// Both blocks are used and the store has not answered yet, has lost a block that it granted, or the call for a block
+    /// has panicked; or this process is a forked child of the one that opened the segment.
     #[inline]
     pub fn next(&self) -> Result<u64, LeaseError> {
         let Some(mut numbers) = self.0.state() else { return Err(LeaseKind::Forked.into()) };
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
-        let is_reverted = numbers.is_reverted;
+        let ended = numbers.ended;
         drop(numbers);
         if wants_block {
             self.0.wake();
         }
-        let kind = || if is_reverted { LeaseKind::Reverted } else { LeaseKind::NoNumber { retry_after: PAUSE } };
-        number.ok_or_else(|| kind().into())
+        number.ok_or_else(|| ended.unwrap_or(LeaseKind::NoNumber { retry_after: PAUSE }).into())
     }
 
     /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and tries
@@ -256,7 +257,17 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
                 owner.sleep(Duration::MAX);
                 continue;
             }
-            let fetched = (self.fetch)(self.step).and_then(|block| Ok((block, checked(block, self.step)?)));
+            // It is foreign code. If this thread ended without a word, calls would be told to try again for ever.
+            let fetched = match catch_unwind(AssertUnwindSafe(|| (self.fetch)(self.step))) {
+                Ok(fetched) => fetched.and_then(|block| Ok((block, checked(block, self.step)?))),
+                Err(panic) => {
+                    let mut numbers = owner.state();
+                    numbers.last_error = Some("the call that fetches a block has panicked".into());
+                    (numbers.is_refused, numbers.ended) = (true, Some(LeaseKind::Closed));
+                    // Not dropped: that can panic, too.
+                    return core::mem::forget(panic);
+                }
+            };
             let is_answered = fetched.is_ok();
             self.backoff.note(is_answered);
             self.note(&mut owner.state(), fetched);
@@ -272,7 +283,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             Ok((_, found)) if found.start < self.end => {
                 let (end, first) = (self.end, found.start);
                 numbers.last_error = Some(format!("expected a block from {end} on, found one from {first} on"));
-                numbers.is_reverted = true;
+                numbers.ended = Some(LeaseKind::Reverted);
                 numbers.is_fetching = false;
             }
             Ok((block, found)) => {
