@@ -141,7 +141,8 @@ fn race(iters: u64, mint: impl Fn(usize) + Sync) -> Duration {
             assert!(repeated < 100_000, "no processor for each of {THREADS} threads");
         }
     }
-    time.mul_f64(iters as f64 / (rounds * ROUND) as f64)
+    let nanos = time.as_nanos() * u128::from(iters) / u128::from(rounds * ROUND);
+    Duration::from_nanos(u64::try_from(nanos).expect("less than 584 years"))
 }
 
 /// Returns the time from the first start to the last end, and from the last start to the first end.

@@ -215,6 +215,6 @@ mint_during() {
   phases=$("$soak" pauses "$ids" <"$folder/marks")
   grep -v '^nothing:' <<<"$phases" | sed "s/^/$store: /"
   echo "$store: $count IDs, $duplicates duplicates, $out_of_order out of order, 12 processes on 8 lanes, $rounds rounds, $ended leases ended"
-  [ "$ahead" -lt 60 ] || echo "$store: the last ID is $ahead s ahead of the clock"
+  [ "$ahead" -lt 60 ] || { echo "clusters.sh: $store: the last ID is $ahead s ahead of the clock" >&2; return 1; }
   [ "$count" -gt 0 ] && { [ -n "${is_weak:-}" ] || [ "$duplicates$out_of_order$ended" = 000 ]; }
 }

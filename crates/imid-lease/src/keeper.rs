@@ -409,7 +409,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
                         self.held = self.survey.held(records);
-                        self.clock.hear_holders(&self.held);
+                        self.let_holders_vote();
                         let at = Moment { now_ms: self.clock.believed_ms(), ..at };
                         self.survey.note(now(at), records);
                     }
@@ -477,6 +477,13 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
+    /// Lets the holders of lanes decide whose clock is right. Once IDs may have a time, it does not jump.
+    fn let_holders_vote(&self) {
+        if self.leases.iter().all(|it| it.engine.grant().is_none()) {
+            self.clock.hear_holders(&self.held);
+        }
+    }
+
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
@@ -493,7 +500,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 self.clock.set_store(offset);
                 if !self.knows_store_time {
                     // The lanes may have been listed before the store told its time.
-                    self.clock.hear_holders(&self.held);
+                    self.let_holders_vote();
                 }
                 self.knows_store_time = true;
             }
