@@ -10,11 +10,14 @@ stores=(postgres mysql redis etcd zookeeper)
 # Everything is compiled before the servers start, so that they do not run during the compilation. A soak sleeps most of the time, so
 # it needs no release build.
 cargo=(cargo test --all-features)
+# The tool has one provider of TLS, and all features of the workspace have two.
+doctor=(cargo test --package imid-cli --all-features --test cli)
 export IMID_SOAK_PROFILE=dev
 servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
 # ci/tests.sh has the default features, without which these are not compiled.
 features=(--test auto_traits --test events --test foreign_code --test metrics --test providers)
-"${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --test cli --lib --example soak --no-run
+"${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
+"${doctor[@]}" --no-run
 cargo build --all-features --example soak
 cargo build --release --package imid-cli
 bash ci/services.sh install "${stores[@]}" || true
@@ -26,7 +29,7 @@ log=$folder/log
 "${cargo[@]}" --lib register
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${servers[@]}"
-bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test cli doctor
+bash ci/services.sh run "${stores[@]}" -- "${doctor[@]}" doctor
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 
