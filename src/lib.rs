@@ -126,9 +126,9 @@
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
-//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, sessions and session types in databases: see [`store`] |
+//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`] |
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
-//! | `arbitrary-1` | any ID, session and session type, for fuzzing |
+//! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!
 //! # Comparison
 //!
@@ -137,7 +137,7 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | names the conversation | by type and 22-bit hash | no | no | no |
+//! | carries of the conversation | its type and a 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!

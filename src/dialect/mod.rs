@@ -183,7 +183,7 @@ impl<'a> Dialect<'a> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Makes a session with the hash of this dialect, to mint IDs for it.
+    /// Makes a session tag with the hash of this dialect, to mint IDs for the session.
     ///
     /// The session type is a code. A dialect has its own names for the codes: the constants of [`SessionType`] are
     /// RongCloud's, and JuggleIM calls code 3 `CHATROOM`, which is [`SessionType::GROUP`].
