@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use super::atomic::Core;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
+use super::take::Core;
 use super::{Generator, seed};
 use crate::clock::SystemClock;
 use crate::id::MessageId;

@@ -1,12 +1,15 @@
 //! Minting: distinct, ordered IDs without a machine ID.
 
-mod atomic;
 mod batch;
 mod builder;
 mod error;
+mod events;
+#[cfg(loom)]
+mod models;
 mod policy;
 mod refusal;
 mod seed;
+mod take;
 mod timeline;
 mod words;
 
@@ -17,9 +20,9 @@ pub use batch::Batch;
 pub use builder::{Builder, Lane};
 pub use error::{BuildError, GenerateError, ObserveError};
 
-use self::atomic::Core;
 use self::error::GenerateKind;
 use self::policy::millis;
+use self::take::Core;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 use crate::session::{SessionHash, SessionTag, SessionType};
@@ -120,14 +123,6 @@ impl Generator {
 impl<C, const STRIPES: usize> Generator<C, STRIPES> {
     const fn from_parts(core: Core<STRIPES>, clock: C) -> Self {
         Self { core, clock }
-    }
-
-    /// Returns what a forked child has of this generator, for models.
-    #[cfg(loom)]
-    pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
-        let core = self.core.copy();
-        core.touch();
-        Generator::from_parts(core, clock)
     }
 
     /// Returns the clock that it mints by.

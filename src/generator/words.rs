@@ -27,16 +27,16 @@ pub(super) struct Words {
     /// What the fresh counters are mixed from.
     pub(super) seed: AtomicU64,
     /// See [`Timeline`].
-    latest: AtomicU64,
+    pub(super) latest: AtomicU64,
     pub(super) meet: AtomicU64,
-    behind: AtomicU64,
+    pub(super) behind: AtomicU64,
     pub(super) policy: Policy,
     /// The mark of the process that took the seed, or [`NOT_STARTED`].
     pub(super) process: AtomicU64,
     /// See [`Timeline`].
     pub(super) floor: AtomicU64,
     pub(super) jump: AtomicU64,
-    first_step: AtomicU64,
+    pub(super) first_step: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -157,36 +157,6 @@ impl Words {
             store_new(&self.reading, reading);
         }
         Window { first, ceiling: window.ceiling }
-    }
-
-    /// Copies each word: see [`Core::copy`](super::atomic::Core::copy).
-    #[cfg(loom)]
-    pub(super) fn copy(&self) -> Self {
-        let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
-        Self {
-            reading: copy(&self.reading),
-            first: copy(&self.first),
-            ceiling: copy(&self.ceiling),
-            bound: copy(&self.bound),
-            seed: copy(&self.seed),
-            latest: copy(&self.latest),
-            meet: copy(&self.meet),
-            behind: copy(&self.behind),
-            policy: self.policy,
-            process: copy(&self.process),
-            floor: copy(&self.floor),
-            jump: copy(&self.jump),
-            first_step: copy(&self.first_step),
-        }
-    }
-
-    /// Makes every word in the thread that builds: see the note in src/sync.rs.
-    #[cfg(loom)]
-    pub(super) fn touch(&self) {
-        self.timeline();
-        for word in [&self.reading, &self.ceiling, &self.bound, &self.seed, &self.process] {
-            word.load(Ordering::Relaxed);
-        }
     }
 }
 
