@@ -116,7 +116,7 @@
 //! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
 //! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
-//! writes 64-bit IDs. [`identify`](mod@identify) lists the dialects and layouts that could have made a text.
+//! writes 64-bit IDs. [`identify`] lists the dialects and layouts that could have made a text.
 //!
 //! # Features
 //!
@@ -192,7 +192,6 @@ pub mod identify;
 
 mod integrations;
 
-pub use codec::{HexText, IdText};
 pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
@@ -200,7 +199,7 @@ pub use session::{SessionHash, SessionTag, SessionType};
 pub use generator::Generator;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use {generator::generate, identify::identify};
+pub use generator::generate;
 
 // The examples of the documents are tests. Each document has its own module, so that a failure names the document.
 #[cfg(doctest)]
