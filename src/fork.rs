@@ -6,7 +6,8 @@
 //!
 //! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
 //! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. On all Unix systems an at-fork handler
-//! stores the 0, too. Where the page is not wiped, only a fork that runs such handlers is noticed. Where there are no forks, as on Windows and WebAssembly, all processes have one mark.
+//! stores the 0, too. Where the page is not wiped, only a fork that runs such handlers is noticed. Where there are no
+//! forks, as on Windows and WebAssembly, all processes have one mark.
 //!
 //! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
 //! interrupted this library.

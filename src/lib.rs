@@ -130,6 +130,9 @@
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!
+//! A feature whose name ends with a version stays for at least 12 months after the feature of the next version has come. Then a
+//! minor release removes it.
+//!
 //! # Comparison
 //!
 //! | | imid | UUID version 7 | ULID | Snowflake (Twitter) |

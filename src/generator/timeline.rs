@@ -122,7 +122,7 @@ impl Timeline {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
                 }
-                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each
+                // A clock that repeats a step forward and back leads by at most two steps. Without this limit each
                 // repetition could add half a step, because the time also moves with the step forward. A second step
                 // while the first one is slewed adds its own length.
                 let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
