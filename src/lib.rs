@@ -87,13 +87,13 @@
 //! | --- | --- | --- |
 //! | ordinary use | 1 ms | 1 ms |
 //! | overload: more than 4,096 IDs in a millisecond and stripe | `max_lead` (1 s) | the lead |
-//! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 s |
-//! | overload while it is behind by a step of s | s + `max_lead` | 2 s, or the lead |
-//! | the clock repeats steps forward and back of at most s | 2 s | 4 s |
-//! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 a |
+//! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 × s |
+//! | overload while it is behind by a step of s | s + `max_lead` | 2 × s, or the lead |
+//! | the clock repeats steps forward and back of at most s | 2 × s | 4 × s |
+//! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 × a |
 //! | [`observe_within`](Generator::observe_within) with a limit | the limit + 21 ms | twice the limit |
-//! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 f |
-//! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 p |
+//! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
+//! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
 //! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms that full load may
 //! borrow. Events of different kinds add up. Under overload, restarts with a floor less than 30 ms apart add up, too: 1,000 of
