@@ -40,8 +40,8 @@ impl Words {
         Self {
             reading: copy(&self.reading),
             first: copy(&self.first),
+            end: copy(&self.end),
             ceiling: copy(&self.ceiling),
-            bound: copy(&self.bound),
             seed: copy(&self.seed),
             latest: copy(&self.latest),
             meet: copy(&self.meet),
@@ -57,7 +57,7 @@ impl Words {
     /// Makes every word in the thread that builds: see the note in src/sync.rs.
     pub(super) fn touch(&self) {
         self.timeline();
-        for word in [&self.reading, &self.ceiling, &self.bound, &self.seed, &self.process] {
+        for word in [&self.reading, &self.end, &self.ceiling, &self.seed, &self.process] {
             word.load(Ordering::Relaxed);
         }
     }

@@ -1,7 +1,7 @@
 //! The step that mints: a run of stamps is taken, or refused.
 //!
 //! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading
-//! computes it, and publishes it in the [`Words`] `reading`, `first` and `ceiling`. A call that mints compares the
+//! computes it, and publishes it in the [`Words`] `reading`, `first` and `end`. A call that mints compares the
 //! reading, checks that the stripe's `free` is between the two others, and adds one to `free`.
 //!
 //! Why old and torn views do no harm:
@@ -9,9 +9,9 @@
 //!   threads agree on the order of its values. If a call happens before another one, its value comes first (coherence,
 //!   C++20 [intro.races]).
 //! - `first` only grows. So an observed ID or a floor comes before all IDs whose calls begin later.
-//! - `bound` only grows. So an old `ceiling` is below a later bound. The limit of the lead can shrink: a late thread can use
+//! - `ceiling` only grows. So an old `end` is below a later ceiling. The limit of the lead can shrink: a late thread can use
 //!   the limit of a moment ago.
-//! - Each stamp is compared with the ceiling after it was taken. At or past the ceiling, it is compared with a new one, or
+//! - Each stamp is compared with the `end` after it was taken. At or past it, the stamp is compared with a new one, or
 //!   dropped.
 
 use super::error::GenerateKind;
@@ -23,7 +23,7 @@ use crate::clock::{Clock, ClockError};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The bit of a stripe's `free` that says that the generator is closed. It is past every ceiling, and additions do not
+/// The bit of a stripe's `free` that says that the generator is closed. It is past every `end`, and additions do not
 /// wrap.
 const CLOSED: u64 = 1 << 63;
 
@@ -60,12 +60,12 @@ impl<const STRIPES: usize> Core<STRIPES> {
             Some(tick) => tick + 1,
             None => 0,
         };
-        let bound = policy.bound(match ceiling {
+        let ceiling = policy.ceiling(match ceiling {
             Some(tick) => tick,
             None => u64::MAX,
         });
         Self {
-            words: Words::new(policy, floor, bound),
+            words: Words::new(policy, floor, ceiling),
             has_lane,
             fixed_seed,
             stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
@@ -88,15 +88,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
         if let Some(now) = reading
             && self.words.hold_for(now)
         {
-            let Window { first, ceiling } = self.words.window();
-            if first <= free && free + run <= ceiling {
+            let Window { first, end } = self.words.window();
+            if first <= free && free + run <= end {
                 if run == 1 {
                     // An addition needs no retry when threads compete. Others may have added since the load, so the
                     // stamp is checked again. The check before the addition limits the dropped stamps to one per
                     // thread. A run uses the exchange, because a dropped run would waste many stamps.
                     // ORDERING: as in `exchange`.
                     let taken = stripe.free.fetch_add(1, Ordering::Release);
-                    if taken < ceiling || self.allows_now(taken, clock) {
+                    if taken < end || self.allows_now(taken, clock) {
                         return Ok(taken);
                     }
                 } else if stripe.exchange(free, free, run) {
@@ -161,9 +161,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 Some(_) => {}
                 None => {
                     let asked = Asked { free, run, unissued: self.unissued() };
-                    let (seed, bound) =
-                        (self.words.seed.load(Ordering::Relaxed), self.words.bound.load(Ordering::Relaxed));
-                    return refused(timeline.refuse(now, asked, seed, bound, &self.words.policy).into());
+                    let (seed, ceiling) =
+                        (self.words.seed.load(Ordering::Relaxed), self.words.ceiling.load(Ordering::Relaxed));
+                    return refused(timeline.refuse(now, asked, seed, ceiling, &self.words.policy).into());
                 }
             }
         }
@@ -199,30 +199,30 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     /// Returns whether the real clock allows a stamp that has been taken. A thread that was paused before it took the
-    /// stamp has an old ceiling. The stamp must not be below `first` either, because a floor may have been raised past
+    /// stamp has an old `end`. The stamp must not be below `first` either, because a floor may have been raised past
     /// it.
     #[cold]
     #[inline(never)]
     fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
-        self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.ceiling)
+        self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.end)
     }
 
     /// Raises the first tick that no stamp may have.
     pub(crate) fn raise_ceiling(&self, tick: u64) {
         // ORDERING: releases the floors that were raised before.
-        self.words.bound.fetch_max(self.words.policy.bound(tick), Ordering::Release);
+        self.words.ceiling.fetch_max(self.words.policy.ceiling(tick), Ordering::Release);
     }
 
     /// Closes the generator, and returns a stamp that is at least as great as each one taken.
     pub(crate) fn close(&self) -> Option<u64> {
-        // A thread that is paused before its addition now gets a stamp past every ceiling. The exchange of a paused
+        // A thread that is paused before its addition now gets a stamp past every `end`. The exchange of a paused
         // thread fails.
         let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
         let end = self.stripes.iter().map(free).max();
-        // A stamp that was dropped can be past the bound. An issued one is not.
-        // ORDERING: after `free`, which acquires the bound of each issued stamp.
-        let bound = self.words.bound.load(Ordering::Acquire);
-        end.and_then(|end| end.min(bound).checked_sub(1))
+        // A stamp that was dropped can be past the ceiling. An issued one is not.
+        // ORDERING: after `free`, which acquires the ceiling of each issued stamp.
+        let ceiling = self.words.ceiling.load(Ordering::Acquire);
+        end.and_then(|end| end.min(ceiling).checked_sub(1))
     }
 
     /// Returns the first tick after every stamp that was taken.
@@ -251,7 +251,7 @@ impl Stripe {
     /// Moves `free` past the run, if no other thread has moved it.
     #[inline]
     fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
-        // ORDERING: releases the bound that allowed the run to `close`, which compares its end with the bound.
+        // ORDERING: releases the ceiling that allowed the run to `close`, which compares its end with the ceiling.
         self.free.compare_exchange(free, first + run, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }
