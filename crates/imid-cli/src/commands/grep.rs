@@ -22,7 +22,10 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms, rfc3339};
 ///
 /// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next to
 /// it. Without --dialect, finds the IDs of all dialects with dashes if they have letters and digits and a time between 2005 and
-/// two years from now. With --dialect, finds only IDs of this dialect or Snowflake layout, of any time.
+/// two years from now. With --dialect, finds only IDs of this dialect or Snowflake layout, of any time. IDs of 80 bits that
+/// are written as hex digits or as integers are not found.
+///
+/// After a quotation mark, a % begins a pattern of LIKE, and elsewhere a % and two hex digits are an escape of a URL.
 ///
 /// The input can be binary, and it can be compressed with gzip or zstd. With several files, the name of the file is in front of
 /// each line.
