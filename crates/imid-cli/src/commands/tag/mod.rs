@@ -178,7 +178,7 @@ impl Args {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
-        let written = PreviousOutput::read(target.part(), delimiter, &self.id_field[0])?;
+        let written = PreviousOutput::read(target, delimiter, &self.id_field[0])?;
         stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
         Ok(written)
     }
