@@ -4,19 +4,19 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bstr::ByteSlice;
-use imid::dialect::{Dialect, DialectId};
-use imid::snowflake::Snowflake;
+use imid::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
 use crate::Out;
 use crate::find::{Finder, Found};
+use crate::id_object::IdObject;
 use crate::input::{Block, Input, paths, too_long};
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
-use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms, rfc3339};
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 
 /// Find IDs in any text, such as logs, and print the lines that have one
 ///
@@ -70,7 +70,7 @@ Exit status:
 JSON members:
   file: the file; null for standard input
   line, at: number of the line, from 1, and of the byte in it, from 0
-  id, dialect, timestamp_ms, time, type, hash, node, sequence, form: as in imid inspect";
+  id, dialect, timestamp_ms, time, spin, type, type_name, hash, node, sequence, hex, int, uuid, form: as in imid inspect";
 
 /// What the IDs must have.
 struct Filter {
@@ -85,19 +85,8 @@ struct FoundObject<'a> {
     file: Option<&'a str>,
     line: u64,
     at: usize,
-    id: String,
-    dialect: &'static str,
-    timestamp_ms: u64,
-    time: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#type: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequence: Option<u32>,
-    form: &'static str,
+    #[serde(flatten)]
+    id: IdObject<'a>,
 }
 
 impl Args {
@@ -241,24 +230,11 @@ impl Search<'_> {
             self.write_name(out)?;
             return Ok(writeln!(out, "{line}:{id}")?);
         }
-        let (mut session, mut snowflake) = (None, None);
-        match id {
-            Id::Message { id, .. } => session = Some(id),
-            Id::Snowflake(id) => snowflake = Some(id),
-        }
         let object = FoundObject {
             file: self.file.as_deref(),
             line,
             at: found.at.start,
-            id: id.to_string(),
-            dialect: id.scheme_name(),
-            timestamp_ms: id.timestamp_ms(),
-            time: rfc3339(id.timestamp_ms()),
-            r#type: session.map(DialectId::type_code),
-            hash: session.map(DialectId::session_hash),
-            node: snowflake.map(Snowflake::node),
-            sequence: snowflake.map(Snowflake::sequence),
-            form: found.read.form.name(),
+            id: IdObject { form: Some(found.read.form), ..IdObject::new(id) },
         };
         json::write_line(out, &object)
     }
