@@ -3,9 +3,9 @@
 use bstr::ByteSlice;
 use imid::MessageId;
 
-use crate::commands::id_line::id_text;
 use crate::input::{Block, Input, Records, too_long};
 use crate::json::JsonLine;
+use crate::message::{Value, field};
 use crate::output_file::PartFile;
 use crate::report::{Stop, quote};
 use crate::scheme::pasted_id;
@@ -60,7 +60,7 @@ impl PreviousOutput {
         }
         let (number, line) = &written.last_line;
         if *number > 0 {
-            let id = JsonLine::read(line).and_then(|object| pasted_id(&id_text(&object, id_field)?));
+            let id = JsonLine::read(line).and_then(|object| pasted_id(&field(&object, id_field, Value::string)?));
             written.last = Some(id.map_err(|problem| in_line(name, *number, &problem))?);
         }
         Ok(written)
