@@ -330,7 +330,9 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn std::any::Any + Send)) {
         #[cfg(feature = "metrics")]
         for lease in 0..self.leases.len() {
-            let status = owner.state()[lease].status_at(self.clock.believed_ms());
+            // Apart from the clock, which is foreign code: it may read the status, which locks this.
+            let state = owner.state()[lease].clone();
+            let status = state.status_at(self.clock.believed_ms());
             telemetry::record_lease(self.leases[lease].engine.space_name(), &status);
         }
         #[cfg(feature = "tracing")]
