@@ -17,6 +17,9 @@ pub(crate) struct Space {
     bits: u32,
 }
 
+/// The layout of 80-bit IDs. Those of worker IDs have other names.
+const IMID: &str = "imid-80";
+
 /// The most bits of a space: 65,536 lanes.
 const MAX_BITS: u32 = 16;
 
@@ -29,7 +32,7 @@ impl Space {
         if bits > 12 {
             return Err(SpaceError(SpaceKind::Bits { max: 12, found: bits }));
         }
-        Self::new("lanes", "imid-80", bits)
+        Self::new("lanes", IMID, bits)
     }
 
     /// Returns a space. Both names are [`Name`]s.
@@ -61,6 +64,11 @@ impl Space {
     /// Returns the layout of the IDs, such as `imid-80`.
     pub(crate) fn layout(&self) -> &str {
         self.layout.as_str()
+    }
+
+    /// Returns whether its lanes are those of a [`LeasedGenerator`](crate::LeasedGenerator), and not worker IDs.
+    pub(crate) fn has_generator_lanes(&self) -> bool {
+        self.layout() == IMID
     }
 
     /// Returns how many bits tell lanes apart.

@@ -566,7 +566,7 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
     let (seconds, rest) = rest.split_once(" s").unwrap();
     assert!((3_000.0..=3_600.1).contains(&seconds.parse::<f64>().unwrap()), "{found}");
-    assert_eq!(rest, ": correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead");
+    assert_eq!(rest, ": correct the clock, or accept the lead with Options::any_lead");
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
     drop(ids);
