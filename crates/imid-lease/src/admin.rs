@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
-use crate::options::LONGEST;
+use crate::options::{LONGEST, millis};
 use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
@@ -151,10 +151,6 @@ pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Re
         None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
     };
     recover_at(register, space, recovery, now_ms)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn recover_at<R: Register + ?Sized>(

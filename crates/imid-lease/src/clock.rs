@@ -162,7 +162,7 @@ pub(crate) fn monotonic_ms() -> u64 {
     use std::time::Instant;
 
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    u64::try_from(ORIGIN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
+    crate::options::millis(ORIGIN.get_or_init(Instant::now).elapsed())
 }
 
 #[cfg(test)]

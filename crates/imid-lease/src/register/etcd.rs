@@ -16,6 +16,7 @@ use super::tls::Tls;
 use super::{
     Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
 };
+use crate::options::millis;
 use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
@@ -304,13 +305,14 @@ impl EtcdRegister {
         Ok(())
     }
 
-    /// Returns the time of the member that is asked next.
-    fn member_ms(&mut self, deadline: Deadline) -> Result<Option<u64>, RegisterError> {
+    /// Asks the member that is asked next for its time. Returns what its clock showed when `call` began, of which this is a part.
+    fn member_ms(&mut self, call: Deadline, part: Deadline) -> Result<Option<u64>, RegisterError> {
         #[derive(Deserialize)]
         struct Reply {}
-        let what = format_args!("read the time");
-        let (Reply {}, date) = self.call_until(deadline, what, "maintenance/status", &json!({}))?;
-        Ok(date)
+        let (what, asked) = (format_args!("read the time"), call.start.elapsed());
+        let (Reply {}, date) = self.call_until(part, what, "maintenance/status", &json!({}))?;
+        let read_after = (asked + call.start.elapsed()) / 2;
+        Ok(date.map(|ms| ms.saturating_sub(millis(read_after))))
     }
 
     /// Returns the records from one key up to another.
@@ -342,7 +344,7 @@ impl EtcdRegister {
 }
 
 fn unix_ms_here() -> Option<u64> {
-    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(millis)
 }
 
 /// Returns a client. Reads the files of TLS.
@@ -485,21 +487,23 @@ impl Register for EtcdRegister {
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        let deadline = Deadline::of(self.time_limit);
-        let Some(first_ms) = self.member_ms(deadline)? else { return Ok(None) };
-        let Some(here_ms) = unix_ms_here() else { return Ok(Some(first_ms)) };
-        if first_ms.abs_diff(here_ms) <= DOUBT_MS {
-            return Ok(Some(first_ms));
-        }
+        // All readings are of the time when the call begins: a silent member can make seconds pass between two of them.
+        let call = Deadline::of(self.time_limit);
+        let here_ms = unix_ms_here();
+        let in_the_middle = |ms: u64| Some(ms.saturating_add(millis(call.start.elapsed() / 2)));
+        let Some(first_ms) = self.member_ms(call, call)? else { return Ok(None) };
+        let Some(here_ms) = here_ms.filter(|here| here.abs_diff(first_ms) > DOUBT_MS) else {
+            return Ok(in_the_middle(first_ms));
+        };
         // One of both clocks is wrong, so the other members are asked too. Those that do not answer have no vote.
         let asked = self.next;
         let mut times = vec![first_ms];
         for member in 0..self.members.len() {
             if member != asked {
                 // One that is silent leaves half of the time for the others.
-                let Ok(left) = deadline.left() else { break };
+                let Ok(left) = call.left() else { break };
                 self.next = member;
-                times.extend(self.member_ms(Deadline::of(left / 2)).ok().flatten());
+                times.extend(self.member_ms(call, Deadline::of(left / 2)).ok().flatten());
             }
         }
         self.next = asked;
@@ -508,7 +512,7 @@ impl Register for EtcdRegister {
             times.push(here_ms);
         }
         times.sort_unstable();
-        Ok(Some(times[(times.len() - 1) / 2]))
+        Ok(in_the_middle(times[(times.len() - 1) / 2]))
     }
 
     fn promise(&self) -> Promise {
@@ -551,7 +555,13 @@ mod tests {
         }
         // The clock here is later than both.
         let mut register = EtcdRegister::from_url(&url).unwrap().time_limit(Duration::from_secs(6));
-        assert_eq!(register.now_ms().unwrap(), Some(1_709_251_199_500));
+        let begun = Instant::now();
+        let now_ms = register.now_ms().unwrap().unwrap();
+        let took = begun.elapsed();
+        // The silent one comes before the right one, so the reading is from the end of the call.
+        assert!(took >= Duration::from_secs(2), "{took:?}");
+        let expected_ms = 1_709_251_199_500 - millis(took / 2);
+        assert!(now_ms.abs_diff(expected_ms) < 500, "{now_ms}, expected {expected_ms}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ pub trait Register: Send {
     /// later.
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError>;
 
-    /// Returns the store's own time in unix milliseconds, or `None` if it has none.
+    /// Returns the store's own time in the middle of the call, in unix milliseconds, or `None` if it has none.
     ///
     /// # Errors
     /// As for [`read`](Self::read).

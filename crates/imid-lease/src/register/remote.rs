@@ -6,12 +6,13 @@ use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
 use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value};
+use crate::options::millis;
 use imid::fork::Process;
 
 use super::password::Password;
@@ -225,12 +226,16 @@ impl<S: Records> Remote<S> {
     }
 
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        let begun = Instant::now();
         // Settings can change under a connection, as in a fail-over.
         let promised = self.call(format_args!("read the settings"), S::promise)?;
         if let Some(now) = promised {
             Self::note(&mut self.promise, now);
         }
-        self.call(format_args!("read the time"), S::now_ms)
+        // To connect takes long. The time is that of the middle of both calls.
+        let since_ms = millis(begun.elapsed() / 2);
+        let time_ms = self.call(format_args!("read the time"), S::now_ms)?;
+        Ok(time_ms.map(|ms| ms.saturating_sub(since_ms)))
     }
 }
 
@@ -353,3 +358,58 @@ macro_rules! remote_register {
 }
 
 pub(super) use remote_register;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use imid::clock::{Clock, SystemClock};
+
+    /// A server that takes long to connect to.
+    struct Slow;
+
+    impl Server for Slow {
+        type Connection = ();
+
+        async fn connect(&self, _: Access, _: Duration) -> Result<((), Promise), Failure> {
+            tokio::time::sleep(Duration::from_millis(800)).await;
+            Ok(((), Promise::Strong))
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+
+        #[cfg(feature = "tls")]
+        fn set_tls(&mut self, _: Tls) {}
+
+        fn set_password(&mut self, _: Password) {}
+    }
+
+    impl Records for Slow {
+        async fn read((): &mut (), _: &str) -> Result<Option<String>, Failure> {
+            Ok(None)
+        }
+
+        async fn list((): &mut (), _: &str) -> Result<Vec<(String, String)>, Failure> {
+            Ok(Vec::new())
+        }
+
+        async fn compare_and_set((): &mut (), _: &str, _: Option<&str>, _: &str) -> Result<bool, Failure> {
+            Ok(false)
+        }
+
+        async fn now_ms((): &mut ()) -> Result<Option<u64>, Failure> {
+            Ok(Some(SystemClock.now_ms()?))
+        }
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_middle_of_a_call_that_connects_first() {
+        let (begun, before_ms) = (Instant::now(), SystemClock.now_ms().unwrap());
+        let mut remote = Remote::new(Slow, "nowhere".into());
+        remote.set_time_limit(Duration::from_secs(60));
+        let found_ms = remote.now_ms().unwrap().unwrap();
+        let middle_ms = before_ms + millis(begun.elapsed() / 2);
+        assert!(found_ms.abs_diff(middle_ms) < 300, "{found_ms}, expected {middle_ms}");
+    }
+}
