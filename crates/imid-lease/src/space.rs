@@ -40,8 +40,7 @@ impl Space {
     /// # Errors
     /// A name with other characters, such as `my lanes`; more than 16 bits.
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
-        let parse = |text| Name::parse(text).map_err(|error| SpaceError(SpaceKind::Name(error)));
-        let (name, layout) = (parse(name)?, parse(layout)?);
+        let (name, layout) = (Name::parse(name)?, Name::parse(layout)?);
         if bits > MAX_BITS {
             return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
         }
@@ -104,6 +103,12 @@ impl Space {
             return None;
         }
         lane.parse().ok().filter(|lane| u32::from(*lane) < self.lane_count())
+    }
+}
+
+impl From<RecordError> for SpaceError {
+    fn from(error: RecordError) -> Self {
+        Self(SpaceKind::Name(error))
     }
 }
 
