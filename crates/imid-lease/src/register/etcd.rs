@@ -1,7 +1,7 @@
 //! etcd.
 
 use std::fmt;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use ureq::Agent;
 
-use super::hosts::{Hosts, Incomplete, Secret, User, login};
+use super::hosts::{Hosts, Incomplete, User, login};
 use super::password::Password;
 use super::tls::Tls;
+use super::worker::Deadline;
 use super::{
     Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
 };
@@ -287,11 +288,7 @@ impl EtcdRegister {
         if self.auth.is_some() {
             return Ok(());
         }
-        if let Some((name, password)) = login("etcd", self.user.as_ref(), self.password.as_ref())? {
-            let password = match password {
-                Secret::Function(password) => &password.make_within(deadline.left()?)?,
-                Secret::Url(password) => password,
-            };
+        if let Some((name, password)) = login("etcd", self.user.as_ref(), self.password.as_ref(), deadline)? {
             let body = json!({ "name": name, "password": password }).to_string();
             let (status, text, _) = self.post("auth/authenticate", &body, deadline)?;
             match status {
@@ -361,7 +358,7 @@ fn agent(deadline: Deadline, tls: Option<&Tls>) -> Result<Agent, Failure> {
     match tls {
         #[cfg(feature = "tls")]
         Some(tls) => {
-            let files = tls.files_within(deadline.left()?, Some("etcd"))?;
+            let files = tls.files(deadline, Some("etcd"))?;
             Ok(config.tls_config(tls_config(files)?).build().into())
         }
         _ => {
@@ -385,25 +382,6 @@ fn tls_config(super::tls::Files { roots, identity, .. }: super::tls::Files) -> R
     });
     let identity = ClientCert::new_with_certs(&chain.collect::<Vec<_>>(), PrivateKey::from_pem(&key)?);
     Ok(config.client_cert(Some(identity)).build())
-}
-
-/// The end of a call, all its requests together.
-#[derive(Clone, Copy)]
-struct Deadline {
-    start: Instant,
-    limit: Duration,
-}
-
-impl Deadline {
-    fn of(limit: Duration) -> Self {
-        Self { start: Instant::now(), limit }
-    }
-
-    /// Returns the time that is left.
-    fn left(self) -> Result<Duration, Failure> {
-        let left = self.limit.saturating_sub(self.start.elapsed());
-        if left.is_zero() { Err(format!("no answer within {:?}", self.limit).into()) } else { Ok(left) }
-    }
 }
 
 /// The user, the password or the rights are wrong.
@@ -530,6 +508,7 @@ impl fmt::Debug for EtcdRegister {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
+    use std::time::Instant;
 
     use super::*;
 

@@ -24,7 +24,7 @@ mod shared;
 pub(crate) mod tls;
 mod url;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-mod worker;
+pub(crate) mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 
