@@ -199,15 +199,30 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     }
 }
 
-impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// Builds the generator in a constant expression, for a `static`. It has the system clock, because a clock that may
-    /// have to be dropped cannot pass through a `const fn`.
+impl<C: Copy, const STRIPES: usize> Builder<C, STRIPES> {
+    /// Builds the generator in a constant expression, for a `static`. The clock must be `Copy`, such as [`SystemClock`] or a
+    /// reference to a `static`, because a `const fn` cannot move a value that may need to be dropped.
+    ///
+    /// Without the feature `std`, [`SystemClock`] is not a [`Clock`](crate::clock::Clock), so name one. **A seed in a constant
+    /// is the same in each copy of the program**, so two devices that run it mint the same spins. Give each a
+    /// [lane](Self::lane), or [build](Self::build) the generator at run time with a seed of its own.
+    ///
+    /// ```
+    /// use imid::Generator;
+    /// use imid::clock::ManualClock;
+    ///
+    /// static CLOCK: ManualClock = ManualClock::new(1_763_665_800_000); // an interrupt advances it
+    /// static IDS: Generator<&ManualClock> = match Generator::builder().seed(7).clock(&CLOCK).build_static() {
+    ///     Ok(ids) => ids,
+    ///     Err(_) => panic!("settings fit"),
+    /// };
+    /// ```
     ///
     /// # Errors
     /// As for [`build`](Self::build).
-    pub const fn build_static(self) -> Result<Generator<SystemClock, STRIPES>, BuildError> {
+    pub const fn build_static(self) -> Result<Generator<C, STRIPES>, BuildError> {
         match self.settings.core() {
-            Ok(core) => Ok(Generator::from_parts(core, SystemClock)),
+            Ok(core) => Ok(Generator::from_parts(core, self.clock)),
             Err(error) => Err(error),
         }
     }
