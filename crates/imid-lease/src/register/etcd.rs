@@ -186,10 +186,8 @@ impl EtcdRegister {
         let asked = self.next;
         let leads = (0..self.members.len()).map(|member| {
             self.next = member;
-            let start = Instant::now();
-            let member_ms = self.member_ms(Deadline::of(self.time_limit)).ok().flatten();
-            // The answer is from the middle of the call.
-            let here_ms = unix_ms_here().map(|ms| ms.saturating_sub(start.elapsed().as_millis() as u64 / 2));
+            let (call, here_ms) = (Deadline::of(self.time_limit), unix_ms_here());
+            let member_ms = self.member_ms(call, call).ok().flatten();
             let lead = member_ms.zip(here_ms).map(|(member, here)| member.cast_signed() - here.cast_signed());
             (self.members[member].clone(), lead)
         });
