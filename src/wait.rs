@@ -10,8 +10,8 @@ const SLICE: Duration = Duration::from_millis(10);
 /// Repeats a call until it succeeds, fails for good, or would have to wait longer than what is left of `timeout`.
 ///
 /// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help.
-// NOTE: imid-lease has a copy. To share it, it would have to be public here for all time, although each type that can wait has
-// `generate_within`.
+// NOTE: imid-lease has the same rule, in a form that tasks can wait with. To share it, it would have to be public here for all
+// time, although each type that can wait has `generate_within`.
 pub(crate) fn retry_within<T, E: Copy>(
     timeout: Duration,
     mut call: impl FnMut() -> Result<T, E>,

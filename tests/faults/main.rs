@@ -4,7 +4,8 @@
 //! count of duplicates is the same in every run. The bounds of such counts are derived where they stand: they must not
 //! depend on one lucky seed.
 //!
-//! The faults of real processes have files of their own: `tests/forks`, `tests/fault_broken_clock.rs`.
+//! The faults of real processes have files of their own: `tests/forks`, `tests/fault_broken_clock.rs`,
+//! `tests/fault_dead_ticker.rs`.
 #![cfg(feature = "std")]
 
 mod ceiling;
