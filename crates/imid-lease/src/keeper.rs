@@ -16,7 +16,7 @@ use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Others, Phase, Status};
-use crate::survey::{Now, Survey};
+use crate::survey::Survey;
 use crate::telemetry;
 
 /// How often the store is asked for its time.
@@ -413,7 +413,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let prefix = running.engine.prefix();
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
-                        self.survey.note(now(at), records);
+                        self.survey.note(at, records);
                     }
                     Reply::Listed(listed)
                 }
@@ -475,7 +475,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     /// Looks at what the status shows and no engine needs, if the store answers.
     fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.survey.look(now(at), &mut self.store.register, random, || owner.is_closing());
+            self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
         }
     }
 
@@ -593,8 +593,4 @@ impl<R: Register, C: Clock> Work<R, C> {
         #[cfg(feature = "metrics")]
         telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));
     }
-}
-
-fn now(at: Moment) -> Now {
-    Now { mono_ms: at.mono_ms, clock_ms: at.now_ms }
 }
