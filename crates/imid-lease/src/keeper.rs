@@ -9,10 +9,10 @@ use imid::clock::Clock;
 use crate::background::{Background, Owner};
 use crate::backoff;
 use crate::changes::{Changes, within};
-use crate::clock::{BelievedClock, monotonic_ms};
+use crate::clock::{BelievedClock, monotonic_ms, until};
 use crate::engine::believe::Holders;
 use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-use crate::error::{OpenError, OpenKind};
+use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Others, Phase, Status};
@@ -234,6 +234,19 @@ impl State {
     fn stopped(&self) -> Self {
         let status = Status { phase: Phase::Stopped, ..self.status.clone() };
         Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
+    }
+
+    /// Returns why there is no lane or worker ID, or no room in it; `None` if its process has one that it can use.
+    pub(crate) fn why_none(&self) -> Option<LeaseKind> {
+        let retry_after = until(self.next_ms);
+        Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
+            (Some(stopped), ..) => stopped.into(),
+            (_, Phase::Seeking, _) if !self.is_answered => LeaseKind::Opening { retry_after },
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
+            (_, _, Some(_)) => LeaseKind::Silent { retry_after },
+            (_, Phase::Holding, None) => return None,
+            _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
+        })
     }
 
     /// Returns the status at this time.
