@@ -89,7 +89,7 @@ pub(crate) struct LineRecord {
 pub struct Token(pub(crate) u64);
 
 /// 128 random bits, written in the form of a UUID.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Uuid(u128);
 
 /// The name of a holder, a space or a line of numbers: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
@@ -163,6 +163,13 @@ impl fmt::Display for Uuid {
         let digits = format!("{:032x}", self.0);
         write!(f, "{}-{}-", &digits[..8], &digits[8..12])?;
         write!(f, "{}-{}-{}", &digits[12..16], &digits[16..20], &digits[20..])
+    }
+}
+
+/// Its text, as the records and the tool have it: people compare the UUIDs of two processes.
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uuid({self})")
     }
 }
 
@@ -455,6 +462,7 @@ mod tests {
             let text = Uuid::from_random(bits).to_string();
             assert_eq!(text.as_bytes()[14], b'4');
             assert!(b"89ab".contains(&text.as_bytes()[19]), "{text}");
+            assert_eq!(format!("{:?}", Uuid::from_random(bits)), format!("Uuid({text})"));
         }
     }
 }

@@ -178,6 +178,22 @@ impl EtcdRegister {
         })
     }
 
+    /// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, right to half a second.
+    /// `None` for a member that does not answer within the time limit.
+    pub fn member_leads(&mut self) -> Vec<(String, Option<i64>)> {
+        let asked = self.next;
+        let leads = (0..self.members.len()).map(|member| {
+            self.next = member;
+            let (call, here_ms) = (Deadline::of(self.time_limit), unix_ms_here());
+            let member_ms = self.member_ms(call, call).ok().flatten();
+            let lead = member_ms.zip(here_ms).map(|(member, here)| member.cast_signed() - here.cast_signed());
+            (self.members[member].clone(), lead)
+        });
+        let leads = leads.collect();
+        self.next = asked;
+        leads
+    }
+
     /// Returns whether the records of a revision can still be read.
     fn has_revision(&mut self, revision: u64) -> Result<bool, RegisterError> {
         #[derive(Deserialize)]
