@@ -151,34 +151,6 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn it_sleeps_until_it_is_woken_and_ends_when_it_is_told() {
-        let (sender, turns) = std::sync::mpsc::channel();
-        let background = Background::start("imid-test", (), move |owner| {
-            while !owner.is_closing() {
-                owner.sleep(LONG);
-                sender.send(()).unwrap();
-            }
-        })
-        .unwrap();
-        assert!(!background.has_ended_within(Duration::ZERO));
-        background.wake();
-        turns.recv_timeout(LONG).unwrap();
-        background.end();
-        assert!(background.has_ended_within(LONG));
-        // One more turn, if it was asleep when it was told.
-        assert!(turns.try_iter().count() <= 1);
-        assert!(turns.recv().is_err(), "what the thread had is dropped");
-    }
-
-    #[test]
-    fn a_drop_does_not_wait() {
-        let (sender, receiver) = std::sync::mpsc::channel::<()>();
-        let background = Background::start("imid-test", (), move |_| _ = receiver.recv()).unwrap();
-        drop(background);
-        sender.send(()).expect("the thread still waits");
-    }
-
-    #[test]
     fn a_panic_is_an_end() {
         let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
         assert!(background.has_ended_within(LONG));

@@ -213,17 +213,9 @@ pub(crate) fn within<T>(
 /// Returns a look that repeats a call until it succeeds, fails for good, or would have to wait longer than what is left of
 /// `timeout`.
 ///
-/// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help.
+/// `retry_after` says how long a failed call has to wait; `None` means that waiting does not help. An error that
+/// `is_announced` ends with an announcement only, so it is tried seldom.
 pub(crate) fn retry_within<T, E: Copy>(
-    timeout: Duration,
-    call: impl FnMut() -> Result<T, E>,
-    retry_after: impl Fn(E) -> Option<Duration>,
-) -> impl FnMut() -> ControlFlow<Result<T, E>, Instant> {
-    retry_announced_within(timeout, call, retry_after, |_| false)
-}
-
-/// Does the same, and tries an error seldom that ends with an announcement only.
-pub(crate) fn retry_announced_within<T, E: Copy>(
     timeout: Duration,
     mut call: impl FnMut() -> Result<T, E>,
     retry_after: impl Fn(E) -> Option<Duration>,
@@ -388,7 +380,7 @@ mod tests {
             (times > 1).then_some(times)
         }));
         assert_eq!(found, Some(2));
-        let failed = changes.wait(retry_within(Duration::MAX, || Err::<(), _>(3), |_| None));
+        let failed = changes.wait(retry_within(Duration::MAX, || Err::<(), _>(3), |_| None, |_| false));
         assert_eq!(failed, Err(3));
     }
 
@@ -400,7 +392,7 @@ mod tests {
             calls += 1;
             Err::<(), _>(())
         };
-        assert_eq!(changes.wait(retry_within(MINUTE, call, |()| Some(2 * MINUTE))), Err(()));
+        assert_eq!(changes.wait(retry_within(MINUTE, call, |()| Some(2 * MINUTE), |()| false)), Err(()));
         assert_eq!(calls, 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
 
 use imid::clock::{Clock, ClockError};
 
@@ -170,6 +171,11 @@ pub(crate) fn monotonic_ms() -> u64 {
 
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     crate::options::millis(ORIGIN.get_or_init(Instant::now).elapsed())
+}
+
+/// Returns how long it takes until a monotonic time; at least a millisecond, so that nobody tries again without a pause.
+pub(crate) fn until(at_ms: u64) -> Duration {
+    Duration::from_millis(at_ms.saturating_sub(monotonic_ms()).max(1))
 }
 
 #[cfg(test)]

@@ -140,6 +140,17 @@ impl LeaseKind {
     }
 }
 
+impl From<&Stopped> for LeaseKind {
+    fn from(stopped: &Stopped) -> Self {
+        match stopped {
+            Stopped::Reverted { .. } => Self::Reverted,
+            Stopped::Mismatch { .. } => Self::Mismatch,
+            Stopped::Format(_) => Self::Format,
+            Stopped::Closed => Self::Closed,
+        }
+    }
+}
+
 impl From<LeaseKind> for LeaseError {
     fn from(kind: LeaseKind) -> Self {
         Self(kind)

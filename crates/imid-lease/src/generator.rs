@@ -11,15 +11,15 @@ use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
 use imid::{IdParts, MessageId, SessionTag};
 
-use crate::changes::retry_announced_within;
-use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::{Grant, MIN_GAP_MS, Stopped};
+use crate::changes::retry_within;
+use crate::clock::BelievedClock;
+use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
-use crate::status::{Phase, Status};
+use crate::status::Status;
 #[cfg(feature = "metrics")]
 use crate::telemetry;
 
@@ -142,7 +142,7 @@ impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES>
 where
     C: Clock + Clone + Send + Sync + 'static,
 {
-    /// Opens a generator. It returns at once, in the phase [seeking](Phase::Seeking): a thread looks for a lane, and
+    /// Opens a generator. It returns at once, in the phase [seeking](crate::Phase::Seeking): a thread looks for a lane, and
     /// keeps the lease until the generator is dropped. Until there is a lane, each call is an error with
     /// [`retry_after`](LeaseError::retry_after).
     ///
@@ -214,7 +214,7 @@ where
     /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
-        self.keeper.changes().wait(retry_announced_within(timeout, call, LeaseError::retry_after, is_announced))
+        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after, is_announced))
     }
 
     /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
@@ -243,10 +243,7 @@ where
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
-        self.keeper
-            .changes()
-            .wait_async(retry_announced_within(timeout, call, LeaseError::retry_after, is_announced))
-            .await
+        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
@@ -314,7 +311,7 @@ where
         }
     }
 
-    /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](Phase::Stopped).
+    /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
     }
@@ -425,12 +422,7 @@ where
         if self.keeper.is_forked() {
             return LeaseKind::Forked;
         }
-        match self.keeper.state(0).stopped {
-            Some(Stopped::Reverted { .. }) => LeaseKind::Reverted,
-            Some(Stopped::Mismatch { .. }) => LeaseKind::Mismatch,
-            Some(Stopped::Format(_)) => LeaseKind::Format,
-            Some(Stopped::Closed) | None => LeaseKind::Closed,
-        }
+        self.keeper.state(0).stopped.as_ref().map_or(LeaseKind::Closed, LeaseKind::from)
     }
 
     fn why_no_room(&self) -> LeaseKind {
@@ -441,19 +433,7 @@ where
         if state.stopped.is_some() || self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
-        let now_ms = monotonic_ms();
-        let until = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(now_ms).max(1));
-        match (state.status.phase, &state.status.last_error) {
-            (Phase::Seeking, _) if !state.is_answered => LeaseKind::Opening { retry_after: until(state.next_ms) },
-            (Phase::Seeking, None) if state.far_ahead.is_some() => {
-                LeaseKind::Clock { retry_after: until(state.next_ms) }
-            }
-            (_, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
-            (Phase::Holding, None) => LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) },
-            (_, None) => {
-                LeaseKind::NoLane { retry_after: until(state.next_time_out_ms.unwrap_or(0).max(state.next_ms)) }
-            }
-        }
+        state.why_none().unwrap_or(LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) })
     }
 }
 

@@ -9,14 +9,14 @@ use imid::clock::Clock;
 use crate::background::{Background, Owner};
 use crate::backoff;
 use crate::changes::{Changes, within};
-use crate::clock::{BelievedClock, monotonic_ms};
+use crate::clock::{BelievedClock, monotonic_ms, until};
 use crate::engine::believe::Holders;
 use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-use crate::error::{OpenError, OpenKind};
+use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 use crate::status::{Others, Phase, Status};
-use crate::survey::{Now, Survey};
+use crate::survey::Survey;
 use crate::telemetry;
 
 /// How often the store is asked for its time.
@@ -236,6 +236,19 @@ impl State {
         Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
     }
 
+    /// Returns why there is no lane or worker ID, or no room in it; `None` if its process has one that it can use.
+    pub(crate) fn why_none(&self) -> Option<LeaseKind> {
+        let retry_after = until(self.next_ms);
+        Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
+            (Some(stopped), ..) => stopped.into(),
+            (_, Phase::Seeking, _) if !self.is_answered => LeaseKind::Opening { retry_after },
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
+            (_, _, Some(_)) => LeaseKind::Silent { retry_after },
+            (_, Phase::Holding, None) => return None,
+            _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
+        })
+    }
+
     /// Returns the status at this time.
     pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
         let left_ms = match (self.status.ceiling_ms, now_ms) {
@@ -413,7 +426,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let prefix = running.engine.prefix();
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
-                        self.survey.note(now(at), records);
+                        self.survey.note(at, records);
                     }
                     Reply::Listed(listed)
                 }
@@ -475,7 +488,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     /// Looks at what the status shows and no engine needs, if the store answers.
     fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.survey.look(now(at), &mut self.store.register, random, || owner.is_closing());
+            self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
         }
     }
 
@@ -593,8 +606,4 @@ impl<R: Register, C: Clock> Work<R, C> {
         #[cfg(feature = "metrics")]
         telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));
     }
-}
-
-fn now(at: Moment) -> Now {
-    Now { mono_ms: at.mono_ms, clock_ms: at.now_ms }
 }

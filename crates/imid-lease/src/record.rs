@@ -10,7 +10,6 @@
 //! are. A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
-use std::str::FromStr;
 
 use thiserror::Error;
 
@@ -146,23 +145,6 @@ impl Name {
         &self.0
     }
 }
-
-/// Implements [`FromStr`] by the type's `parse`.
-macro_rules! from_str {
-    ($($type:ty),*) => {
-        $(
-            impl FromStr for $type {
-                type Err = RecordError;
-
-                fn from_str(text: &str) -> Result<Self, RecordError> {
-                    Self::parse(text)
-                }
-            }
-        )*
-    };
-}
-
-from_str!(Name, LaneRecord, MetaRecord);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

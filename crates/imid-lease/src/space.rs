@@ -1,7 +1,5 @@
 //! What a register leases: numbered lanes of one kind.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use crate::record::{Name, RecordError};
@@ -30,7 +28,7 @@ impl Space {
     /// More than 12 bits, the width of the spin.
     pub(crate) fn lanes(bits: u32) -> Result<Self, SpaceError> {
         if bits > 12 {
-            return Err(SpaceError(SpaceKind::Bits { max: 12, found: bits }));
+            return Err(SpaceError::Bits { max: 12, found: bits });
         }
         Self::new("lanes", IMID, bits)
     }
@@ -42,7 +40,7 @@ impl Space {
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
         let (name, layout) = (Name::parse(name)?, Name::parse(layout)?);
         if bits > MAX_BITS {
-            return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
+            return Err(SpaceError::Bits { max: MAX_BITS, found: bits });
         }
         Ok(Self { name, layout, bits })
     }
@@ -106,27 +104,11 @@ impl Space {
     }
 }
 
-impl From<RecordError> for SpaceError {
-    fn from(error: RecordError) -> Self {
-        Self(SpaceKind::Name(error))
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, {} bits)", self.name, self.layout, self.bits)
-    }
-}
-
 /// The name, the layout or the number of bits of a space is outside its range.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error(transparent)]
-pub(crate) struct SpaceError(SpaceKind);
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-enum SpaceKind {
+pub(crate) enum SpaceError {
     #[error(transparent)]
-    Name(RecordError),
+    Name(#[from] RecordError),
     #[error("expected at most {max} bits of lane, found {found}")]
     Bits { max: u32, found: u32 },
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::engine::Moment;
 use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -15,15 +16,6 @@ const LEAST_MS: u64 = 60_000;
 /// The time between two looks for each record that was found, so that a process reads one record a second at most. The lanes of
 /// an earlier number of lanes stay, so there can be many more of them than lanes.
 const RECORD_MS: u64 = 1_000;
-
-/// When something happens.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Now {
-    /// The monotonic clock.
-    pub(crate) mono_ms: u64,
-    /// This process's clock, as far as it is believed.
-    pub(crate) clock_ms: Option<u64>,
-}
 
 /// What is known of a register and of the lanes of a space in it.
 #[derive(Debug)]
@@ -60,15 +52,15 @@ impl Survey {
     }
 
     /// Takes all records of the space into account, as they were read at this time.
-    pub(crate) fn note(&mut self, now: Now, records: &[(String, String)]) {
-        let (Some(lanes), Some(clock_ms)) = (self.lanes(records), now.clock_ms) else { return };
+    pub(crate) fn note(&mut self, at: Moment, records: &[(String, String)]) {
+        let (Some(lanes), Some(now_ms)) = (self.lanes(records), at.now_ms) else { return };
         let lanes = lanes.map(|(number, record)| {
-            let ahead_ms = record.ceiling_ms.saturating_sub(clock_ms);
+            let ahead_ms = record.ceiling_ms.saturating_sub(now_ms);
             Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
-        self.look_at_ms = now.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
-        self.found = Some(Found { mono_ms: now.mono_ms, lanes });
+        self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
+        self.found = Some(Found { mono_ms: at.mono_ms, lanes });
     }
 
     /// Returns the lanes of the space, if it was described.
@@ -103,12 +95,12 @@ impl Survey {
     /// space. No call begins once the lease closes: a close waits for the one that is under way.
     pub(crate) fn look<R: Register>(
         &mut self,
-        now: Now,
+        at: Moment,
         register: &mut R,
         random: u128,
         is_closing: impl Fn() -> bool,
     ) {
-        let Now { mono_ms, .. } = now;
+        let mono_ms = at.mono_ms;
         if is_closing() {
             return;
         }
@@ -121,7 +113,7 @@ impl Survey {
             self.look_at_ms = mono_ms + LEAST_MS;
             let prefix = self.space.prefix();
             if let Ok(records) = call(register, "list", &prefix, |register| register.list(&prefix)) {
-                self.note(now, &records);
+                self.note(at, &records);
             }
         }
     }
@@ -157,8 +149,8 @@ mod tests {
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
          space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=2 floor=0";
 
-    fn now(mono_ms: u64) -> Now {
-        Now { mono_ms, clock_ms: Some(T + mono_ms) }
+    fn now(mono_ms: u64) -> Moment {
+        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0 }
     }
 
     fn put(register: &mut MemoryRegister, key: &str, value: &str) {
@@ -183,7 +175,7 @@ mod tests {
         survey.note(now(0), &list(&mut register));
         assert_eq!(survey.others(&[]), None, "the space was not described yet");
         put(&mut register, "lanes/meta", META);
-        survey.note(Now { clock_ms: None, ..now(0) }, &list(&mut register));
+        survey.note(Moment { now_ms: None, ..now(0) }, &list(&mut register));
         assert_eq!(survey.others(&[]), None, "no clock");
         survey.note(now(0), &list(&mut register));
         assert_eq!(seen(&survey, &[]), (0, 0));

@@ -43,7 +43,7 @@ fn the_graceful_stop_is_the_one_of_the_chat() {
 #[test]
 fn the_record_of_a_lane_on_the_page_for_operators_is_one() {
     let line = LEASES.lines().find(|line| line.starts_with("imid-lease/1 lane ")).expect("the page shows a record");
-    assert_eq!(line.parse::<LaneRecord>().expect("a record").to_string(), line);
+    assert_eq!(LaneRecord::parse(line).expect("a record").to_string(), line);
 }
 
 #[test]

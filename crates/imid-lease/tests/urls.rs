@@ -102,6 +102,12 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
         ("redis://:secret@db/0?secure=true", redis),
         ("redis://:secret@db/0#insecure", hash),
         ("etcd://u:secret@db?cacert=/ca.pem", "no `?` and no `#`, or https:// for TLS"),
+        ("https://u:secret@db?ssl=true", "no settings but `cacert`, `cert` and `key`, and no `#`"),
+        ("https://u:secret@db?cert=/c", "both `cert` and `key`, or none"),
+        ("https://u:secret@db?cacert=", "a value of `cacert`"),
+        ("https://u:secret@db?cacert", "a value of `cacert`"),
+        ("https://u:secret@db?cacert=%ff", "a value of `cacert` in UTF-8"),
+        ("https://u:secret@db?cacert=/a&%63acert=/b", "`cacert` once"),
         ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
     ] {
         let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap_or_else(|| panic!("{url}"));
@@ -143,7 +149,18 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
         ("redis://u:12/secret@db", "cannot read the Redis URL: expected no `#`, and `/`, "),
         ("etcd://u:secret@db/chat", "cannot read the etcd URL: expected no path"),
         ("etcd://u:secret@db:port", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@db:99999", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@::1", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@[db]:1", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@[::1", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@db]", "cannot read the etcd URL: expected host:port"),
+        ("etcd://u:secret@", "cannot read the etcd URL: expected a host"),
+        ("etcd://u:secret%ff@db", "cannot read the etcd URL: expected a user and a password in UTF-8"),
         ("zookeeper://:secret@db", "cannot read the ZooKeeper URL: expected a user before @"),
+        (
+            "zookeeper:secret@db",
+            "cannot read the ZooKeeper URL: expected zookeeper://host:port or zookeepers://host:port",
+        ),
     ] {
         let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap();
         assert!(error.is_url(), "{url}: {error}");

@@ -14,9 +14,7 @@ use super::hosts::{Hosts, Incomplete, User, login};
 use super::password::Password;
 use super::tls::Tls;
 use super::worker::Deadline;
-use super::{
-    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
-};
+use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write};
 use crate::options::millis;
 use imid::fork::Process;
 
@@ -466,10 +464,7 @@ impl Register for EtcdRegister {
             #[serde(default)]
             succeeded: bool,
         }
-        check_access(self.access)?;
-        check_key(key)?;
-        check_value(value)?;
-        seen.map_or(Ok(()), check_value)?;
+        check_write(self.access, key, seen, value)?;
         let name = encode(&format!("{ROOT}{key}"));
         let compare = match seen {
             None => json!({ "key": name, "target": "CREATE", "result": "EQUAL", "create_revision": "0" }),

@@ -20,9 +20,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{
-    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
-};
+use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write};
 use lock::Lock;
 
 /// What the first line begins with.
@@ -60,10 +58,7 @@ impl FileRegister {
     /// # Errors
     /// Another process uses it, or another register of this process. Also as for [`shared`](Self::shared).
     pub fn owned(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
-        let mut register = Self::shared(path)?;
-        let lock = Lock::acquire(&register.lock_path(), Duration::ZERO);
-        register.lock = Some(lock.map_err(|error| register.failed("expected no other user of", error))?);
-        Ok(register)
+        Self::open(path.as_ref(), false)?.locked_for_life()
     }
 
     /// Opens a register for several processes of one machine. The file is created with the first record; its folder
@@ -73,7 +68,10 @@ impl FileRegister {
     /// The folder does not exist or cannot be written to; the file is on a network file system, has a wrong checksum,
     /// or was written by another machine.
     pub fn shared(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
-        let path = path.as_ref();
+        Self::open(path.as_ref(), false)
+    }
+
+    fn open(path: &Path, allows_another_machine: bool) -> Result<Self, RegisterError> {
         let failed = |error: io::Error| {
             RegisterError::new(format!("cannot use {} as a register", path.display())).caused_by(error)
         };
@@ -86,13 +84,8 @@ impl FileRegister {
         // One path for each file, whatever folder the process changes to.
         let path = fs::canonicalize(folder).map_err(failed)?.join(name);
         let path = the_only_name(path).map_err(failed)?;
-        let register = Self {
-            path,
-            time_limit: DEFAULT_TIME_LIMIT,
-            lock: None,
-            allows_another_machine: false,
-            access: Access::Write,
-        };
+        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
+        let register = Self { path, time_limit, lock: None, allows_another_machine, access };
         if let Some(kind) =
             place::network_file_system(register.folder()).map_err(|e| register.failed("cannot open", e))?
         {
@@ -134,24 +127,17 @@ impl FileRegister {
             Err(error) if error.is_another_machine() => {}
             other => return other,
         }
-        let named = path;
-        let path = fs::canonicalize(path)
-            .map_err(|error| RegisterError::new(format!("cannot open {}", path.display())).caused_by(error))?;
-        let path = the_only_name(path)
-            .map_err(|error| RegisterError::new(format!("cannot open {}", named.display())).caused_by(error))?;
-        let mut register = Self {
-            path,
-            time_limit: DEFAULT_TIME_LIMIT,
-            lock: None,
-            allows_another_machine: true,
-            access: Access::Write,
-        };
-        let lock = Lock::acquire(&register.lock_path(), Duration::ZERO);
-        register.lock = Some(lock.map_err(|error| register.failed("expected no other user of", error))?);
+        let mut register = Self::open(path, true)?.locked_for_life()?;
         let records = register.load()?;
         register.store(&records)?;
         register.allows_another_machine = false;
         Ok(register)
+    }
+
+    fn locked_for_life(mut self) -> Result<Self, RegisterError> {
+        let lock = Lock::acquire(&self.lock_path(), Duration::ZERO);
+        self.lock = Some(lock.map_err(|error| self.failed("expected no other user of", error))?);
+        Ok(self)
     }
 
     fn folder(&self) -> &Path {
@@ -254,10 +240,7 @@ impl Register for FileRegister {
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        check_access(self.access)?;
-        check_key(key)?;
-        check_value(value)?;
-        seen.map_or(Ok(()), check_value)?;
+        check_write(self.access, key, seen, value)?;
         self.locked(|| {
             let mut records = self.load()?;
             if records.get(key).map(String::as_str) != seen {

@@ -142,45 +142,4 @@ mod tests {
         let parsed = Hosts::parse("x://h", "X", "x", &["xs", "https"], 99).unwrap();
         assert_eq!((parsed.user, parsed.addresses, parsed.path), (None, vec!["h:99".into()], String::new()));
     }
-
-    #[cfg(feature = "tls")]
-    #[test]
-    fn a_url_of_tls_may_name_files_and_repeat_its_scheme() {
-        let parse = |url| Hosts::parse(url, "X", "x", &["xs", "https"], 99);
-        let parsed = parse("https://u:p@h1:1,https://h2:2,h3?cacert=/ca.pem&cert=/c&key=/k").unwrap();
-        assert_eq!(parsed.addresses, ["h1:1", "h2:2", "h3:99"]);
-        assert!(parsed.tls.is_some() && parse("xs://h").unwrap().tls.is_some());
-        assert!(parse("x://h").unwrap().tls.is_none());
-        for (url, expected) in [
-            ("xs://h?ssl=true", "no settings but `cacert`, `cert` and `key`, and no `#`"),
-            ("xs://h?cert=/c", "both `cert` and `key`, or none"),
-            ("xs://h?cacert=", "a value of `cacert`"),
-            ("x://h?cacert=/ca.pem", "no `?` and no `#`, or xs:// for TLS"),
-        ] {
-            let error = parse(url).err().unwrap().to_string();
-            assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
-        }
-    }
-
-    #[test]
-    fn an_error_does_not_repeat_the_password() {
-        for (url, expected) in [
-            ("x:secret@h", "x://host:port or xs://host:port"),
-            ("y://u:secret@h", "x://host:port or xs://host:port"),
-            ("x://:secret@h", "a user before @"),
-            ("x://u:secret@h]", "host:port"),
-            ("x://u:secret@[h]:1", "host:port"),
-            ("x://u:secret@[::1", "host:port"),
-            ("x://u:secret@", "a host"),
-            ("x://u:secret@h:port", "host:port"),
-            ("x://u:secret@h:99999", "host:port"),
-            ("x://u:secret@::1", "host:port"),
-            ("x://u:secret@h?ssl=true", "no `?` and no `#`, or xs:// for TLS"),
-            ("x://u:secret@h/chat?ssl=true", "no `?` and no `#`, or xs:// for TLS"),
-            ("x://u:secret%ff@h", "a user and a password in UTF-8"),
-        ] {
-            let error = Hosts::parse(url, "X", "x", &["xs", "https"], 99).err().unwrap().to_string();
-            assert_eq!(error, format!("cannot read the X URL: expected {expected}"));
-        }
-    }
 }

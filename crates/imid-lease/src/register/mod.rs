@@ -225,12 +225,14 @@ pub(crate) enum Access {
     Read,
 }
 
-/// Refuses a write of a register that was opened to read.
-fn check_access(access: Access) -> Result<(), RegisterError> {
-    match access {
-        Access::Write => Ok(()),
-        Access::Read => Err(RegisterError::new("this register was opened to read only").finally()),
+/// Refuses a write of a register that was opened to read, and one that is outside the contract of [`Register`].
+fn check_write(access: Access, key: &str, seen: Option<&str>, value: &str) -> Result<(), RegisterError> {
+    if access == Access::Read {
+        return Err(RegisterError::new("this register was opened to read only").finally());
     }
+    check_key(key)?;
+    check_value(value)?;
+    seen.map_or(Ok(()), check_value)
 }
 
 /// How long a call of an adapter may take by default.

@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use super::{
-    Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value,
-};
+use super::{Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_write};
 use crate::options::millis;
 use imid::fork::Process;
 
@@ -222,10 +220,7 @@ impl<S: Records> Remote<S> {
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, RegisterError> {
-        check_access(self.settings.access)?;
-        check_key(key)?;
-        check_value(value)?;
-        seen.map_or(Ok(()), check_value)?;
+        check_write(self.settings.access, key, seen, value)?;
         let what = format_args!("write {key:?}");
         self.call(what, async |connection| S::compare_and_set(connection, key, seen, value).await)
     }

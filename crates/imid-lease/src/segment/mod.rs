@@ -234,7 +234,7 @@ impl Segment {
     /// # Errors
     /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error comes at once.
     pub async fn next_async(&self, timeout: Duration) -> Result<u64, LeaseError> {
-        self.0.changes().wait_async(retry_within(timeout, || self.next(), LeaseError::retry_after)).await
+        self.0.changes().wait_async(retry_within(timeout, || self.next(), LeaseError::retry_after, |_| false)).await
     }
 
     /// Returns the state, for operators. In a forked child the segment has no numbers.

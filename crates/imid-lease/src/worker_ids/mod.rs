@@ -13,14 +13,14 @@ use imid::snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode
 pub use options::WorkerOptions;
 
 use crate::changes::retry_within;
-use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::{Grant, Stopped};
+use crate::clock::{BelievedClock, until};
+use crate::engine::Grant;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::millis;
 use crate::register::Register;
 use crate::space::Space;
-use crate::status::{Phase, Status};
+use crate::status::Status;
 use table::Table;
 
 /// Worker IDs that this process holds, for the Snowflake generators of any preset.
@@ -137,11 +137,11 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         ids: &Generator<WorkerClock<C>, Self>,
         timeout: Duration,
     ) -> Result<Snowflake, GenerateError> {
-        let look = retry_within(timeout, || ids.generate(), GenerateError::retry_after);
+        let look = retry_within(timeout, || ids.generate(), GenerateError::retry_after, |_| false);
         self.0.keeper.changes().wait_async(look).await
     }
 
-    /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](Phase::Stopped).
+    /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
         let now_ms = self.0.clock.believed_ms();
         (0..self.0.keeper.len()).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
@@ -192,17 +192,11 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             return LeaseKind::Forked;
         }
         let state = keeper.state(0);
-        match (&state.stopped, &state.status.last_error) {
-            (Some(Stopped::Reverted { .. }), _) => LeaseKind::Reverted,
-            (Some(Stopped::Mismatch { .. }), _) => LeaseKind::Mismatch,
-            (Some(Stopped::Format(_)), _) => LeaseKind::Format,
-            (Some(Stopped::Closed), _) => LeaseKind::Closed,
-            (None, _) if state.status.phase == Phase::Seeking && !state.is_answered => {
-                LeaseKind::Opening { retry_after: until(state.next_ms) }
-            }
-            (None, None) if state.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after: until(state.next_ms) },
-            (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
-            (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
+        match state.why_none() {
+            Some(LeaseKind::Clock { retry_after }) => LeaseKind::WorkerClock { retry_after },
+            Some(kind) => kind,
+            // The generators of this process have all that it holds.
+            None => LeaseKind::NoLane { retry_after: until(state.next_ms) },
         }
     }
 }
@@ -298,8 +292,4 @@ impl Tenant for Worker {
     fn seal(&mut self) -> u64 {
         self.table.seal(self.index)
     }
-}
-
-fn until(at_ms: u64) -> Duration {
-    Duration::from_millis(at_ms.saturating_sub(monotonic_ms()).max(1))
 }

@@ -100,9 +100,10 @@ mod tests {
         let long = long.epoch(Duration::from_nanos(1_500_000_000_123_456_789)).build().unwrap();
         let presets = Preset::ALL.iter().copied().chain([Preset::new(long)]);
         let spaces: Vec<_> = presets.map(|preset| WorkerOptions::new(preset).check().unwrap().0).collect();
-        assert_eq!(spaces[0].to_string(), "workers (twitter, 10 bits)");
-        assert_eq!(spaces[6].to_string(), "workers (rollback-38-15-10, 15 bits)");
-        assert_eq!(spaces[7].to_string(), "workers (41-17-5-1500000000123456789-1000000, 16 bits)");
+        let found = |at: usize| (spaces[at].name().as_str(), spaces[at].layout(), spaces[at].bits());
+        assert_eq!(found(0), ("workers", "twitter", 10));
+        assert_eq!(found(6), ("workers", "rollback-38-15-10", 15));
+        assert_eq!(found(7), ("workers", "41-17-5-1500000000123456789-1000000", 16));
     }
 
     #[test]
