@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use super::atomic::Core;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
+use super::take::Core;
 use super::{Generator, seed};
 use crate::clock::SystemClock;
 use crate::id::MessageId;
@@ -12,7 +12,7 @@ use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 use crate::stamp::{Origin, Shape};
 
 /// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same
-/// time, each with a lane of its own. The two numbers say all of a lane, so the struct gets no more fields.
+/// time, each with a lane of its own. A lane has no other properties, so this struct gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// Which lane it is: below 2^`bits`.
@@ -29,7 +29,7 @@ pub struct Lane {
 /// use imid::clock::SystemClock;
 ///
 /// static IDS: Generator<SystemClock, 64> =
-///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes().build_static() {
+///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes::<64>().build_static() {
 ///         Ok(ids) => ids,
 ///         Err(_) => panic!("settings fit"),
 ///     };
@@ -138,6 +138,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     }
 
     /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
+    ///
+    /// It is an ID and not a time, because that is what a store can be asked for.
     ///
     /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if
     /// the clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not

@@ -295,6 +295,11 @@ impl RegisterRecord {
 }
 
 impl LineRecord {
+    /// Returns the key of the record.
+    pub(crate) fn key(name: &Name) -> String {
+        format!("seg/{name}")
+    }
+
     /// Reads the text of a line of numbers.
     pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "line")?;
