@@ -497,10 +497,18 @@ fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
     assert!(elsewhere.accept().is_err());
 }
 
+/// With all features there are two providers, and then the process says which.
+#[cfg(feature = "tls-ring")]
+fn choose_provider() {
+    // An error if the other test was faster.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// They may be replaced one after another.
 #[cfg(feature = "tls-ring")]
 #[test]
 fn files_of_tls_that_are_missing_may_come() {
+    choose_provider();
     for url in [
         "postgres://u@127.0.0.1:1/chat?sslmode=verify-full&sslrootcert=/nothing/ca.pem",
         "mysql://u@127.0.0.1:1/chat?require_ssl=true&ssl-ca=/nothing/ca.pem",
@@ -517,6 +525,7 @@ fn files_of_tls_that_are_missing_may_come() {
 #[cfg(all(feature = "tls-ring", unix))]
 #[test]
 fn files_of_tls_that_hang_take_no_longer_than_the_call() {
+    choose_provider();
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("ca.pem");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
