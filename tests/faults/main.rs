@@ -5,7 +5,7 @@
 //! depend on one lucky seed.
 //!
 //! The faults of real processes have files of their own: `tests/forks`, `tests/fault_broken_clock.rs`.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 mod ceiling;
 mod close;
