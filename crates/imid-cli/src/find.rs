@@ -92,8 +92,10 @@ impl Finder {
                 _ if escaped == start => [Some(start), None],
                 // As in a path of Windows, where the letter is the first one of an ID.
                 [.., b'\\'] => [Some(escaped), Some(start)],
-                // As in `LIKE '%204697221847986177%'`.
-                _ if is_percent(&text[end..]) => [Some(start), Some(escaped)],
+                // As in `LIKE '%204697221847986177'`.
+                _ if is_percent(&text[end..]) || matches!(before, [.., b'\'' | b'"', b'%']) => {
+                    [Some(start), Some(escaped)]
+                }
                 _ => [Some(escaped), None],
             };
             if let Some(found) = starts.into_iter().flatten().find_map(|start| self.read_word(text, start..end)) {
@@ -325,6 +327,17 @@ mod tests {
         let id = || "204697221847986177".into();
         assert_eq!(all(twitter, pattern), [(7, id(), "twitter"), (38, id(), "twitter")]);
         assert_eq!(all(twitter, b"?q=%22204697221847986177%"), [(6, id(), "twitter")]);
+        // After a quotation mark, `%` begins a pattern, and elsewhere an escape.
+        for (text, at, found) in [
+            ("LIKE '%20469722184798617'", 7, "20469722184798617"),
+            ("LIKE \"%20469722184798617\"", 7, "20469722184798617"),
+            ("q=%20469722184798617", 5, "469722184798617"),
+            ("'a%20469722184798617'", 5, "469722184798617"),
+            // The whole number has more than 64 bits.
+            ("'%22204697221847986177'", 4, "204697221847986177"),
+        ] {
+            assert_eq!(all(twitter, text.as_bytes()), [(at, found.into(), "twitter")], "{text}");
+        }
         // A time, as 14 digits.
         assert_eq!(all(twitter, b"?q=%2220261122120000%22&r=%2220261122120000"), []);
         let juggleim = Some(Scheme::Dialect(&Dialect::JUGGLEIM));

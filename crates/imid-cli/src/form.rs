@@ -248,33 +248,17 @@ impl Scheme {
 }
 
 impl Id {
-    /// Writes the ID in a form. Returns `false` and writes nothing if the ID has no such form: only 80-bit IDs of the
-    /// standard layout have a UUID view.
-    pub(crate) fn write_form(&self, form: Form, out: &mut Vec<u8>) -> bool {
-        match (form, self) {
-            (Form::Text, Self::Message { dialect, id }) => match dialect.to_text(*id) {
-                Ok(text) => out.extend(text.as_bytes()),
-                Err(_) => out.extend(id.to_hex().as_bytes()),
-            },
-            (Form::Text, Self::Snowflake(id)) => out.extend(id.to_string().as_bytes()),
-            (Form::Hex, Self::Message { id, .. }) => out.extend(id.to_hex().as_bytes()),
-            (Form::Hex, Self::Snowflake(id)) => out.extend(id.to_hex().as_bytes()),
-            (Form::Int, Self::Message { id, .. }) => out.extend(itoa::Buffer::new().format(id.to_u128()).as_bytes()),
-            (Form::Int, Self::Snowflake(id)) => out.extend(itoa::Buffer::new().format(id.to_i64()).as_bytes()),
-            (Form::Uuid, _) => match self.uuid() {
-                Some(uuid) => out.extend(uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes()),
-                None => return false,
-            },
-        }
-        true
-    }
-
-    /// Returns the UUID view, if the ID has one.
-    pub(crate) fn uuid(&self) -> Option<Uuid> {
-        match self {
-            Self::Message { id, .. } => MessageId::try_from(*id).ok().map(MessageId::to_uuid),
-            Self::Snowflake(_) => None,
-        }
+    /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view.
+    pub(crate) fn in_form(&self, form: Form) -> Option<String> {
+        Some(match (form, self) {
+            (Form::Text, id) => id.to_string(),
+            (Form::Hex, Self::Message { id, .. }) => id.to_hex().to_string(),
+            (Form::Hex, Self::Snowflake(id)) => id.to_hex().to_string(),
+            (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),
+            (Form::Int, Self::Snowflake(id)) => id.to_i64().to_string(),
+            (Form::Uuid, Self::Message { id, .. }) => MessageId::try_from(*id).ok()?.to_uuid().to_string(),
+            (Form::Uuid, Self::Snowflake(_)) => return None,
+        })
     }
 }
 
@@ -323,7 +307,7 @@ fn describe(text: &str, start: usize, error: ParseError) -> String {
     format!("{expected}, found {found} at {at}")
 }
 
-/// The error for an ID for which [`Id::write_form`] returns `false`.
+/// The error for an ID that has no UUID view.
 pub(crate) const NO_UUID: &str = "only 80-bit IDs of the standard layout have a UUID view";
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod id_object;
 mod input;
 mod json;
 mod lead;
+mod message;
 mod output;
 mod output_file;
 mod progress;

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use crate::Out;
 use crate::form::{Form, NO_UUID};
-use crate::id_object::{IdObject, Member, Value};
-use crate::json::JsonArg;
+use crate::id_object::IdObject;
+use crate::json::{self, JsonArg};
 use crate::report::Stop;
 use crate::scheme::{Id, Scheme};
-use crate::time::TimeText;
 
 /// The arguments that choose the output.
 #[derive(clap::Args)]
@@ -26,81 +25,27 @@ impl FormatArgs {
         if self.format == Some(Form::Uuid) && !scheme.has_uuid() {
             return Err(Stop::Usage(format!("--format uuid: {NO_UUID}")));
         }
-        if self.json.json {
-            return Ok(Some(Writer::json()));
-        }
-        Ok(self.format.map(Writer::new))
+        Ok(if self.json.json { Some(Writer::Json) } else { self.format.map(Writer::Form) })
     }
 }
 
 /// Writes IDs in a format.
-pub(crate) struct Writer {
-    /// `None` for JSON.
-    form: Option<Form>,
-    /// The line that is written next.
-    line: Vec<u8>,
-    times: TimeText,
+#[derive(Clone, Copy)]
+pub(crate) enum Writer {
+    Form(Form),
+    /// The fields of each ID.
+    Json,
 }
 
 impl Writer {
-    /// Writes each ID in a form.
-    pub(crate) fn new(form: Form) -> Self {
-        Self { form: Some(form), ..Self::json() }
-    }
-
-    /// Writes the fields of each ID.
-    pub(crate) fn json() -> Self {
-        Self { form: None, line: Vec::new(), times: TimeText::default() }
-    }
-
-    pub(crate) fn write(&mut self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
-        self.line.clear();
-        match self.form {
-            Some(form) if !object.id.write_form(form, &mut self.line) => {
-                return Err(Stop::Error(format!("{}: {NO_UUID}", object.id)));
-            }
-            Some(_) => {}
-            None => self.write_fields(object),
-        }
-        self.line.push(b'\n');
-        Ok(out.write_all(&self.line)?)
+    pub(crate) fn write(self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
+        let Self::Form(form) = self else { return json::write_line(out, object) };
+        let text = object.id.in_form(form).ok_or_else(|| Stop::Error(format!("{}: {NO_UUID}", object.id)))?;
+        Ok(writeln!(out, "{text}")?)
     }
 
     /// Writes an ID without findings of a command.
-    pub(crate) fn write_id(&mut self, out: &mut Out, id: &Id) -> Result<(), Stop> {
+    pub(crate) fn write_id(self, out: &mut Out, id: &Id) -> Result<(), Stop> {
         self.write(out, &IdObject::new(*id))
-    }
-
-    fn write_fields(&mut self, object: &IdObject<'_>) {
-        let line = &mut self.line;
-        line.push(b'{');
-        for member in Member::ALL {
-            object.value(*member, &mut self.times, |value| {
-                if !matches!(value, Value::Absent) {
-                    line.push(b'"');
-                    line.extend(member.name().as_bytes());
-                    line.extend(b"\":");
-                    write_json(line, value);
-                    line.push(b',');
-                }
-            });
-        }
-        line.pop();
-        line.push(b'}');
-    }
-}
-
-fn write_json(line: &mut Vec<u8>, value: Value<'_>) {
-    match value {
-        Value::Word(text) => {
-            line.push(b'"');
-            line.extend(text.as_bytes());
-            line.push(b'"');
-        }
-        // PANIC: memory can be written, and a string always serializes.
-        Value::Text(text) => serde_json::to_writer(line, text).expect("a string serializes"),
-        Value::Number(number) => line.extend(itoa::Buffer::new().format(number).as_bytes()),
-        Value::Bool(value) => line.extend(value.to_string().as_bytes()),
-        Value::Null | Value::Absent => line.extend(b"null"),
     }
 }

@@ -1,9 +1,10 @@
 //! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
 use tempfile::TempPath;
 
 use crate::report::{Stop, quote};
@@ -60,18 +61,15 @@ impl PartFile {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let opened = match OpenOptions::new().read(true).write(true).create_new(true).open(&part) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !resume => {
+        let opened = OpenOptions::new().read(true).write(true).create(true).create_new(!resume).open(&part);
+        let file = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
                 let hint = "an earlier run ended early; --resume continues it, or delete the file";
-                return Err(Stop::Error(format!("{} exists: {hint}", name(&part))));
+                Stop::Error(format!("{} exists: {hint}", name(&part)))
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                OpenOptions::new().read(true).write(true).open(&part)
-            }
-            opened => opened,
-        };
-        let file = opened.map_err(|error| cannot_write(&part, &error))?;
-        if is_same_file(file.metadata(), input_metadata(input)) {
+            _ => cannot_write(&part, &error),
+        })?;
+        if is_same_file(file.try_clone().and_then(Handle::from_file), open_input(input)) {
             return Err(is_input_and_output(Some(&part)));
         }
         match file.try_lock() {
@@ -81,11 +79,33 @@ impl PartFile {
             // Some file systems have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        Ok(Self { path: path.to_owned(), part, file })
+        let target = Self { path: path.to_owned(), part, file };
+        // Another run can have finished the part before it was locked here. Then this is the file of that run.
+        if !is_free(path) {
+            return Err(is_taken(path));
+        }
+        if target.is_moved() {
+            return Err(Stop::Error(format!(
+                "{} was moved or deleted at this moment; run this again",
+                name(&target.part)
+            )));
+        }
+        Ok(target)
+    }
+
+    /// Returns whether the part has another name now, or none. Nobody moves it while it is locked.
+    fn is_moved(&self) -> bool {
+        let file = self.file.try_clone().and_then(Handle::from_file);
+        file.is_ok_and(|file| Handle::from_path(&self.part).map_or(true, |part| part != file))
     }
 
     pub(crate) fn part(&self) -> &Path {
         &self.part
+    }
+
+    /// Returns the part to read it from its start. On Windows, another handle could not read it while it is locked.
+    pub(crate) fn reader(&self) -> Result<File, Stop> {
+        self.file.try_clone().map_err(|error| cannot_write(&self.part, &error))
     }
 
     /// Removes what is after the first `len` bytes, and returns the file, which is written from there.
@@ -113,7 +133,7 @@ impl PartFile {
 /// A run that wrote nothing leaves no part.
 impl Drop for PartFile {
     fn drop(&mut self) {
-        if self.file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+        if self.file.metadata().is_ok_and(|metadata| metadata.len() == 0) && !self.is_moved() {
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -145,38 +165,22 @@ fn is_taken(path: &Path) -> Stop {
 /// Returns the error for an input that is standard output too, such as `imid tag F >> F`: it would grow for ever. Without
 /// a path, the input is standard input.
 pub(crate) fn check_is_not_stdout(path: Option<&Path>) -> Result<(), Stop> {
-    #[cfg(unix)]
-    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(not(unix))]
-    let stdout: io::Result<File> = Err(io::ErrorKind::Unsupported.into());
-    if is_same_file(stdout.and_then(|stdout| File::from(stdout).metadata()), input_metadata(path)) {
-        return Err(is_input_and_output(path));
-    }
-    Ok(())
+    if is_same_file(Handle::stdout(), open_input(path)) { Err(is_input_and_output(path)) } else { Ok(()) }
 }
 
-fn input_metadata(path: Option<&Path>) -> io::Result<Metadata> {
+/// Opens an input to compare it. A named pipe is not opened, because that would wait for its writer.
+fn open_input(path: Option<&Path>) -> io::Result<Handle> {
     match path {
-        Some(path) => path.metadata(),
-        #[cfg(unix)]
-        None => File::from(std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?).metadata(),
-        #[cfg(not(unix))]
-        None => Err(io::ErrorKind::Unsupported.into()),
+        Some(path) if path.metadata()?.is_file() => Handle::from_path(path),
+        Some(_) => Err(io::ErrorKind::Unsupported.into()),
+        None => Handle::stdin(),
     }
 }
 
 /// Returns whether both are one file. Two terminals are not files.
-fn is_same_file(a: io::Result<Metadata>, b: io::Result<Metadata>) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        a.is_ok_and(|a| b.is_ok_and(|b| a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (a, b);
-        false
-    }
+fn is_same_file(a: io::Result<Handle>, b: io::Result<Handle>) -> bool {
+    let is_file = |handle: &Handle| handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file());
+    a.is_ok_and(|a| b.is_ok_and(|b| a == b && is_file(&a)))
 }
 
 fn is_input_and_output(path: Option<&Path>) -> Stop {
@@ -214,6 +218,37 @@ mod tests {
             let (won, lost) = if a.0.is_ok() { (a, b) } else { (b, a) };
             assert_eq!((won.0, lost.0), (Ok(()), Err(io::ErrorKind::AlreadyExists)), "round {round}");
             assert!(!won.1.exists() && lost.1.exists(), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_resumes_while_another_one_finishes_does_not_get_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = std::sync::Barrier::new(2);
+        for round in 0..200 {
+            let path = folder.path().join(round.to_string());
+            let first = PartFile::open(&path, false, None).ok().unwrap();
+            // Every second run has no line.
+            first.writer(0).ok().unwrap().write_all(&b"line\n"[..round % 2 * 5]).unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    barrier.wait();
+                    std::thread::sleep(std::time::Duration::from_micros(round as u64 % 20 * 10));
+                    assert!(first.finish().is_ok());
+                    drop(first);
+                });
+                barrier.wait();
+                loop {
+                    match PartFile::open(&path, true, None) {
+                        Ok(_) => panic!("round {round}: it got a part although the file is there"),
+                        Err(Stop::Error(error)) if error.ends_with("exists, and is not replaced") => break,
+                        Err(Stop::Error(error)) => assert!(error.starts_with("another process writes"), "{error}"),
+                        Err(_) => panic!("another error"),
+                    }
+                }
+            });
+            assert_eq!(fs::read(&path).unwrap().len(), round % 2 * 5, "round {round}");
+            assert!(is_free(&folder.path().join(format!("{round}.part"))), "round {round}");
         }
     }
 

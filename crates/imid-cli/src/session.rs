@@ -11,19 +11,23 @@ pub(crate) struct SessionArgs {
     /// Session type: a code from 0 to 15, or a name such as private or group, in any case [default: 0; private with --peer]
     #[arg(long = "type", value_name = "TYPE", allow_negative_numbers = true)]
     session_type: Option<String>,
-    #[command(flatten)]
-    name: SessionName,
+    /// Name of the session; with --peer, one of the two users
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// The other user of a private conversation; the order of the two does not matter
+    #[arg(long, value_name = "NAME", requires = "session")]
+    peer: Option<String>,
 }
 
 impl SessionArgs {
     /// Returns whether `--session` was given, even with an empty name.
     pub(crate) fn is_named(&self) -> bool {
-        self.name.is_given()
+        self.session.is_some()
     }
 
     /// Returns whether the type was given, or is PRIVATE because there is a peer.
     pub(crate) fn has_type(&self) -> bool {
-        self.session_type.is_some() || self.name.peer.is_some()
+        self.session_type.is_some() || self.peer.is_some()
     }
 
     /// Returns whether all of these arguments are missing.
@@ -33,12 +37,11 @@ impl SessionArgs {
 
     /// Returns what the IDs of the session have in this dialect, or `None` if the dialect has no hash of names.
     pub(crate) fn filter(&self, dialect: &'static Dialect<'static>) -> Result<Option<SessionFilter>, Stop> {
-        let code = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
-        let code = code.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
-        let pair = self.name.pair(dialect)?;
+        let code = self.type_in(dialect)?;
+        let pair = self.pair(dialect)?;
         let code = if pair.is_some() { Some(pair_type(code, true)?) } else { code };
         let hash = pair.map(|pair| pair.session_hash().to_u32());
-        let hash = hash.or_else(|| dialect.hash_of(self.name.session.as_deref()?));
+        let hash = hash.or_else(|| dialect.hash_of(self.session.as_deref()?));
         if self.is_named() && hash.is_none() {
             return Ok(None);
         }
@@ -47,46 +50,18 @@ impl SessionArgs {
 
     /// Returns the session, with the type names and the hash of this dialect.
     pub(crate) fn session(&self, dialect: &'static Dialect<'static>) -> Result<SessionTag, Stop> {
-        let session_type = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
-        let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
-        let session_type = pair_type(session_type, self.name.peer.is_some())?;
-        if let Some(pair) = self.name.pair(dialect)? {
+        let session_type = pair_type(self.type_in(dialect)?, self.peer.is_some())?;
+        if let Some(pair) = self.pair(dialect)? {
             return Ok(pair);
         }
-        let name = self.name.session.as_deref().unwrap_or_default();
-        let session = dialect.session_tag(session_type, name);
+        let session = dialect.session_tag(session_type, self.session.as_deref().unwrap_or_default());
         session.map_err(|error| Stop::Usage(format!("--dialect {}: {error}", dialect.name())))
     }
-}
 
-/// What IDs of a session have.
-#[derive(Clone, Copy)]
-pub(crate) struct SessionFilter {
-    type_code: Option<u8>,
-    hash: Option<u32>,
-}
-
-impl SessionFilter {
-    pub(crate) fn accepts(self, id: DialectId) -> bool {
-        self.type_code.is_none_or(|code| id.type_code() == code)
-            && self.hash.is_none_or(|hash| id.session_hash() == hash)
-    }
-}
-
-/// The name of a session, or the two users of a private conversation.
-#[derive(clap::Args)]
-pub(crate) struct SessionName {
-    /// Name of the session; with --peer, one of the two users
-    #[arg(long, value_name = "NAME")]
-    session: Option<String>,
-    /// The other user of a private conversation; the order of the two does not matter
-    #[arg(long, value_name = "NAME", requires = "session")]
-    peer: Option<String>,
-}
-
-impl SessionName {
-    pub(crate) fn is_given(&self) -> bool {
-        self.session.is_some()
+    /// Returns the type with the names of a dialect, if it was given.
+    fn type_in(&self, dialect: &Dialect<'_>) -> Result<Option<SessionType>, Stop> {
+        let given = self.session_type.as_deref().map(|text| session_type_in(dialect, text)).transpose();
+        given.map_err(|problem| Stop::Usage(format!("--type: {problem}")))
     }
 
     /// Returns the private conversation, if both users were given.
@@ -102,6 +77,20 @@ impl SessionName {
             )),
             _ => Ok(None),
         }
+    }
+}
+
+/// What IDs of a session have.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionFilter {
+    type_code: Option<u8>,
+    hash: Option<u32>,
+}
+
+impl SessionFilter {
+    pub(crate) fn accepts(self, id: DialectId) -> bool {
+        self.type_code.is_none_or(|code| id.type_code() == code)
+            && self.hash.is_none_or(|hash| id.session_hash() == hash)
     }
 }
 

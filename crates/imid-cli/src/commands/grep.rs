@@ -4,25 +4,28 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bstr::ByteSlice;
-use imid::dialect::{Dialect, DialectId};
-use imid::snowflake::Snowflake;
+use imid::dialect::Dialect;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
 use crate::Out;
 use crate::find::{Finder, Found};
+use crate::id_object::IdObject;
 use crate::input::{Block, Input, paths, too_long};
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
 use crate::scheme::{Id, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
-use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms, rfc3339};
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 
 /// Find IDs in any text, such as logs, and print the lines that have one
 ///
 /// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next to
 /// it. Without --dialect, finds the IDs of all dialects with dashes if they have letters and digits and a time between 2005 and
-/// two years from now. With --dialect, finds only IDs of this dialect or Snowflake layout, of any time.
+/// two years from now. With --dialect, finds only IDs of this dialect or Snowflake layout, of any time. IDs of 80 bits that
+/// are written as hex digits or as integers are not found.
+///
+/// After a quotation mark, a % begins a pattern of LIKE, and elsewhere a % and two hex digits are an escape of a URL.
 ///
 /// The input can be binary, and it can be compressed with gzip or zstd. With several files, the name of the file is in front of
 /// each line.
@@ -67,7 +70,7 @@ Exit status:
 JSON members:
   file: the file; null for standard input
   line, at: number of the line, from 1, and of the byte in it, from 0
-  id, dialect, timestamp_ms, time, type, hash, node, sequence, form: as in imid inspect";
+  id, dialect, timestamp_ms, time, spin, type, type_name, hash, node, sequence, hex, int, uuid, form: as in imid inspect";
 
 /// What the IDs must have.
 struct Filter {
@@ -82,19 +85,8 @@ struct FoundObject<'a> {
     file: Option<&'a str>,
     line: u64,
     at: usize,
-    id: String,
-    dialect: &'static str,
-    timestamp_ms: u64,
-    time: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#type: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequence: Option<u32>,
-    form: &'static str,
+    #[serde(flatten)]
+    id: IdObject<'a>,
 }
 
 impl Args {
@@ -238,24 +230,11 @@ impl Search<'_> {
             self.write_name(out)?;
             return Ok(writeln!(out, "{line}:{id}")?);
         }
-        let (mut session, mut snowflake) = (None, None);
-        match id {
-            Id::Message { id, .. } => session = Some(id),
-            Id::Snowflake(id) => snowflake = Some(id),
-        }
         let object = FoundObject {
             file: self.file.as_deref(),
             line,
             at: found.at.start,
-            id: id.to_string(),
-            dialect: id.scheme_name(),
-            timestamp_ms: id.timestamp_ms(),
-            time: rfc3339(id.timestamp_ms()),
-            r#type: session.map(DialectId::type_code),
-            hash: session.map(DialectId::session_hash),
-            node: snowflake.map(Snowflake::node),
-            sequence: snowflake.map(Snowflake::sequence),
-            form: found.read.form.name(),
+            id: IdObject { form: Some(found.read.form), ..IdObject::new(id) },
         };
         json::write_line(out, &object)
     }

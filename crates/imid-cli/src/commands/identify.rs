@@ -8,8 +8,7 @@ use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
 use crate::form::{Form, ReadForm};
 use crate::id_object::IdObject;
-use crate::json::JsonArg;
-use crate::output::Writer;
+use crate::json::{self, JsonArg};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
@@ -45,7 +44,7 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let mut list = List {
-            writer: self.json.json.then(Writer::json),
+            is_json: self.json.json,
             // One ID needs no heading.
             has_headings: self.ids.count() != Some(1),
             is_first: true,
@@ -64,7 +63,7 @@ impl Args {
 
 /// Writes the candidates of texts.
 struct List<'a> {
-    writer: Option<Writer>,
+    is_json: bool,
     has_headings: bool,
     is_first: bool,
     terminal: Terminal,
@@ -85,16 +84,16 @@ impl List<'_> {
         if let Some(time @ Foreign::Time { .. }) = Foreign::read(text) {
             report.note(format_args!("{} is also {time}", quote(text)));
         }
-        if self.writer.is_none() && self.has_headings {
+        if !self.is_json && self.has_headings {
             writeln!(out, "{}{text}", if self.is_first { "" } else { "\n" })?;
             self.is_first = false;
         }
-        if let Some(writer) = &mut self.writer {
+        if self.is_json {
             for reading in readings {
                 let (id, form, plausible) = (reading.read.id, reading.read.form, reading.is_plausible);
                 let object =
                     IdObject { form: Some(form), plausible: Some(plausible), input: Some(text), ..IdObject::new(id) };
-                writer.write(out, &object)?;
+                json::write_line(out, &object)?;
             }
             return Ok(Ok(()));
         }

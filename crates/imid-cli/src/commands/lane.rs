@@ -2,6 +2,7 @@
 
 mod doctor;
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -294,20 +295,22 @@ const INTERVAL: Duration = Duration::from_secs(1);
 impl Watch {
     fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url_read_only)?;
-        let mut seen = Vec::new();
+        // By the number of the lane, because there can be 65,536.
+        let mut seen = HashMap::new();
         let mut is_silent = false;
         loop {
             match admin::view(&mut *register, &self.space.name) {
                 Ok(view) => {
                     is_silent = false;
+                    let lanes: HashMap<_, _> = view.lanes.iter().map(|lane| (lane.lane, change_of(lane))).collect();
                     for lane in &view.lanes {
                         // Renewals are not changes: they come several times a second.
-                        if !seen.contains(&(lane.lane, change_of(lane))) {
+                        if seen.get(&lane.lane) != lanes.get(&lane.lane) {
                             self.write(out, lane)?;
                         }
                     }
                     out.flush()?;
-                    seen = view.lanes.iter().map(|lane| (lane.lane, change_of(lane))).collect();
+                    seen = lanes;
                 }
                 // The store may come back. Each outage is reported once.
                 Err(error) if error.is_register() && !seen.is_empty() => {

@@ -4,7 +4,6 @@ mod check;
 mod compare;
 mod completions;
 mod grep;
-mod id_line;
 mod id_texts;
 mod identify;
 mod inspect;

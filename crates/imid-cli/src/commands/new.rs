@@ -58,8 +58,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let scheme = self.scheme.scheme;
-        let writer = self.format.writer(scheme)?;
-        let writer = &mut writer.unwrap_or_else(|| Writer::new(Form::Text));
+        let writer = self.format.writer(scheme)?.unwrap_or(Writer::Form(Form::Text));
         let mut last = None;
         let minted = match scheme {
             Scheme::Dialect(_) if self.node.is_some() => {
@@ -78,7 +77,7 @@ impl Args {
     fn messages(
         &self,
         out: &mut Out,
-        writer: &mut Writer,
+        writer: Writer,
         dialect: &'static Dialect<'static>,
         last: &mut Option<Id>,
     ) -> Result<(), Stop> {
@@ -100,13 +99,7 @@ impl Args {
         Ok(())
     }
 
-    fn snowflakes(
-        &self,
-        out: &mut Out,
-        writer: &mut Writer,
-        layout: Layout,
-        last: &mut Option<Id>,
-    ) -> Result<(), Stop> {
+    fn snowflakes(&self, out: &mut Out, writer: Writer, layout: Layout, last: &mut Option<Id>) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
         let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());

@@ -75,7 +75,7 @@ impl Args {
             let bounds = Bounds { first, last, from_ms, to_ms, first_hex, last_hex, first_uuid, last_uuid };
             return json::write_line(out, &bounds);
         }
-        let mut writer = writer.unwrap_or_else(|| Writer::new(Form::Text));
+        let writer = writer.unwrap_or(Writer::Form(Form::Text));
         for id in [first, last] {
             writer.write_id(out, &Id::Message { dialect: &Dialect::STANDARD, id: id.into() })?;
         }

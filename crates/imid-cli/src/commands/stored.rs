@@ -8,11 +8,11 @@ use imid::error::LineError;
 use imid::{MessageId, codec};
 use serde::Serialize;
 
-use super::id_line::{read_id, read_line};
 use super::problems::Problems;
 use crate::form::{Form, IdFormArg};
-use crate::input::{Block, FilesArgs, Input, Opened, Record, open, too_long};
-use crate::json;
+use crate::input::{Block, FilesArgs, Input, Opened, open, too_long, trim_line_end, utf8};
+use crate::json::{self, JsonLine};
+use crate::message::{Message, field};
 use crate::progress;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::{Id, Scheme, SchemeArg};
@@ -84,6 +84,18 @@ impl StoredIds {
         self.scheme().is_standard() && matches!(self.form.get(), None | Some(Form::Text))
     }
 
+    /// Reads an ID in its strict form, or in another form that the tool writes.
+    fn read_id(&self, text: &[u8]) -> Result<Id, String> {
+        let form = self.form.get();
+        if let None | Some(Form::Text) = form {
+            match self.scheme().parse(text) {
+                Err(_) if form.is_none() => {}
+                parsed => return parsed,
+            }
+        }
+        self.scheme().read(utf8(text)?, form).map(|read| read.id)
+    }
+
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
     pub(super) fn visit<'a>(
         &self,
@@ -96,7 +108,7 @@ impl StoredIds {
         report.set_bar(bar.clone());
         let mut reader = Reader {
             args: self,
-            time: time.and_then(|time| Some((time.name.as_ref()?, time))),
+            time: time.filter(|time| time.name.is_some()),
             visitor,
             counts: Counts::default(),
             problems: Problems::new(report),
@@ -117,7 +129,11 @@ impl StoredIds {
                 Opened::Records(input, delimiter) => {
                     input.each_record(delimiter, |record| match record.as_header() {
                         Some(header) => header.require(fields()),
-                        None => reader.read_record(before + record.line, &record),
+                        None => {
+                            reader.line = before + record.line;
+                            reader.counts.lines += 1;
+                            reader.count(record.check().and_then(|()| reader.read_message(&record)))
+                        }
                     })?;
                 }
             }
@@ -133,7 +149,7 @@ const AT_ONCE: usize = 1 << 10;
 struct Reader<'a, 'r, V> {
     args: &'a StoredIds,
     /// The time field, if one was given.
-    time: Option<(&'a String, &'a TimeField)>,
+    time: Option<&'a TimeField>,
     visitor: &'a mut V,
     counts: Counts,
     problems: Problems<'r>,
@@ -187,38 +203,34 @@ impl<V: Visitor> Reader<'_, '_, V> {
             self.counts.blank += 1;
             return Ok(());
         }
-        let read = read_line(line, &self.args.id_field, self.args.scheme(), self.args.form.get());
-        let read = read.map_err(|problem| {
-            let text = str::from_utf8(line).ok().filter(|text| !text.trim_start().starts_with('{'));
-            match text.and_then(json::table_hint) {
-                Some(hint) => format!("{problem} ({hint})"),
-                None => problem,
-            }
-        });
-        let read = read.and_then(|line| {
-            let Some((name, field)) = self.time else { return Ok((line.id, None)) };
-            let object = line.object.ok_or_else(|| {
-                format!("expected a JSON object with the field {}, found {}", quote(name), quote(&line.id.to_string()))
-            })?;
-            let time = json::parse(object.value(name)?, |text| field.parse(text));
-            Ok((line.id, Some(time.map_err(|problem| in_field(name, &problem))?)))
-        });
+        let read = if line.trim_ascii_start().starts_with(b"{") {
+            JsonLine::read(line).and_then(|object| self.read_message(&object))
+        } else {
+            self.read_text(trim_line_end(line))
+        };
         self.count(read)
     }
 
-    /// Reads a record of a table. The header has its fields.
-    fn read_record(&mut self, number: u64, record: &Record<'_>) -> Result<(), Stop> {
-        self.line = number;
-        self.counts.lines += 1;
-        let read = record.check().and_then(|()| {
-            let id = record.field(&self.args.id_field)?;
-            let time =
-                self.time.map(|(name, field)| Ok::<_, String>((name, field, record.field(name)?))).transpose()?;
-            let id = read_id(id.as_bytes(), self.args.scheme(), self.args.form.get())?;
-            let Some((name, field, time)) = time else { return Ok((id, None)) };
-            Ok((id, Some(field.parse(time).map_err(|problem| in_field(name, &problem))?)))
-        });
-        self.count(read)
+    /// Reads the ID and the time of a message.
+    fn read_message(&self, message: &impl Message) -> Result<(Id, Option<u64>), String> {
+        // A Snowflake can be a number in JSON. A message ID is always a string.
+        let is_text = self.args.scheme().is_text();
+        let id = field(message, &self.args.id_field, |id| if is_text { id.string() } else { id.text() })?;
+        let id = self.args.read_id(id.as_bytes())?;
+        Ok((id, self.time.map_or(Ok(None), |time| time.read(message))?))
+    }
+
+    /// Reads a line that is an ID.
+    fn read_text(&self, line: &[u8]) -> Result<(Id, Option<u64>), String> {
+        let id = self.args.read_id(line).map_err(|problem| {
+            let hint = str::from_utf8(line).ok().and_then(json::table_hint);
+            hint.map_or(problem.clone(), |hint| format!("{problem} ({hint})"))
+        })?;
+        if let Some(name) = self.time.and_then(|time| time.name.as_ref()) {
+            let (name, id) = (quote(name), quote(&id.to_string()));
+            return Err(format!("expected a JSON object with the field {name}, found {id}"));
+        }
+        Ok((id, None))
     }
 
     /// Counts a line or row, and passes on its ID and time.
@@ -241,8 +253,4 @@ impl<V: Visitor> Reader<'_, '_, V> {
         let place = self.problems.place(self.line);
         self.problems.add(|| format!("{place}: {problem}"));
     }
-}
-
-fn in_field(name: &str, problem: &str) -> String {
-    format!("field {}: {problem}", quote(name))
 }

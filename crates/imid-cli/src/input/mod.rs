@@ -76,7 +76,7 @@ impl Input {
         Self::new(source, name)
     }
 
-    fn new(source: Source, name: String) -> Result<Self, Stop> {
+    pub(crate) fn new(source: Source, name: String) -> Result<Self, Stop> {
         let mut buffer = Vec::new();
         grow(&mut buffer, BLOCK)?;
         Ok(Self {

@@ -218,6 +218,67 @@ fn json_has_what_the_text_has() {
     other.close();
 }
 
+/// Answers each request as an empty etcd does, with a clock that is so far ahead. Returns its host and port.
+#[cfg(feature = "etcd")]
+fn empty_etcd(lead_s: i64) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = std::io::BufReader::new(stream.unwrap());
+            let mut len = 0;
+            for line in std::io::BufRead::lines(&mut stream).map_while(Result::ok).take_while(|line| !line.is_empty()) {
+                let line = line.to_ascii_lowercase();
+                len = line.strip_prefix("content-length: ").map_or(len, |len| len.parse().unwrap());
+            }
+            stream.read_exact(&mut vec![0; len]).unwrap();
+            let date = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(lead_s);
+            let date = date.strftime("%a, %d %b %Y %H:%M:%S GMT");
+            let head = format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 13\r\nConnection: close\r\n\r\n");
+            stream.get_mut().write_all(format!("{head}{{\"header\":{{}}}}").as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[cfg(feature = "etcd")]
+#[test]
+fn a_member_of_etcd_with_a_wrong_clock_is_named() {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    for (leads, wrong) in
+        [(&[0, 0, 3_600][..], Some((2, "ahead of"))), (&[0, -3_600], Some((1, "behind"))), (&[0], None)]
+    {
+        let members: Vec<_> = leads.iter().map(|lead| empty_etcd(*lead)).chain([closed.clone()]).collect();
+        let url = format!("etcd://{}", members.join(","));
+        let out = imid_args(&["lane", "doctor", "--register", &url], "").ok();
+        let changes = lines(&out, "change");
+        let silent = format!("the member {closed} does not answer");
+        assert_eq!(changes.last(), Some(&&*silent), "{out}");
+        match wrong {
+            None => assert_eq!(changes.len(), 1, "{out}"),
+            Some((wrong, way)) => {
+                let (start, end) = (
+                    format!("the clock of the member {} is 3", members[wrong]),
+                    format!(" ms {way} the others: synchronize it"),
+                );
+                assert!(changes.len() == 2 && changes[0].starts_with(&start) && changes[0].ends_with(&end), "{out}");
+            }
+        }
+        assert_eq!(lines(&out, "member").len(), members.len(), "{out}");
+        let json: Value =
+            serde_json::from_str(&imid_args(&["lane", "doctor", "--json", "--register", &url], "").ok()).unwrap();
+        let found = json["room"]["members"].as_array().unwrap();
+        for ((found, member), lead) in found.iter().zip(&members).zip(leads) {
+            let difference = found["clock_difference_ms"].as_i64().unwrap();
+            assert!(found["member"] == **member && (difference - lead * 1_000).abs() < 2_000, "{json}");
+        }
+        assert_eq!(found.last().unwrap()["clock_difference_ms"], Value::Null);
+    }
+    // Against the only member, the clock here decides nothing.
+    let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{}", empty_etcd(3_600))], "").ok();
+    assert!(lines(&out, "change").len() == 1 && out.contains("change    the clocks differ by 3"), "{out}");
+}
+
 /// Sends a request to the JSON gateway of an etcd.
 fn post(url: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("etcd://").unwrap()).unwrap();

@@ -73,11 +73,16 @@ fn filters_leave_ids_out() {
 #[test]
 fn json_has_the_place_and_the_fields() {
     let out = imid("grep --json --type private", log()).ok();
-    let found: Value = serde_json::from_str(&out).unwrap();
+    let mut found: Value = serde_json::from_str(&out).unwrap();
+    for form in ["hex", "int", "uuid"] {
+        // As in `imid inspect`.
+        assert!(found[form].take().is_string());
+    }
     let hash = SessionTag::new(SessionType::PRIVATE, "b").session_hash().to_u32();
     let expected = json!({
         "file": null, "line": 4, "at": 26, "id": id(5_000, SessionType::PRIVATE, "b"), "dialect": "standard",
-        "timestamp_ms": NOON + 5_000, "time": "2025-11-20T12:00:05.000Z", "type": 1, "hash": hash, "form": "lenient text",
+        "timestamp_ms": NOON + 5_000, "time": "2025-11-20T12:00:05.000Z", "spin": 7, "type": 1, "type_name": "PRIVATE",
+        "hash": hash, "form": "lenient text", "hex": null, "int": null, "uuid": null,
     });
     assert_eq!(found, expected);
     let found: Value =

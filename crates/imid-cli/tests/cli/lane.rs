@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use imid_lease::register::{FileRegister, Register};
 use imid_lease::{LeasedGenerator, Options};
@@ -193,6 +193,34 @@ fn watch_prints_changes_and_no_renewals() {
     let states = states.map(|line| serde_json::from_str::<Value>(&line).unwrap());
     assert!(states.iter().all(|change| change["timestamp_ms"].is_u64() && change["time"].is_string()), "{states:?}");
     assert!(states.iter().any(|change| change["state"] == "free"), "{states:?}");
+}
+
+#[test]
+fn a_change_among_65_536_lanes_is_seen_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ids");
+    let mut register = FileRegister::shared(&path).unwrap();
+    let meta = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e \
+                layout=any bits=16 era=1 floor=0";
+    assert!(register.compare_and_set("many/meta", None, meta).unwrap());
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
+        .args(["lane", "watch", "--space", "many", "--register", &format!("file:{}", path.display())])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tool.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.by_ref().take(1 << 16).filter(|line| line.ends_with("never used")).count(), 1 << 16);
+    // A turn begins after a second, and took 27 s when each lane was compared with each other one.
+    let turns = (0..3).map(|turn| {
+        let start = Instant::now();
+        assert!(register.compare_and_set(&format!("many/1/{turn:05}"), None, "x").unwrap());
+        assert!(lines.next().unwrap().contains(&format!("{turn}  cannot be read: ")));
+        start.elapsed()
+    });
+    let turns: Vec<_> = turns.collect();
+    tool.kill().unwrap();
+    tool.wait().unwrap();
+    assert!(turns.iter().all(|turn| *turn < Duration::from_secs(15)), "{turns:?}");
 }
 
 #[test]

@@ -2,9 +2,6 @@
 
 mod page;
 
-use std::io::Write;
-
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use self::page::Page;
@@ -82,9 +79,10 @@ impl Args {
             has_mismatch: false,
             to: match self.format.writer(scheme)? {
                 Some(writer) => To::Writer(writer),
-                None => {
-                    To::Page(Page::new(Terminal::stdout(), self.zone.given.clone().unwrap_or_else(TimeZone::system)))
-                }
+                None => To::Page(Page {
+                    terminal: Terminal::stdout(),
+                    zone: self.zone.given.clone().unwrap_or_else(TimeZone::system),
+                }),
             },
         };
         let shown = self.show_all(out, report, &mut show);
@@ -130,9 +128,9 @@ impl Show {
         };
         self.has_mismatch |= session_match == Some(false);
         let object = IdObject { form: Some(form), session_match, ..IdObject::new(id) };
-        match &mut self.to {
+        match &self.to {
             To::Writer(writer) => writer.write(out, &object),
-            To::Page(page) => Ok(out.write_all(page.show(&object, Timestamp::now()))?),
+            To::Page(page) => Ok(page.write(out, &object)?),
         }
     }
 }

@@ -32,8 +32,11 @@ JSON members:
   clock_error: why the clock cannot be read; only if it cannot
   promise: strong, or weak and the reason
   looked_at, not_seen: what the adapter looks at, and what nobody can see from outside
-  room: what etcd stores, or null for other stores
+  room: what etcd says of itself, or null for other stores
   room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
+  room.members: objects, one for each member in the URL
+  room.members[].member: its host and port
+  room.members[].clock_difference_ms: how far its clock is ahead of the one here; null if it does not answer
   spaces: objects, one for each space
   spaces[].space: name of the space
   spaces[].space_id, spaces[].layout: its UUID, and the layout of its IDs
@@ -66,6 +69,10 @@ const KEY: &str = "doctor";
 
 /// A greater difference of the clocks is reported. The time of etcd is right to half a second.
 const MOST_DIFFERENCE_MS: i64 = 600;
+
+/// A member of etcd whose clock differs more from the others is reported. The date of an answer is right to half a second.
+#[cfg(feature = "etcd")]
+const MOST_MEMBER_DIFFERENCE_MS: i64 = 2_000;
 
 /// More versions in etcd are reported. Sixteen lanes write as many in two days, and 2 GB, its default quota, hold ten times as many.
 #[cfg(feature = "etcd")]
@@ -149,12 +156,19 @@ struct Clock {
     error: Option<String>,
 }
 
-/// What etcd says of its room.
+/// What etcd says of its room and its members.
 #[derive(Serialize)]
 struct Room {
     bytes: u64,
     versions: u64,
     alarms: Vec<String>,
+    members: Vec<Member>,
+}
+
+#[derive(Serialize)]
+struct Member {
+    member: String,
+    clock_difference_ms: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -292,10 +306,7 @@ impl Doctor {
             None => writeln!(out, "writes    not measured; --write measures them")?,
         }
         match (clock.difference_ms, &clock.error) {
-            (Some(difference), _) => {
-                let way = if difference < 0 { "behind" } else { "ahead of" };
-                writeln!(out, "clock     of the store is {} ms {way} the clock here", difference.unsigned_abs())?;
-            }
+            (Some(ms), _) => writeln!(out, "clock     of the store is {} the clock here", ahead_of(ms))?,
             (None, Some(error)) => writeln!(out, "clock     cannot be read: {error}")?,
             (None, None) => {
                 let reason = if !self.write && *is_zookeeper { ", or tells it only to a writer" } else { "" };
@@ -307,9 +318,15 @@ impl Doctor {
         for what in *not_seen {
             writeln!(out, "not seen  {what}")?;
         }
-        if let Some(Room { bytes, versions, alarms }) = room {
+        if let Some(Room { bytes, versions, alarms, members }) = room {
             let alarms = if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") };
             writeln!(out, "room      {versions} versions that are not compacted, {} kB, {alarms}", bytes / 1000)?;
+            for Member { member, clock_difference_ms } in members {
+                match clock_difference_ms {
+                    Some(ms) => writeln!(out, "member    {member}, whose clock is {} the clock here", ahead_of(*ms))?,
+                    None => writeln!(out, "member    {member}, which does not answer")?,
+                }
+            }
         }
         for Space { space, lanes } in spaces {
             match lanes {
@@ -340,7 +357,12 @@ fn failed(error: &RegisterError) -> Stop {
     Stop::Error(chain(error))
 }
 
-/// Looks at the room of an etcd.
+/// Says how far a clock is ahead of another one.
+fn ahead_of(ms: i64) -> String {
+    format!("{} ms {}", ms.unsigned_abs(), if ms < 0 { "behind" } else { "ahead of" })
+}
+
+/// Looks at the room and the members of an etcd.
 #[cfg(feature = "etcd")]
 fn room(store: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room>, Stop> {
     use imid_lease::register::{EtcdRegister, EtcdRoom};
@@ -364,7 +386,28 @@ fn room(store: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room
             "etcd keeps {versions} versions, so its quota will be full: start it with --auto-compaction-retention=1h"
         ));
     }
-    Ok(Some(Room { bytes, versions, alarms }))
+    let members = register.member_leads().into_iter();
+    let members: Vec<_> = members.map(|(member, clock_difference_ms)| Member { member, clock_difference_ms }).collect();
+    look_at_members(&members, changes);
+    Ok(Some(Room { bytes, versions, alarms, members }))
+}
+
+/// Finds the members whose clock differs from most of the others, and those that do not answer.
+#[cfg(feature = "etcd")]
+fn look_at_members(members: &[Member], changes: &mut Vec<String>) {
+    // The clock here has a vote as in a lease. It decides only between members.
+    let mut votes: Vec<_> = members.iter().filter_map(|member| member.clock_difference_ms).chain([0]).collect();
+    votes.sort_unstable();
+    let usual = votes[(votes.len() - 1) / 2];
+    for Member { member, clock_difference_ms } in members {
+        match clock_difference_ms.map(|ms| ms - usual) {
+            None => changes.push(format!("the member {member} does not answer")),
+            Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && members.len() > 1 => {
+                changes.push(format!("the clock of the member {member} is {} the others: synchronize it", ahead_of(ms)))
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 #[cfg(not(feature = "etcd"))]

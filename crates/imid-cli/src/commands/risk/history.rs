@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::Out;
-use crate::commands::tag::plan::{Message, Value, field};
 use crate::input::{Kind, Opened, open};
 use crate::json::JsonLine;
+use crate::message::{Message, Value, field};
 use crate::report::{Report, Stop};
 use crate::risk::{Found, History};
 use crate::time::TimeField;
@@ -13,16 +13,15 @@ use crate::time::TimeField;
 /// The fields that are read.
 pub(super) struct Fields<'a> {
     pub(super) session: &'a String,
-    pub(super) time: &'a String,
-    pub(super) times: &'a TimeField,
+    pub(super) time: &'a TimeField,
 }
 
 impl Fields<'_> {
     /// Adds a message.
     fn add(&self, message: &impl Message, history: &mut History) -> Result<(), String> {
         let session = field(message, self.session, Value::session_name)?;
-        let ms = field(message, self.time, |value| value.parse(|text| self.times.parse(text)))?;
-        history.add(&session, ms);
+        // clap requires the time field.
+        history.add(&session, self.time.read(message)?.unwrap_or_default());
         Ok(())
     }
 }
@@ -40,7 +39,7 @@ pub(super) fn read(file: &Path, kind: Option<Kind>, fields: &Fields<'_>, report:
         })?,
         Opened::Records(input, delimiter) => input.each_record(delimiter, |record| {
             if let Some(header) = record.as_header() {
-                return header.require([fields.session, fields.time]);
+                return header.require([fields.session].into_iter().chain(&fields.time.name));
             }
             let added = record.check().and_then(|()| fields.add(&record, &mut history));
             added.or_else(|problem| report.bad_input(format_args!("line {}", record.line), problem))

@@ -103,14 +103,10 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        let (source, pairs) = match (&self.history, &self.session_field, &self.time.name) {
-            (Some(file), Some(session), Some(time)) => {
-                let found = history::read(
-                    file,
-                    self.format.kind,
-                    &history::Fields { session, time, times: &self.time },
-                    report,
-                )?;
+        let (source, pairs) = match (&self.history, &self.session_field) {
+            (Some(file), Some(session)) => {
+                let fields = history::Fields { session, time: &self.time };
+                let found = history::read(file, self.format.kind, &fields, report)?;
                 (Source::History(found), found.pairs())
             }
             _ => self.traffic()?,

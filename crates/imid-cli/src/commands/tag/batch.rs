@@ -3,10 +3,10 @@
 use bstr::ByteSlice;
 
 use super::columns::Addition;
-use super::plan::{Facts, Message, Plan, Value};
+use super::plan::{Facts, Plan};
 use crate::input::too_long;
 use crate::json::JsonLine;
-use crate::report::Stop;
+use crate::report::{Stop, quote};
 
 /// A block of messages.
 ///
@@ -57,9 +57,13 @@ impl Batch {
                 self.text.extend_from_slice(line);
             } else {
                 let result = JsonLine::read(line).and_then(|object| {
+                    if !plan.overwrite
+                        && let Some(field) = plan.id_fields.iter().find(|field| object.has(field))
+                    {
+                        return Err(format!("field {} already exists (--overwrite replaces it)", quote(field)));
+                    }
                     let facts = plan.read(&object)?;
-                    let removed = if plan.overwrite { &plan.id_fields[..] } else { &[] };
-                    let addition = object.write_with_last(&mut self.text, removed, &addition.text);
+                    let addition = object.write_with_last(&mut self.text, plan.removed(), &addition.text);
                     Ok(Ready { facts, addition, end: self.text.len() })
                 });
                 self.entries.push(Entry { line: self.lines, start, result: result.map_err(Into::into) });
@@ -73,15 +77,5 @@ impl Batch {
     pub(super) fn add_too_long(&mut self) {
         self.entries.push(Entry { line: self.lines, start: self.text.len(), result: Err(too_long().into()) });
         self.lines += 1;
-    }
-}
-
-impl Message for JsonLine<'_> {
-    fn value(&self, field: &str) -> Result<Value<'_>, String> {
-        self.value(field).map(Value::Json)
-    }
-
-    fn has(&self, field: &str) -> bool {
-        self.has(field)
     }
 }

@@ -7,9 +7,9 @@ use bstr::ByteSlice;
 use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
-use super::plan::{Message, Plan, Value};
+use super::plan::Plan;
 use super::resume::{PreviousOutput, check_start};
-use crate::input::{Input, Record, Records};
+use crate::input::{Input, Records};
 use crate::report::{Stop, quote};
 
 /// The records of an input.
@@ -112,17 +112,6 @@ impl Source for Table {
         batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;
         Ok(true)
-    }
-}
-
-impl Message for Record<'_> {
-    fn value(&self, field: &str) -> Result<Value<'_>, String> {
-        self.field(field).map(Value::Text)
-    }
-
-    /// The header was checked.
-    fn has(&self, _field: &str) -> bool {
-        false
     }
 }
 

@@ -5,7 +5,7 @@ mod columns;
 mod csv;
 mod minter;
 mod pipeline;
-pub(super) mod plan;
+mod plan;
 mod replay;
 mod resume;
 mod template;
@@ -117,8 +117,8 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        let plan = self.plan()?;
         let columns = self.columns()?;
+        let plan = self.plan(&columns)?;
         let opened = self.input.open("messages as JSON lines")?;
         let target =
             self.output.as_ref().map(|path| PartFile::open(path, self.resume, self.input.file())).transpose()?;
@@ -141,12 +141,10 @@ impl Args {
             Opened::Lines(input) => {
                 let addition = Addition::json(&columns);
                 let slots = addition.slots.clone();
+                let lines = Lines { input, count: 0, written, plan: Arc::clone(&plan) };
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
-                let removed =
-                    if self.overwrite { columns.iter().map(|column| column.name.clone()).collect() } else { vec![] };
-                let lines = Lines { input, count: 0, written, removed };
                 (Pipeline::start(threads(), lines, work)?, slots)
             }
         };
@@ -178,19 +176,19 @@ impl Args {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
-        let written = PreviousOutput::read(target.part(), delimiter, &self.id_field[0])?;
+        let written = PreviousOutput::read(target, delimiter, &self.id_field[0])?;
         stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
         Ok(written)
     }
 
-    fn plan(&self) -> Result<Arc<Plan>, Stop> {
+    fn plan(&self, columns: &[Column]) -> Result<Arc<Plan>, Stop> {
         Ok(Arc::new(Plan {
             session: self.session_field.clone(),
             peer_field: self.peer_field.clone(),
             default_type: pair_type(self.session_type, self.peer_field.is_some())?,
             type_field: self.type_field.clone(),
             time: self.time.clone(),
-            id_fields: self.columns()?.into_iter().map(|column| column.name).collect(),
+            id_fields: columns.iter().map(|column| column.name.clone()).collect(),
             overwrite: self.overwrite,
         }))
     }
@@ -230,8 +228,7 @@ struct Lines {
     count: u64,
     /// What the run that this one continues wrote.
     written: PreviousOutput,
-    /// The fields that are removed from each line.
-    removed: Vec<String>,
+    plan: Arc<Plan>,
 }
 
 impl Lines {
@@ -259,7 +256,7 @@ impl Lines {
         }
         let mut text = Vec::new();
         if let Ok(object) = JsonLine::read(line) {
-            let start = object.write_with_last(&mut text, &self.removed, b"");
+            let start = object.write_with_last(&mut text, self.plan.removed(), b"");
             text.truncate(start);
         } else {
             text.extend_from_slice(line);

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use imid::{SessionTag, SessionType};
 
 use super::template::{Part, Template};
-use crate::json::{self, not_unicode};
-use crate::report::{quote, quote_json};
+use crate::message::{Message, Value, field};
 use crate::session::session_type;
 use crate::time::TimeField;
 
@@ -19,22 +18,8 @@ pub(super) struct Plan {
     pub(super) time: TimeField,
     /// The fields that get the ID.
     pub(super) id_fields: Vec<String>,
+    /// Whether the fields of the ID are replaced.
     pub(super) overwrite: bool,
-}
-
-/// A message whose fields are found by name.
-pub(in crate::commands) trait Message {
-    fn value(&self, field: &str) -> Result<Value<'_>, String>;
-    fn has(&self, field: &str) -> bool;
-}
-
-/// The value of a field.
-#[derive(Clone, Copy)]
-pub(in crate::commands) enum Value<'a> {
-    /// A JSON value, as it is in the line.
-    Json(&'a str),
-    /// The text of a CSV field.
-    Text(&'a str),
 }
 
 /// What an ID is made from.
@@ -48,17 +33,13 @@ pub(super) struct Facts {
 impl Plan {
     /// Reads what the ID of a message is made from.
     pub(super) fn read(&self, message: &impl Message) -> Result<Facts, String> {
-        if !self.overwrite
-            && let Some(field) = self.id_fields.iter().find(|field| message.has(field))
-        {
-            return Err(format!("field {} already exists (--overwrite replaces it)", quote(field)));
-        }
         let session = self.session(message)?;
-        let unix_ms = match &self.time.name {
-            Some(name) => field(message, name, |value| value.parse(|text| self.time.parse(text)))?,
-            None => 0,
-        };
-        Ok(Facts { session, unix_ms })
+        Ok(Facts { session, unix_ms: self.time.read(message)?.unwrap_or(0) })
+    }
+
+    /// Returns the fields that are removed from a line.
+    pub(super) fn removed(&self) -> &[String] {
+        if self.overwrite { &self.id_fields } else { &[] }
     }
 
     /// Returns the fields that are read.
@@ -95,44 +76,4 @@ fn composite(parts: &[Part], message: &impl Message) -> Result<String, String> {
         }
     }
     Ok(name)
-}
-
-/// Reads the value of a field. The error names the field.
-pub(in crate::commands) fn field<'a, T>(
-    message: &'a impl Message,
-    name: &str,
-    read: impl FnOnce(Value<'a>) -> Result<T, String>,
-) -> Result<T, String> {
-    read(message.value(name)?).map_err(|problem| format!("field {}: {problem}", quote(name)))
-}
-
-impl<'a> Value<'a> {
-    /// Returns the text of a string, or another value as it is in the line.
-    fn text(self) -> Result<Cow<'a, str>, String> {
-        match self {
-            Self::Text(text) => Ok(text.into()),
-            Self::Json(value) => json::text(value).ok_or_else(|| not_unicode(value)),
-        }
-    }
-
-    pub(in crate::commands) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
-        match self {
-            Self::Text(text) => parse(text),
-            Self::Json(value) => json::parse(value, parse),
-        }
-    }
-
-    /// Returns the name of a session: a string, or the decimal text of an integer of any size.
-    pub(in crate::commands) fn session_name(self) -> Result<Cow<'a, str>, String> {
-        if let Self::Json(value) = self
-            && !value.starts_with('"')
-        {
-            let digits = value.strip_prefix('-').unwrap_or(value);
-            // -0 would be a second text of the integer 0, and so a second session.
-            if !digits.bytes().all(|byte| byte.is_ascii_digit()) || value == "-0" {
-                return Err(format!("expected a string or an integer, found {}", quote_json(value)));
-            }
-        }
-        self.text()
-    }
 }

@@ -1,13 +1,12 @@
 //! `--resume`: continues a run that ended early after what it wrote.
 
-use std::path::Path;
-
 use bstr::ByteSlice;
 use imid::MessageId;
 
-use crate::commands::id_line::id_text;
 use crate::input::{Block, Input, Records, too_long};
 use crate::json::JsonLine;
+use crate::message::{Value, field};
+use crate::output_file::PartFile;
 use crate::report::{Stop, quote};
 use crate::scheme::pasted_id;
 
@@ -30,9 +29,9 @@ pub(super) struct PreviousOutput {
 
 impl PreviousOutput {
     /// Reads the output of a run. `delimiter` is the byte between two fields of CSV or TSV.
-    pub(super) fn read(path: &Path, delimiter: Option<u8>, id_field: &str) -> Result<Self, Stop> {
-        let input = Input::open(path)?;
-        let name = quote(&path.to_string_lossy());
+    pub(super) fn read(target: &PartFile, delimiter: Option<u8>, id_field: &str) -> Result<Self, Stop> {
+        let name = quote(&target.part().to_string_lossy());
+        let input = Input::new(Box::new(target.reader()?), name.clone())?;
         match delimiter {
             Some(delimiter) => Self::read_records(input, delimiter, id_field, &name),
             None => Self::read_lines(input, id_field, &name),
@@ -61,7 +60,7 @@ impl PreviousOutput {
         }
         let (number, line) = &written.last_line;
         if *number > 0 {
-            let id = JsonLine::read(line).and_then(|object| pasted_id(&id_text(&object, id_field)?));
+            let id = JsonLine::read(line).and_then(|object| pasted_id(&field(&object, id_field, Value::string)?));
             written.last = Some(id.map_err(|problem| in_line(name, *number, &problem))?);
         }
         Ok(written)
