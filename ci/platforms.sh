@@ -9,16 +9,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 in_ci=(wasm32 thumbv7em darwin i686 wasip1 aarch64 s390x windows)
-by_hand=(i686-tool aarch64-tool windows-tool armv7 powerpc64le riscv64 msvc thread address)
+by_hand=(i686-tool aarch64-tool windows-tool armv7 powerpc powerpc64le riscv64 msvc thread address)
 short=
 case ${1-} in
   list) printf '%s\n' "${in_ci[@]}" "${by_hand[@]}"; exit ;;
   short) short=1; shift ;;
   '') short=1; set -- "${in_ci[@]}" ;;
 esac
-# What a processor can break: byte order, widths, alignment, atomics, forks. And what a system can break.
-of_processors="forks snowflake snowflake_fork system threads tick_clock vectors"
+# The files of tests of the short sets: what a system can break, and what a processor can: byte order, widths, alignment,
+# atomics, forks.
 of_systems="snowflake system threads tick_clock vectors"
+of_processors="forks snowflake_fork $of_systems"
 
 home=$PWD/target/platforms
 root=$home/root
@@ -32,8 +33,9 @@ export PATH=$home/bin:$PATH
 unset RUSTUP_TOOLCHAIN RUSTFLAGS
 # Without the feature `backtrace`, whose crates take a third of the time.
 no_backtrace=-Zbuild-std-features=panic-unwind
-build_std=(-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test $no_backtrace)
-features=serde,uuid-1,juggleim
+# How tests are compiled and run. Some targets set these for themselves.
+std=(-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test $no_backtrace)
+emulator=()
 
 not_checked() { echo "not checked: platforms: $*"; }
 
@@ -93,29 +95,34 @@ has_std() {
   rustc --target "$triple" --crate-type lib --emit metadata -o "$folder/empty.rmeta" - </dev/null
 }
 
-# Prints what Cargo runs of a package. The arguments after it are the files of tests that a processor or a system can break.
-tests_of() {
-  local file package=$1
-  shift
-  # The other features of imid bring large crates that have platforms of their own.
-  [ "$package" != imid ] || echo --features "$features"
-  # `--tests` includes the unit tests.
-  if [ ! "$short" ] || [ "$package" != imid ]; then echo --tests; return; fi
-  echo --lib
-  for file; do echo --test "$file"; done
+# run_tests TRIPLE SHORT ALL [OPTION...]: the tests of `packages`. SHORT and ALL name files of tests of imid; without a name all run.
+run_tests() {
+  local triple=$1 files=$3 package status=0 tests
+  [ ! "$short" ] || files=$2
+  shift 3
+  for package in $packages; do
+    tests=(--tests) # with the unit tests
+    if [ "$package" = imid ]; then
+      [ ! "$files" ] || tests=(--lib $(printf -- '--test %s ' $files))
+      # The other features bring large crates that have platforms of their own.
+      tests+=(--features serde,uuid-1,juggleim)
+    fi
+    "${emulator[@]}" cargo test "${std[@]}" -p "$package" --target "$triple" "${tests[@]}" --no-fail-fast -- "$@" || status=1
+  done
+  return $status
 }
 
-# Runs the tests of a target, writes their output to a log, and prints their sum as `.ci/run` reads it.
+# Runs the checks of a target, writes their output to a log, and prints the sum of the tests as `.ci/run` reads it.
 timed() {
-  local name=$1 start=$SECONDS status=0 log=$home/logs/$1.log; shift
-  # A subshell, because of the variables that it exports. After `||`, `set -e` would not hold in it.
+  local start=$SECONDS status=0 log=$home/logs/$target.log
+  # A subshell, because of the variables that it sets. After `||`, `set -e` would not hold in it.
   set +e
   (set -e; "$@") >"$log" 2>&1
   status=$?
   set -e
   if grep -a "^not checked: platforms: " "$log"; then return; fi
-  grep -a "^skipped: " "$log" | sort -u | sed "s/^skipped: /skipped: $name: /" || true
-  awk -v name="$name" -v status=$status -v seconds=$((SECONDS - start)) '
+  grep -a "^skipped: " "$log" | sort -u | sed "s/^skipped: /skipped: $target: /" || true
+  awk -v name="$target" -v status=$status -v seconds=$((SECONDS - start)) '
     /^test result:/ { runs++; passed += $4; failed += $6; skipped += $8; left += $12 }
     END {
       if (!runs) printf "%s: %s in %d s\n", name, status ? "FAILED" : "compiled", seconds
@@ -130,15 +137,11 @@ timed() {
 # Runs a command in a namespace whose kernel starts the programs of a processor with qemu: tests start their own program
 # again, and the tool's tests start the tool. Nothing outside of the namespace changes. It needs Linux 6.7.
 emulated() {
-  local qemu=$1 object=$2 magic='\x7fELF' mask='\xff\xff\xff\xff' at byte
+  local qemu=$1 object=$2 magic mask
   shift 2
-  # Class, byte order and machine in the head of an ELF file are compared. All others may differ.
-  at=4
-  for byte in $(od -An -tx1 -v -j4 -N16 "$object"); do
-    magic+="\\x$byte"
-    case $at in 4 | 5 | 18 | 19) mask+='\xff' ;; *) mask+='\x00' ;; esac
-    at=$((at + 1))
-  done
+  # The head of an ELF file: magic number, class, byte order and machine are compared. All others may differ.
+  magic=$(od -An -tx1 -v -N20 "$object" | tr -d '\n' | sed 's/ /\\x/g')
+  mask=$(printf '\\x%s' ff ff ff ff ff ff 00 00 00 00 00 00 00 00 00 00 00 00 ff ff)
   unshare --user --map-root-user --mount bash -c '
     mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc &&
       printf "%s" ":imid:M::$2:$3:$1:F" >/proc/sys/fs/binfmt_misc/register || exit 125
@@ -146,29 +149,24 @@ emulated() {
     exec "$@"' _ "$qemu" "$magic" "$mask" "$@"
 }
 
-# linux TRIPLE GNU QEMU: tests of Linux programs. QEMU is `-` where this processor runs them.
+# linux TRIPLE GNU QEMU ARCHITECTURE: tests of Linux programs. QEMU is `-` where this processor runs them.
 linux() {
-  local triple=$1 gnu=$2 qemu=$3 upper run=()
+  local triple=$1 gnu=$2 qemu=$3 architecture=$4 upper skip=()
   upper=$(tr a-z- A-Z_ <<<"$triple")
-  unpack "gcc-${gnu//_/-}" "libc6-dev-$4-cross" qemu-user-static || { not_checked "$triple: no packages of a cross compiler"; return; }
+  unpack "gcc-${gnu//_/-}" "libc6-dev-$architecture-cross" qemu-user-static || { not_checked "$triple: no packages of a cross compiler"; return; }
   wrapper "$gnu-gcc" "$root/usr/bin/$gnu-gcc --sysroot=$root"
   export "CARGO_TARGET_${upper}_LINKER=$gnu-gcc" "CC_${triple//-/_}=$gnu-gcc" "AR_${triple//-/_}=$root/usr/bin/$gnu-ar"
   if [ "$qemu" = - ]; then
     export "CARGO_TARGET_${upper}_RUSTFLAGS=-Clink-arg=-Wl,--dynamic-linker=$root/usr/$gnu/lib/ld-linux.so.2 -Clink-arg=-Wl,-rpath,$root/usr/$gnu/lib"
   else
-    run=(emulated "$root/usr/bin/qemu-$qemu-static" "$root/usr/$gnu/lib/libc.so.6")
-    "${run[@]}" true 2>/dev/null || { not_checked "$triple: no namespace with a binfmt_misc of its own"; return; }
+    emulator=(emulated "$root/usr/bin/qemu-$qemu-static" "$root/usr/$gnu/lib/libc.so.6")
+    "${emulator[@]}" true 2>/dev/null || { not_checked "$triple: no namespace with a binfmt_misc of its own"; return; }
     export QEMU_LD_PREFIX=$root/usr/$gnu PROPTEST_CASES=8
+    # This version of qemu cannot start a thread in a forked child. The C library aborts there.
+    skip=(--skip a_tick_clock_is_dropped_and_started_in_every_child)
   fi
-  local std=("${build_std[@]}")
-  ! has_std "$triple" "$4" || std=()
-  shift 4
-  local skip=() status=0 package
-  while [ "${1-}" = --skip ]; do skip+=(--skip "$2"); shift 2; done
-  for package; do
-    "${run[@]}" cargo test "${std[@]}" -p "$package" --target "$triple" $(tests_of "$package" $of_processors) --no-fail-fast -- "${skip[@]}" || status=1
-  done
-  return $status
+  ! has_std "$triple" "$architecture" || std=()
+  run_tests "$triple" "$of_processors" '' "${skip[@]}"
 }
 
 # ---- Other systems -------------------------------------------------------------------------------------------------------
@@ -197,10 +195,8 @@ windows() {
   # Wine 8 has no bcryptprimitives.dll, where std gets random bytes.
   printf '#include <windows.h>\nBOOLEAN NTAPI SystemFunction036(PVOID, ULONG);\n__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE p, SIZE_T n) { return SystemFunction036(p, (ULONG)n); }\n' |
     x86_64-w64-mingw32-gcc -shared -xc - -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" -ladvapi32
-  local status=0 package
-  for package; do
-    cargo test "${build_std[@]}" -p "$package" --target x86_64-pc-windows-gnu $(tests_of "$package" $of_systems) --no-fail-fast || status=1
-  done
+  local status=0
+  run_tests x86_64-pc-windows-gnu "$of_systems" '' || status=1
   "$wine/wineserver" -k || true # that of this prefix
   return $status
 }
@@ -243,9 +239,8 @@ except wasmtime.ExitTrap as end:
 PY
   export CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld CARGO_TARGET_WASM32_WASIP1_RUNNER="$home/venv/bin/python $home/wasi.py"
   export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-Clink-self-contained=yes -Clink-arg=$home/threads.o"
-  local tests="dialect errors format forms identify model serde session snowflake store system uuid vectors"
-  [ ! "$short" ] || tests="snowflake system vectors"
-  cargo test "${build_std[@]}" -p imid --target wasm32-wasip1 $(short=1 tests_of imid $tests) --no-fail-fast -- --test-threads=1
+  run_tests wasm32-wasip1 "snowflake system vectors" \
+    "dialect errors format forms identify model serde session snowflake store system uuid vectors" --test-threads=1
 }
 
 # The example of the browser in Node and in Chromium, and what the library with std refuses there.
@@ -267,28 +262,22 @@ wasm32() {
   bash examples/browser/run.sh "$module"
 }
 
-# checked TARGET PACKAGE...: where this machine can compile and not run.
+# checked TRIPLE: where this machine can compile and not run.
 checked() {
-  local target=$1 package
-  shift
-  for package; do cargo check -Zbuild-std=std,panic_abort $no_backtrace -p "$package" --target "$target"; done
+  cargo check -Zbuild-std=std,panic_abort $no_backtrace -p imid -p imid-lease --target "$1"
 }
 
-# sanitized NAME RUNTIME TEST...: the tests that start threads, or all that read memory of others.
+# sanitized NAME RUNTIME FILES: the tests that start threads, or all that read memory of others.
 sanitized() {
-  local name=$1 runtime=$2
-  shift 2
+  local name=$1 runtime=$2 files=$3
   unpack "libclang-rt-$llvm-dev" || { not_checked "$name: no runtimes of LLVM $llvm"; return; }
   cp "$root/usr/lib/llvm-$llvm"/lib/clang/*/lib/linux/"libclang_rt.$runtime-x86_64.a" \
     "$root/usr/lib/rustlib/x86_64-unknown-linux-gnu/lib/librustc-stable_rt.$runtime.a"
   export RUSTFLAGS=-Zsanitizer=$name CARGO_TARGET_DIR=$home/target-$name
-  cargo test "${build_std[@]}" -p imid --target x86_64-unknown-linux-gnu --features "$features" --no-fail-fast --lib "$@"
+  run_tests x86_64-unknown-linux-gnu "$files" "$files"
 }
 
 # ---- The targets ---------------------------------------------------------------------------------------------------------
-
-# This version of qemu cannot start a thread in a forked child. The C library aborts there.
-qemu_fault=(--skip a_tick_clock_is_dropped_and_started_in_every_child)
 
 failed=0
 if ! command -v apt-get >/dev/null || ! rust; then
@@ -296,24 +285,24 @@ if ! command -v apt-get >/dev/null || ! rust; then
   exit
 fi
 for target; do
+  packages=imid
+  [ "${target%-tool}" = "$target" ] || packages="imid-lease imid-cli"
   case $target in
-    i686) timed $target linux i686-unknown-linux-gnu i686-linux-gnu - i386 imid ;;
-    i686-tool) timed $target linux i686-unknown-linux-gnu i686-linux-gnu - i386 imid-lease imid-cli ;;
-    aarch64) timed $target linux aarch64-unknown-linux-gnu aarch64-linux-gnu aarch64 arm64 "${qemu_fault[@]}" imid ;;
-    aarch64-tool) timed $target linux aarch64-unknown-linux-gnu aarch64-linux-gnu aarch64 arm64 "${qemu_fault[@]}" imid-lease imid-cli ;;
-    armv7) timed $target linux armv7-unknown-linux-gnueabihf arm-linux-gnueabihf arm armhf "${qemu_fault[@]}" imid ;;
-    powerpc64le) timed $target linux powerpc64le-unknown-linux-gnu powerpc64le-linux-gnu ppc64le ppc64el "${qemu_fault[@]}" imid ;;
-    riscv64) timed $target linux riscv64gc-unknown-linux-gnu riscv64-linux-gnu riscv64 riscv64 "${qemu_fault[@]}" imid ;;
-    s390x) timed $target linux s390x-unknown-linux-gnu s390x-linux-gnu s390x s390x "${qemu_fault[@]}" imid ;;
-    windows) timed $target windows imid ;;
-    windows-tool) timed $target windows imid-lease imid-cli ;;
-    wasip1) timed $target wasip1 ;;
-    wasm32) timed $target wasm32; grep -hE '^(imid_browser.wasm|Node|Chromium|not checked):' "$home/logs/wasm32.log" || true ;;
-    thumbv7em) timed $target cargo build -Zbuild-std=core -p imid --no-default-features --target thumbv7em-none-eabi ;;
-    darwin) timed $target checked aarch64-apple-darwin imid imid-lease ;;
-    msvc) timed $target checked x86_64-pc-windows-msvc imid imid-lease ;;
-    thread) timed $target sanitized thread tsan --test threads --test snowflake_generator --test generator --test tick_clock ;;
-    address) timed $target sanitized address asan --test forms --test vectors --test format --test identify ;;
+    i686 | i686-tool) timed linux i686-unknown-linux-gnu i686-linux-gnu - i386 ;;
+    aarch64 | aarch64-tool) timed linux aarch64-unknown-linux-gnu aarch64-linux-gnu aarch64 arm64 ;;
+    armv7) timed linux armv7-unknown-linux-gnueabihf arm-linux-gnueabihf arm armhf ;;
+    powerpc) timed linux powerpc-unknown-linux-gnu powerpc-linux-gnu ppc powerpc ;;
+    powerpc64le) timed linux powerpc64le-unknown-linux-gnu powerpc64le-linux-gnu ppc64le ppc64el ;;
+    riscv64) timed linux riscv64gc-unknown-linux-gnu riscv64-linux-gnu riscv64 riscv64 ;;
+    s390x) timed linux s390x-unknown-linux-gnu s390x-linux-gnu s390x s390x ;;
+    windows | windows-tool) timed windows ;;
+    wasip1) timed wasip1 ;;
+    wasm32) timed wasm32; grep -hE '^(imid_browser.wasm|Node|Chromium|not checked):' "$home/logs/wasm32.log" || true ;;
+    thumbv7em) timed cargo build -Zbuild-std=core -p imid --no-default-features --target thumbv7em-none-eabi ;;
+    darwin) timed checked aarch64-apple-darwin ;;
+    msvc) timed checked x86_64-pc-windows-msvc ;;
+    thread) timed sanitized thread tsan "threads snowflake_generator generator tick_clock" ;;
+    address) timed sanitized address asan "forms vectors format identify" ;;
     *) echo "platforms.sh: expected a target of 'platforms.sh list', found $target" >&2; exit 2 ;;
   esac
 done

@@ -1,5 +1,6 @@
 //! The errors of values and texts: their words and positions. Also the sizes of all errors, and a check that some test
 //! asserts the words of each error.
+#![cfg(target_has_atomic = "64")]
 
 mod public;
 

@@ -1,5 +1,5 @@
 //! What a generator does at each edge of its policy, one documented result a test.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! A generator without the feature `std`: the caller gives clock and seed.
-#![cfg(not(feature = "std"))]
+#![cfg(all(not(feature = "std"), target_has_atomic = "64"))]
 
 use imid::clock::{Clock, ManualClock};
 use imid::{Generator, SessionTag};

@@ -1,4 +1,5 @@
 //! Hosts whose clocks disagree, and that hand each other their IDs through `observe`.
+#![cfg(target_has_atomic = "64")]
 
 use core::time::Duration;
 

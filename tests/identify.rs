@@ -171,7 +171,7 @@ fn candidates_have_a_length_and_two_ends() {
     assert_eq!(format!("{:>22}", candidates.next().unwrap()), "    204697221847986177");
 }
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 #[test]
 fn identify_uses_the_system_clock() {
     let names: Vec<_> = imid::identify::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();

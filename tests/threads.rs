@@ -1,6 +1,6 @@
 //! Two to eight threads on one generator: no ID twice, and each order that is promised. Tens of millions of IDs in a release
 //! build (`cargo test --release --test threads`), fewer where the compiler has not optimised.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;

@@ -1,5 +1,5 @@
 //! The clock that a background thread keeps: its end, its sharing, and what a stale reading may do.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;

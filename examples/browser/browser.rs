@@ -1,6 +1,5 @@
 //! Mints and reads IDs in a browser. imid.mjs calls it. WebAssembly passes only numbers, so texts pass byte by byte.
 
-use std::error::Error;
 use std::sync::LazyLock;
 
 use imid::clock::{Clock, ClockError};
@@ -33,10 +32,9 @@ fn text() -> Vec<u8> {
 }
 
 /// Returns the time of an ID in milliseconds since 1970 and writes the ID, or returns -1 and writes the error.
-fn answer(result: Result<MessageId, impl Error>) -> f64 {
-    let (time, text) =
-        result.map_or_else(|error| (-1.0, error.to_string()), |id| (id.timestamp_ms() as f64, id.to_string()));
-    text.bytes().for_each(|byte| write(byte));
+fn answer(result: Result<MessageId, impl ToString>) -> f64 {
+    let time = result.as_ref().map_or(-1.0, |id| id.timestamp_ms() as f64);
+    result.map_or_else(|error| error.to_string(), |id| id.to_string()).bytes().for_each(|byte| write(byte));
     time
 }
 

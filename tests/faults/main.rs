@@ -6,7 +6,7 @@
 //!
 //! The faults of real processes have files of their own: `tests/forks`, `tests/fault_broken_clock.rs`,
 //! `tests/fault_dead_ticker.rs`.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 mod ceiling;
 mod close;

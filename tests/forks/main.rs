@@ -3,52 +3,24 @@
 //! A process that forks must have one thread, so these tests run one after another in the main one. A test of a setting
 //! that a process cannot take back runs in a process of its own.
 
-#[cfg(unix)]
-mod child;
-#[cfg(target_os = "linux")]
-mod guard;
-#[cfg(unix)]
-mod handler;
-#[cfg(unix)]
-mod hosts;
-#[cfg(unix)]
-mod lanes;
-#[cfg(unix)]
-mod minting;
-#[cfg(unix)]
-mod ticker;
+#[cfg(all(unix, target_has_atomic = "64"))]
+#[path = "all.rs"]
+mod forks;
 
-/// Makes a list of tests out of the names of functions.
-#[cfg(unix)]
-macro_rules! trials {
-    ($($test:ident)*) => {
-        vec![$(libtest_mimic::Trial::test(stringify!($test), || { $test(); Ok(()) })),*]
-    };
-}
-#[cfg(unix)]
-use trials;
+/// Where there are no forks or no generators, there is nothing to test.
+#[cfg(not(all(unix, target_has_atomic = "64")))]
+mod forks {
+    pub(crate) fn prepare() {}
 
-#[cfg(unix)]
-fn all() -> Vec<libtest_mimic::Trial> {
-    let mut all = hosts::all();
-    all.extend(handler::all());
-    all.extend(lanes::all());
-    all.extend(ticker::all());
-    #[cfg(target_os = "linux")]
-    all.extend(guard::all());
-    all
+    pub(crate) fn all() -> Vec<libtest_mimic::Trial> {
+        Vec::new()
+    }
 }
 
 fn main() {
-    #[cfg(target_os = "linux")]
-    guard::answer_madvise();
-    #[cfg(unix)]
-    handler::register_before_all_others();
+    forks::prepare();
     let mut arguments = libtest_mimic::Arguments::from_args();
     // One thread: the main one.
     arguments.test_threads = Some(1);
-    #[cfg(unix)]
-    libtest_mimic::run(&arguments, all()).exit();
-    #[cfg(not(unix))]
-    libtest_mimic::run(&arguments, Vec::new()).exit();
+    libtest_mimic::run(&arguments, forks::all()).exit();
 }

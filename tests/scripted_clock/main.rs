@@ -3,6 +3,7 @@
 //! The model knows the rule and the settings, and shares no code with the generator. Besides what it says, each ID is
 //! checked for what callers rely on: after its session's last, after what was observed, not older than the clock, not
 //! further ahead than the limits allow.
+#![cfg(target_has_atomic = "64")]
 
 mod model;
 mod play;

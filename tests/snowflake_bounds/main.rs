@@ -1,6 +1,6 @@
 //! The bounds of a Snowflake generator: floor, ceiling and end, of the generator and of nodes that are granted for a
 //! time.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
 
 mod ceiling;
 mod close;

@@ -167,5 +167,5 @@ fn registers_can_be_trait_objects() {
 
 #[test]
 fn values_and_errors_of_hot_paths_are_small() {
-    assert_eq!(size_of::<LeaseError>(), 24);
+    assert!(size_of::<LeaseError>() <= 24);
 }

@@ -275,7 +275,7 @@ const fn saturating(number: u128) -> u64 {
     if number < u64::MAX as u128 { number as u64 } else { u64::MAX }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_has_atomic = "64"))]
 mod tests {
     use super::*;
 

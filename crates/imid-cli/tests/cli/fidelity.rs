@@ -109,7 +109,7 @@ fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
         ]);
         let room = random.pick(&["room", "\"room\"", "\"a\nb\""]);
         let blank = random.pick(&["", "", "", line_end]);
-        write!(csv, "{blank}{room}{d}{}{d}{text}{line_end}", 1_763_640_000_000 + n).unwrap();
+        write!(csv, "{blank}{room}{d}1763640{n:06}{d}{text}{line_end}").unwrap();
     }
     if random.below(2) == 0 {
         csv.truncate(csv.len() - line_end.len());
