@@ -61,7 +61,8 @@ impl PartFile {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let opened = OpenOptions::new().read(true).write(true).create(true).create_new(!resume).open(&part);
+        let opened =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).create_new(!resume).open(&part);
         let file = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 let hint = "an earlier run ended early; --resume continues it, or delete the file";
@@ -243,7 +244,8 @@ mod tests {
                         Ok(_) => panic!("round {round}: it got a part although the file is there"),
                         Err(Stop::Error(error)) if error.ends_with("exists, and is not replaced") => break,
                         Err(Stop::Error(error)) => assert!(error.starts_with("another process writes"), "{error}"),
-                        Err(_) => panic!("another error"),
+                        Err(Stop::Usage(error)) => panic!("{error}"),
+                        Err(Stop::Output(error)) => panic!("{error}"),
                     }
                 }
             });

@@ -127,13 +127,13 @@ impl StoredIds {
             match opened.with_bar(&bar) {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
-                    input.each_record(delimiter, |record| match record.as_header() {
-                        Some(header) => header.require(fields()),
-                        None => {
-                            reader.line = before + record.line;
-                            reader.counts.lines += 1;
-                            reader.count(record.check().and_then(|()| reader.read_message(&record)))
+                    input.each_record(delimiter, |record| {
+                        if let Some(header) = record.as_header() {
+                            return header.require(fields());
                         }
+                        reader.line = before + record.line;
+                        reader.counts.lines += 1;
+                        reader.count(record.check().and_then(|()| reader.read_message(&record)))
                     })?;
                 }
             }

@@ -403,7 +403,8 @@ fn look_at_members(members: &[Member], changes: &mut Vec<String>) {
         match clock_difference_ms.map(|ms| ms - usual) {
             None => changes.push(format!("the member {member} does not answer")),
             Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && members.len() > 1 => {
-                changes.push(format!("the clock of the member {member} is {} the others: synchronize it", ahead_of(ms)))
+                let ahead_of = ahead_of(ms);
+                changes.push(format!("the clock of the member {member} is {ahead_of} the others: synchronize it"));
             }
             Some(_) => {}
         }
