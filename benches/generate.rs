@@ -177,6 +177,10 @@ fn floor(c: &mut Criterion) {
     group.bench_function("system-time-ms", |b| {
         b.iter(|| SystemTime::now().duration_since(UNIX_EPOCH).map(|now| now.as_millis() as u64));
     });
+    // What imid's clock would be without `clock_gettime`.
+    group.bench_function("system-time-ms-64-bit", |b| {
+        b.iter(|| UNIX_EPOCH.elapsed().map(|now| now.as_secs() * 1_000 + u64::from(now.subsec_millis())));
+    });
     let clock: MonotonicClock = MonotonicClock::with_epoch(TWITTER_EPOCH);
     group.bench_function("ferroid-clock", |b| b.iter(|| TimeSource::<u64>::current_millis(&clock)));
     group.bench_function("imid-system-clock", |b| b.iter(|| SystemClock.now_ms()));

@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/sbin:/sbin
-all=(etcd zookeeper postgres mysql redis)
+mapfile -t all < <(bash ci/services.sh list)
 source ci/clusters/common.sh
 
 if [ "${1:-}" = inside ]; then

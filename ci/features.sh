@@ -17,8 +17,9 @@ for manifest in Cargo.toml crates/*/Cargo.toml; do
 done
 
 # Without `--package`, so that most crates are those of ci/tests.sh.
+mapfile -t stores < <(bash ci/services.sh list)
 for provider in tls tls-ring tls-aws-lc-rs; do
   echo "imid-lease: $provider, with each store"
-  printf -v features 'imid-lease/%s,' $provider postgres mysql redis etcd zookeeper
+  printf -v features 'imid-lease/%s,' $provider "${stores[@]}"
   cargo test --quiet --features "$features" --test providers
 done

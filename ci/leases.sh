@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-30}
-stores=(postgres mysql redis etcd zookeeper)
+mapfile -t stores < <(bash ci/services.sh list)
 
 # Everything is compiled before the servers start, so that they do not run during the compilation. A soak sleeps most of the time, so
 # it needs no release build.

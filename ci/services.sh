@@ -20,6 +20,8 @@
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
 #     with venv, chromium, prometheus (for promtool), etcd-client, redis-sentinel, pgbouncer,
 #     haproxy or curl.
+#   ci/services.sh list
+#     Prints the stores, one on each line. The other scripts take them from here.
 #
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
@@ -372,6 +374,7 @@ run() {
 case ${1:-} in
   run) shift; run "$@" ;;
   install) shift; install "$@" ;;
+  list) printf '%s\n' $stores ;;
   server)
     [ -n "${IMID_SERVICES:-}" ] || fail "expected IMID_SERVICES, which \`services.sh run\` sets"
     [ -e "$IMID_SERVICES/${2:-}/port" ] || fail "expected a server that \`services.sh run\` started, found ${2:-none}"
@@ -384,5 +387,5 @@ case ${1:-} in
       *) fail "expected stop, kill, start, pause, resume or tls, found ${3:-nothing}" ;;
     esac
     ;;
-  *) fail "expected run, server or install; see the head of this script" ;;
+  *) fail "expected run, server, install or list; see the head of this script" ;;
 esac

@@ -3,7 +3,7 @@
 # a lease and PostgreSQL. Prints which case passed for which store.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-stores=(postgres mysql redis etcd zookeeper)
+mapfile -t stores < <(bash ci/services.sh list)
 
 # Everything is compiled before the servers start. The crates are those of ci/features.sh.
 printf -v features 'imid-lease/%s,' tls-ring "${stores[@]}"

@@ -1,4 +1,4 @@
-//! The value: 80 bits that sort by time and name their session. Its text is in [`codec`](crate::codec).
+//! The value: 80 bits that sort by time and carry a hash of their session. Its text is in [`codec`](crate::codec).
 
 use core::ops::{Bound, RangeBounds, RangeInclusive};
 use core::time::Duration;
@@ -160,16 +160,16 @@ impl MessageId {
         self.session_tag().session_hash()
     }
 
-    /// Returns the session: type and hash.
+    /// Returns the session tag: type and hash.
     #[inline]
     pub const fn session_tag(self) -> SessionTag {
         SessionTag::truncate(self.0 as u32)
     }
 
-    /// Returns whether the ID can belong to this session: type and hash are equal.
+    /// Returns whether the ID can belong to a session with this tag: type and hash are equal.
     ///
-    /// If it returns `false`, the ID belongs to another session. If it returns `true`, the ID can still belong to another
-    /// session, because two sessions can share a hash (see [`SessionHash`]).
+    /// If it returns `false`, the ID belongs to another session. If it returns `true`, it can still belong to another one,
+    /// because two sessions can share a hash (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: SessionTag) -> bool {
         self.session_tag().to_u32() == session.to_u32()
@@ -253,7 +253,7 @@ pub struct IdParts {
     pub timestamp_ms: u64,
     /// The counter within the millisecond, 0 to [`MessageId::SPIN_MAX`].
     pub spin: u16,
-    /// The session: type and hash.
+    /// The session tag: type and hash.
     pub session_tag: SessionTag,
 }
 

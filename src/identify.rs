@@ -62,7 +62,7 @@ pub enum Candidate {
 impl Candidate {
     /// Returns the name of the dialect or of the Snowflake's layout, such as `rongcloud` or `twitter`.
     ///
-    /// The name of a layout of your own is `custom`. [`identify`](crate::identify()) does not return such a layout.
+    /// The name of a layout of your own is `custom`. [`identify`] does not return such a layout.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Message { dialect, .. } => dialect.name(),
@@ -129,7 +129,7 @@ impl fmt::Display for Candidate {
 /// The greatest number of candidates that a text can have.
 const MAX: usize = Dialect::ALL.len() + Layout::ALL.len();
 
-/// The candidates for a text, the best fit first, as [`identify`](crate::identify()) returns them.
+/// The candidates for a text, the best fit first, as [`identify`] returns them.
 #[derive(Clone, Debug)]
 pub struct Candidates(arrayvec::IntoIter<Candidate, MAX>);
 
@@ -180,7 +180,7 @@ pub fn identify(text: &str) -> Candidates {
     identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
 }
 
-/// Returns the candidates as [`identify`](crate::identify()) does, for a given time in unix milliseconds. It does not read
+/// Returns the candidates as [`identify`] does, for a given time in unix milliseconds. It does not read
 /// a clock.
 pub fn identify_at(text: &str, now_ms: u64) -> Candidates {
     let messages =

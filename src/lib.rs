@@ -87,13 +87,13 @@
 //! | --- | --- | --- |
 //! | ordinary use | 1 ms | 1 ms |
 //! | overload: more than 4,096 IDs in a millisecond and stripe | `max_lead` (1 s) | the lead |
-//! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 s |
-//! | overload while it is behind by a step of s | s + `max_lead` | 2 s, or the lead |
-//! | the clock repeats steps forward and back of at most s | 2 s | 4 s |
-//! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 a |
+//! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 × s |
+//! | overload while it is behind by a step of s | s + `max_lead` | 2 × s, or the lead |
+//! | the clock repeats steps forward and back of at most s | 2 × s | 4 × s |
+//! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 × a |
 //! | [`observe_within`](Generator::observe_within) with a limit | the limit + 21 ms | twice the limit |
-//! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 f |
-//! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 p |
+//! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
+//! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
 //! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms that full load may
 //! borrow. Events of different kinds add up. Under overload, restarts with a floor less than 30 ms apart add up, too: 1,000 of
@@ -116,7 +116,7 @@
 //! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
 //! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
-//! writes 64-bit IDs. [`identify`](mod@identify) lists the dialects and layouts that could have made a text.
+//! writes 64-bit IDs. [`identify`] lists the dialects and layouts that could have made a text.
 //!
 //! # Features
 //!
@@ -126,9 +126,12 @@
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
-//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, sessions and session types in databases: see [`store`] |
+//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`] |
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
-//! | `arbitrary-1` | any ID, session and session type, for fuzzing |
+//! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
+//!
+//! A feature whose name ends with a version stays for at least 12 months after the feature of the next version has come. Then a
+//! minor release removes it.
 //!
 //! # Comparison
 //!
@@ -137,7 +140,7 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | names the conversation | by type and 22-bit hash | no | no | no |
+//! | carries of the conversation | its type and a 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!
@@ -192,7 +195,6 @@ pub mod identify;
 
 mod integrations;
 
-pub use codec::{HexText, IdText};
 pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
@@ -200,7 +202,7 @@ pub use session::{SessionHash, SessionTag, SessionType};
 pub use generator::Generator;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use {generator::generate, identify::identify};
+pub use generator::generate;
 
 // The examples of the documents are tests. Each document has its own module, so that a failure names the document.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The session: the type and the hash of a conversation, as an ID contains them.
+//! The session tag: the type and the hash of a conversation, as an ID contains them.
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -7,7 +7,7 @@ use core::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{ParseSessionTypeError, Quantity, RangeError};
-use crate::layout::{HASH_MAX, SESSION_MAX, TYPE_MAX, TYPE_SHIFT};
+use crate::layout::{HASH_MAX, TAG_MAX, TYPE_MAX, TYPE_SHIFT};
 
 const TYPE: &Quantity = &Quantity::new("a session type", "");
 const HASH: &Quantity = &Quantity::new("a session hash", "");
@@ -180,13 +180,12 @@ impl fmt::Debug for SessionHash {
     }
 }
 
-/// A conversation as an ID contains it: type and hash, 26 bits.
+/// What an ID says of its session: the type and a hash of the name, 26 bits that **several sessions can share**.
 ///
-/// Make a session once per conversation and keep it, so that the name is hashed once. Two conversations of one type can
-/// share a hash (see [`SessionHash`]).
+/// So a tag is not a key: a map by tag puts sessions together that share one (see [`SessionHash`]). Use the session's own
+/// name there. A tag has no order, because the order of two hashes says nothing.
 ///
-/// A tag has no order, because the order of two hashes says nothing. It is not a key for a conversation either: a map by
-/// tag puts conversations together that share one. Use the conversation's own name.
+/// Make the tag once per session and keep it, so that the name is hashed once.
 ///
 /// ```
 /// use imid::{SessionTag, SessionType};
@@ -202,15 +201,15 @@ impl SessionTag {
     /// All bits zero: type 0, hash 0. It is the default.
     pub const MIN: Self = Self(0);
     /// All 26 bits one.
-    pub const MAX: Self = Self(SESSION_MAX);
+    pub const MAX: Self = Self(TAG_MAX);
 
-    /// Makes a session from its type and the standard hash of its name. For the private conversation of two users use
-    /// [`pair`](Self::pair), so that both directions have one session.
+    /// Makes a tag from the type and the name of a session, by the standard hash. For the private conversation of two users
+    /// use [`pair`](Self::pair), so that both directions have one tag.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
-    /// Makes the session of a private conversation of two users. The order of the two makes no difference.
+    /// Makes the tag of a private conversation of two users. The order of the two makes no difference.
     ///
     /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes:
     /// the lesser of h(a) and h(b), then the greater, both big-endian.
@@ -222,18 +221,18 @@ impl SessionTag {
         Self::from_parts(SessionType::PRIVATE, SessionHash::truncate(xxh3_64(&ends)))
     }
 
-    /// Makes a session from its type and hash.
+    /// Makes a tag from its type and hash.
     pub const fn from_parts(session_type: SessionType, hash: SessionHash) -> Self {
         Self((session_type.0 as u32) << TYPE_SHIFT | hash.0)
     }
 
-    /// Returns the session with these 26 bits: type · 2²² + hash, as in the low bits of an ID.
+    /// Returns the tag with these 26 bits: type · 2²² + hash, as in the low bits of an ID.
     ///
     /// # Errors
     /// The value is 67,108,864 (2²⁶) or more.
     pub const fn from_u32(bits: u32) -> Result<Self, RangeError> {
-        if bits > SESSION_MAX {
-            return Err(TAG.too_large(SESSION_MAX as u128, bits as u128));
+        if bits > TAG_MAX {
+            return Err(TAG.too_large(TAG_MAX as u128, bits as u128));
         }
         Ok(Self(bits))
     }
@@ -244,10 +243,10 @@ impl SessionTag {
         self.0
     }
 
-    /// Returns the session in the low 26 bits of an ID.
+    /// Returns the tag in the low 26 bits of an ID.
     #[inline]
     pub(crate) const fn truncate(bits: u32) -> Self {
-        Self(bits & SESSION_MAX)
+        Self(bits & TAG_MAX)
     }
 
     /// Returns the type.
@@ -262,11 +261,11 @@ impl SessionTag {
         SessionHash(self.0 & HASH_MAX)
     }
 
-    /// Returns the shard that owns this session, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
+    /// Returns the shard that owns the sessions of this tag, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
-    /// Sessions with equal bits have the same shard, so two processes that own different shards do not mint for the
-    /// same 26 bits. An ID has the shard of its session: `id.session_tag().shard(shards)`. When the number of shards grows
-    /// from n to n + 1, about one session in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
+    /// Sessions that share a tag have one shard, so two processes that own different shards do not mint for the same 26
+    /// bits. An ID has the shard of its tag: `id.session_tag().shard(shards)`. When the number of shards grows from n to
+    /// n + 1, about one tag in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
     /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
     ///
     /// ```

@@ -64,7 +64,7 @@ conversions!(AsText AsUuid);
 /// Buckets of time: each has the same number of days, in UTC. Bucket 0 begins on 1970-01-01.
 ///
 /// In Cassandra and Scylla a partition should have a limited size. So the table of a chat's messages has the partition
-/// key `(session, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. The IDs of a range are
+/// key `(session_tag, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. The IDs of a range are
 /// in the buckets from the one of the first ID to the one of the last ID.
 ///
 /// ```

@@ -10,7 +10,7 @@
 use crate::error::UuidError;
 use crate::id::MessageId;
 use crate::layout::{
-    SESSION_BITS, SESSION_MAX, SPIN_BITS, SPIN_MAX, STAMP_SHIFT, TIMESTAMP_BITS, TIMESTAMP_MAX, TIMESTAMP_SHIFT,
+    SPIN_BITS, SPIN_MAX, STAMP_SHIFT, TAG_BITS, TAG_MAX, TIMESTAMP_BITS, TIMESTAMP_MAX, TIMESTAMP_SHIFT,
 };
 use crate::session::SessionTag;
 
@@ -24,8 +24,8 @@ const VARIANT_BITS: u32 = 2;
 /// Width of the end of a view, which is zero.
 const ZERO_BITS: u32 = 36;
 
-const SESSION_SHIFT: u32 = ZERO_BITS;
-const VARIANT_SHIFT: u32 = SESSION_SHIFT + SESSION_BITS;
+const TAG_SHIFT: u32 = ZERO_BITS;
+const VARIANT_SHIFT: u32 = TAG_SHIFT + TAG_BITS;
 const SPIN_SHIFT: u32 = VARIANT_SHIFT + VARIANT_BITS;
 const VERSION_SHIFT: u32 = SPIN_SHIFT + SPIN_BITS;
 const UUID_TIMESTAMP_SHIFT: u32 = VERSION_SHIFT + VERSION_BITS;
@@ -38,7 +38,7 @@ const VARIANT: u8 = 0b10;
 const _: () = assert!(UUID_TIMESTAMP_SHIFT + UUID_TIMESTAMP_BITS == u128::BITS, "fields fill 128 bits");
 const _: () = assert!(UUID_BYTES as u32 * 8 == u128::BITS, "a UUID has 128 bits");
 const _: () = assert!(TIMESTAMP_BITS <= UUID_TIMESTAMP_BITS, "the timestamp of an ID fits");
-const _: () = assert!(STAMP_SHIFT == SESSION_BITS, "the session is the low part of an ID");
+const _: () = assert!(STAMP_SHIFT == TAG_BITS, "the session tag is the low part of an ID");
 
 impl MessageId {
     /// Returns the UUID view, most significant byte first: a UUID of version 7 with the timestamp and the spin of the ID
@@ -62,7 +62,7 @@ impl MessageId {
             | (VERSION as u128) << VERSION_SHIFT
             | (self.spin() as u128) << SPIN_SHIFT
             | (VARIANT as u128) << VARIANT_SHIFT
-            | (self.session_tag().to_u32() as u128) << SESSION_SHIFT;
+            | (self.session_tag().to_u32() as u128) << TAG_SHIFT;
         view.to_be_bytes()
     }
 
@@ -91,8 +91,8 @@ impl MessageId {
             return Err(UuidError::tail(tail));
         }
         let spin = (view >> SPIN_SHIFT) as u16 & SPIN_MAX;
-        let session = (view >> SESSION_SHIFT) as u32 & SESSION_MAX;
-        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, SessionTag::truncate(session)))
+        let tag = (view >> TAG_SHIFT) as u32 & TAG_MAX;
+        Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, SessionTag::truncate(tag)))
     }
 }
 

@@ -12,15 +12,14 @@ use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ClockError, ManualClock, SystemClock, TickClock};
+use imid::codec::{HexText, IdText};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
 use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
-use imid::{
-    Generator, HexText, IdParts, IdText, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake,
-};
+use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake};
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
 impl<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Shared for T {}
@@ -55,8 +54,8 @@ macro_rules! check {
 check! {
     value {
         "MessageId" MessageId,
-        "IdText" IdText,
-        "HexText" HexText,
+        "codec::IdText" IdText,
+        "codec::HexText" HexText,
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,

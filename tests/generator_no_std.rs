@@ -1,7 +1,7 @@
 //! A generator without the feature `std`: the caller gives clock and seed.
 #![cfg(not(feature = "std"))]
 
-use imid::clock::ManualClock;
+use imid::clock::{Clock, ManualClock};
 use imid::{Generator, SessionTag};
 
 #[test]
@@ -24,4 +24,15 @@ fn a_given_seed_makes_distinct_ordered_ids() {
     let ids = Generator::builder().seed(7).clock(ManualClock::new(1_763_665_800_000)).build().unwrap();
     let minted: Vec<_> = (0..10_000).map(|_| ids.generate(SessionTag::default()).unwrap()).collect();
     assert!(minted.is_sorted_by(|a, b| a < b));
+}
+
+static CLOCK: ManualClock = ManualClock::new(1_763_665_800_000);
+static IDS: Generator<&ManualClock> = match Generator::builder().seed(7).clock(&CLOCK).build_static() {
+    Ok(ids) => ids,
+    Err(_) => panic!("settings fit"),
+};
+
+#[test]
+fn a_static_generator_has_a_clock_of_its_own() {
+    assert_eq!(IDS.generate(SessionTag::default()).unwrap().timestamp_ms(), CLOCK.now_ms().unwrap());
 }

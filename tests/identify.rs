@@ -169,7 +169,7 @@ fn candidates_have_a_length_and_two_ends() {
 #[cfg(feature = "std")]
 #[test]
 fn identify_uses_the_system_clock() {
-    let names: Vec<_> = imid::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
+    let names: Vec<_> = imid::identify::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
     assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
 }
 

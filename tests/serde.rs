@@ -152,13 +152,13 @@ fn a_value_that_is_not_a_session_is_an_error() {
         (r#"{"type":3,"type":3}"#, "duplicate field `type`"),
         (r#"{"type":3,"name":1}"#, "unknown field `name`, expected `type` or `hash`"),
         (r#"{"type":3,"hash":4194304}"#, "expected a session hash of 0 to 4194303, found 4194304"),
-        ("5", "invalid type: integer `5`, expected a session with its type and its hash"),
+        ("5", "invalid type: integer `5`, expected a session tag with its type and its hash"),
     ] {
         let found = json_error::<SessionTag>(json);
         assert!(found.starts_with(error), "{json}: {found}");
     }
     assert!(postcard::from_bytes::<SessionTag>(&postcard::to_stdvec(&(16_u8, 0_u32)).unwrap()).is_err());
     let one = [Token::Seq { len: Some(1) }, Token::U8(3), Token::SeqEnd];
-    let error = "invalid length 1, expected a session with its type and its hash";
+    let error = "invalid length 1, expected a session tag with its type and its hash";
     assert_de_tokens_error::<serde_test::Compact<SessionTag>>(&one, error);
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_stream::StreamExt;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -39,6 +39,8 @@ struct World {
     client: Client,
     urls: Vec<String>,
     is_over: AtomicBool,
+    /// A gateway did not do what it should, and nobody starts them any more.
+    has_failed: AtomicBool,
     posted: AtomicU64,
     attempts: AtomicU64,
     sent_twice: AtomicU64,
@@ -46,17 +48,38 @@ struct World {
     last: std::sync::Mutex<Option<HashMap<String, i64>>>,
 }
 
-/// Starts a gateway.
-fn start(place: usize, url: &str) -> Result<Child> {
+/// Returns the command that starts a gateway.
+fn gateway(place: usize, url: &str) -> Result<Command> {
     let program = env::current_exe()?.with_file_name("imid-chat");
     let listen = url.trim_start_matches("http://");
     let mut command = Command::new(program);
     command
         .env("CHAT_LISTEN", listen)
         .env("CHAT_NAME", format!("chat-{place}"))
+        .env("CHAT_CONNECTIONS", "5")
+        .env("CHAT_DRAIN", "2")
         .stdout(Stdio::null())
         .kill_on_drop(true);
-    Ok(command.spawn()?)
+    Ok(command)
+}
+
+/// Asks a gateway to stop.
+async fn terminate(gateway: &Child) -> Result<()> {
+    let pid = gateway.id().ok_or("a gateway has ended")?.to_string();
+    Command::new("kill").args(["-TERM", &pid]).status().await?;
+    Ok(())
+}
+
+/// Checks that a gateway that waits for its lane ends in order.
+async fn expect_early_stop() -> Result<()> {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let database = format!("postgres://chat@{}/chat", silent.local_addr()?);
+    let mut waiting = gateway(GATEWAYS, "127.0.0.1:0")?.env("DATABASE_URL", database).spawn()?;
+    sleep(Duration::from_secs(1)).await;
+    terminate(&waiting).await?;
+    let status = timeout(TIMEOUT, waiting.wait()).await??;
+    assert!(status.success(), "a gateway without a lane that was asked to stop ended with {status}");
+    Ok(())
 }
 
 /// Waits until a gateway is ready.
@@ -74,9 +97,22 @@ async fn wait_until_ready(world: &World, url: &str) -> Result<()> {
     }
 }
 
+/// Waits until a gateway that was asked to stop says that it is not ready, and checks that it serves on, over new connections.
+async fn expect_draining(url: &str) -> Result<()> {
+    let client = Client::builder().pool_max_idle_per_host(0).build()?;
+    let ready = || client.get(format!("{url}/ready")).timeout(TIMEOUT).send();
+    while ready().await?.status().is_success() {
+        sleep(Duration::from_millis(20)).await;
+    }
+    let page = client.get(format!("{url}/rooms/{}/messages", ROOMS[0])).query(&[("user", FOLLOWER)]);
+    page.send().await?.error_for_status()?;
+    Ok(())
+}
+
 /// Sends a message until a gateway has stored it. Returns the answer.
 async fn send(world: &World, place: usize, room: &str, user: &str, draft: &Value) -> Value {
     for attempt in place.. {
+        assert!(!world.has_failed.load(Ordering::Relaxed), "the gateways have ended");
         let url = format!("{}/rooms/{room}/messages", world.urls[attempt % GATEWAYS]);
         world.attempts.fetch_add(1, Ordering::Relaxed);
         let request = world.client.post(url).query(&[("user", user)]).json(draft).timeout(TIMEOUT);
@@ -131,7 +167,7 @@ async fn follow(world: Arc<World>, place: usize, room: &'static str) -> Vec<(i64
             let mut chunks = answer.bytes_stream();
             let mut text = Vec::new();
             // A stream without a chunk is looked at again, because the last message may have come.
-            while let Ok(next) = tokio::time::timeout(Duration::from_millis(500), chunks.next()).await.or_else(|late| {
+            while let Ok(next) = timeout(Duration::from_millis(500), chunks.next()).await.or_else(|late| {
                 if is_complete(&world, room, &seen) { Err(late) } else { Ok(Some(Ok(Default::default()))) }
             }) {
                 let Some(Ok(chunk)) = next else { break };
@@ -172,8 +208,8 @@ async fn disturb(world: Arc<World>, mut gateways: Vec<Child>) -> Result<(u64, u6
         }
         let place = turn % GATEWAYS;
         if turn % 4 == 3 {
-            let pid = gateways[place].id().ok_or("a gateway has ended")?.to_string();
-            Command::new("kill").args(["-TERM", &pid]).status().await?;
+            terminate(&gateways[place]).await?;
+            expect_draining(&world.urls[place]).await?;
             let status = gateways[place].wait().await?;
             assert!(status.success(), "a gateway that was asked to stop ended with {status}");
             stopped += 1;
@@ -182,7 +218,7 @@ async fn disturb(world: Arc<World>, mut gateways: Vec<Child>) -> Result<(u64, u6
             killed += 1;
         }
         sleep(Duration::from_millis(200)).await;
-        gateways[place] = start(place, &world.urls[place])?;
+        gateways[place] = gateway(place, &world.urls[place])?.spawn()?;
         wait_until_ready(&world, &world.urls[place]).await?;
     }
     Ok((killed, stopped, gateways))
@@ -195,6 +231,8 @@ async fn main() -> Result<ExitCode> {
     let seconds = Duration::from_secs(seconds.parse()?);
     let db = PgPool::connect(&env::var("DATABASE_URL")?).await?;
 
+    expect_early_stop().await?;
+
     let mut urls = Vec::new();
     for _ in 0..GATEWAYS {
         urls.push(format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?));
@@ -203,13 +241,14 @@ async fn main() -> Result<ExitCode> {
         client: Client::new(),
         urls,
         is_over: AtomicBool::new(false),
+        has_failed: AtomicBool::new(false),
         posted: AtomicU64::new(0),
         attempts: AtomicU64::new(0),
         sent_twice: AtomicU64::new(0),
         last: std::sync::Mutex::default(),
     });
     let gateways: Vec<Child> =
-        world.urls.iter().enumerate().map(|(place, url)| start(place, url)).collect::<Result<_>>()?;
+        world.urls.iter().enumerate().map(|(place, url)| Ok(gateway(place, url)?.spawn()?)).collect::<Result<_>>()?;
     for url in &world.urls {
         wait_until_ready(&world, url).await?;
     }
@@ -229,7 +268,15 @@ async fn main() -> Result<ExitCode> {
         let world = world.clone();
         followers.spawn(async move { (room, follow(world, place, room).await) });
     }
-    let disturbing = tokio::spawn(disturb(world.clone(), gateways));
+    let disturbing = tokio::spawn({
+        let world = world.clone();
+        async move {
+            disturb(world.clone(), gateways).await.inspect_err(|error| {
+                eprintln!("error: {error}");
+                world.has_failed.store(true, Ordering::Relaxed);
+            })
+        }
+    });
     sleep(seconds).await;
     world.is_over.store(true, Ordering::Relaxed);
     let mut latencies: Vec<Duration> = posters.join_all().await.into_iter().flatten().collect();

@@ -49,15 +49,18 @@ impl TickClock {
         // Forks must be noticed before the thread publishes: a child must not inherit what the thread has published.
         fork::watch();
         let handle = Self::handle();
-        // ORDERING: with the swap in `tick`: either the thread sees the handle, or this sees that the thread has ended.
+        // ORDERING: with `end` in `tick`: either the thread sees the handle, or this sees that the thread has ended.
         if fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
             && let Err(error) = thread::Builder::new().name("imid-tick".into()).spawn(tick)
         {
-            withdraw();
-            fork::ticker().running.store(0, Ordering::SeqCst);
+            end();
             return Err(error);
         }
         publish();
+        // ORDERING: with `end`: if the thread has ended in the meantime, one of the two withdraws what was published last.
+        if fork::ticker().running.load(Ordering::SeqCst) == 0 {
+            withdraw();
+        }
         Ok(handle)
     }
 
@@ -107,13 +110,20 @@ fn read_system_clock() -> Result<u64, ClockError> {
 
 /// Publishes the system clock's reading, or that there is none.
 fn publish() {
-    // ORDERING: the time is a hint; nothing else is published with it.
-    fork::ticker().ms.store(SystemClock.now_ms().unwrap_or(0), Ordering::Relaxed);
+    fork::ticker().ms.store(SystemClock.now_ms().unwrap_or(0), Ordering::SeqCst);
 }
 
 /// Withdraws the published time. Readers then read the system clock, until the thread publishes again.
 fn withdraw() {
-    fork::ticker().ms.store(0, Ordering::Relaxed);
+    fork::ticker().ms.store(0, Ordering::SeqCst);
+}
+
+/// Says that no thread publishes the time any more, and withdraws it.
+fn end() {
+    // ORDERING: in this order, because `start` publishes first and then asks whether the thread runs. If another one has been
+    // started in between, it publishes again within a millisecond.
+    fork::ticker().running.store(0, Ordering::SeqCst);
+    withdraw();
 }
 
 /// Publishes the time every millisecond, until there is no handle left. The thread runs this.
@@ -123,8 +133,7 @@ fn tick() {
 
     impl Drop for OnPanic {
         fn drop(&mut self) {
-            withdraw();
-            fork::ticker().running.store(0, Ordering::SeqCst);
+            end();
         }
     }
 
@@ -133,8 +142,7 @@ fn tick() {
         thread::sleep(until_next_ms());
         publish();
         if HANDLES.load(Ordering::SeqCst) == 0 {
-            withdraw();
-            fork::ticker().running.swap(0, Ordering::SeqCst);
+            end();
             // A handle that came in between has either started another thread, or relies on this one.
             if HANDLES.load(Ordering::SeqCst) == 0
                 || fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err()

@@ -10,16 +10,13 @@ use crate::session::SessionType;
 
 impl Dialect<'static> {
     /// imid's own dialect: the text form of [`MessageId`](crate::MessageId).
-    pub const STANDARD: Self =
-        Self::dashed("standard", &alphabet::STANDARD).with_hash(standard).with_type_names(&RONGCLOUD_TYPES);
+    pub const STANDARD: Self = Self::dashed("standard", &alphabet::STANDARD).with_hash(standard).with_type_names(TYPES);
 
     /// RongCloud's dialect since spring 2018: the standard layout in base32hex. The hash is the low 22 bits of Java's
     /// `hashCode` of the addressed target (the receiver, the group, the chat room), so the two directions of a private
     /// conversation have different hashes.
-    pub const RONGCLOUD: Self = built_in("rongcloud", BASE32_HEX, Expected::Base32Hex)
-        .with_hash(java)
-        .with_type_names(&RONGCLOUD_TYPES)
-        .with_channel_types(&RONGCLOUD_CHANNELS);
+    pub const RONGCLOUD: Self =
+        built_in("rongcloud", BASE32_HEX, Expected::Base32Hex).with_hash(java).with_type_names(&TYPES_AND_CHANNELS);
 
     /// RongCloud's dialect until spring 2018: 43 bits of time, no counter, 5 bits of type, all 32 bits of Java's
     /// `hashCode`. It is read only: no generator mints such IDs.
@@ -62,22 +59,25 @@ const fn built_in(name: &'static str, digits: &[u8; RADIX], expected: Expected) 
 /// RFC 4648, section 7.
 const BASE32_HEX: &[u8; RADIX] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
-/// RongCloud's `ConversationType`. [`SessionType`] has the same names.
-const RONGCLOUD_TYPES: [(u8, &str); SessionType::NAMED.len()] = {
-    let mut types = [(0, ""); SessionType::NAMED.len()];
+/// The names of [`SessionType`], which are those of RongCloud's `ConversationType`.
+const TYPES: &[(u8, &str)] = TYPES_AND_CHANNELS.split_at(SessionType::NAMED.len()).0;
+
+/// The same, and then the names of `channelType`, which RongCloud's callbacks have.
+const TYPES_AND_CHANNELS: [(u8, &str); SessionType::NAMED.len() + CHANNELS.len()] = {
+    let (types, mut names) = (SessionType::NAMED, [(0, ""); SessionType::NAMED.len() + CHANNELS.len()]);
     let mut at = 0;
-    while at < types.len() {
-        let named = SessionType::NAMED[at];
-        if let Some(name) = named.name() {
-            types[at] = (named.to_u8(), name);
+    while at < names.len() {
+        if at >= types.len() {
+            names[at] = CHANNELS[at - types.len()];
+        } else if let Some(name) = types[at].name() {
+            names[at] = (types[at].to_u8(), name);
         }
         at += 1;
     }
-    types
+    names
 };
 
-/// RongCloud's `channelType`.
-const RONGCLOUD_CHANNELS: [(u8, &str); 9] = [
+const CHANNELS: [(u8, &str); 9] = [
     (1, "PERSON"),
     (2, "PERSONS"),
     (3, "GROUP"),

@@ -6,7 +6,7 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayString;
 use thiserror::Error;
 
-/// A dialect cannot be built, an ID has the wrong layout, or a dialect cannot make sessions.
+/// A dialect cannot be built, an ID has the wrong layout, or a dialect cannot make session tags.
 ///
 /// ```
 /// use imid::MessageId;

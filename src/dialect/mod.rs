@@ -23,7 +23,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! [`identify`](crate::identify()) returns the dialects that could have written a text.
+//! [`identify`](crate::identify) returns the dialects that could have written a text.
 
 mod built_in;
 mod error;
@@ -63,7 +63,7 @@ use error::DialectKind;
 /// assert!(OURS.sorts_by_time());
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-// Not `Copy`: 368 bytes should not be copied without a call that says so.
+// Not `Copy`: 336 bytes should not be copied without a call that says so.
 #[derive(Clone)]
 pub struct Dialect<'a> {
     name: &'a str,
@@ -71,7 +71,6 @@ pub struct Dialect<'a> {
     form: Form,
     hash: Option<fn(&str) -> u32>,
     types: &'a [(u8, &'a str)],
-    channels: &'a [(u8, &'a str)],
 }
 
 impl<'a> Dialect<'a> {
@@ -93,7 +92,7 @@ impl<'a> Dialect<'a> {
 
     const fn dashed(name: &'a str, alphabet: &Alphabet) -> Self {
         let form = Form { alphabet: *alphabet, dashed: true };
-        Self { name, layout: Layout::STANDARD, form, hash: None, types: &[], channels: &[] }
+        Self { name, layout: Layout::STANDARD, form, hash: None, types: &[] }
     }
 
     /// Writes and reads 16 characters instead of 19.
@@ -115,16 +114,10 @@ impl<'a> Dialect<'a> {
         Self { hash: Some(hash), ..self }
     }
 
-    /// Sets the names of the session types, by code. If a code occurs twice, its first name counts.
+    /// Sets the names of the session types, by code. If a code occurs twice, its first name is written, and each one is read.
     #[must_use]
     pub const fn with_type_names(self, names: &'a [(u8, &'a str)]) -> Self {
         Self { types: names, ..self }
-    }
-
-    /// Sets a second list of names of the session types, by code. RongCloud's callbacks have them in `channelType`.
-    #[must_use]
-    pub const fn with_channel_types(self, names: &'a [(u8, &'a str)]) -> Self {
-        Self { channels: names, ..self }
     }
 
     /// Returns the name: `standard`, `rongcloud`, `rongcloud-v1`, `juggleim`, or the name that the caller chose.
@@ -183,7 +176,7 @@ impl<'a> Dialect<'a> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Makes a session with the hash of this dialect, to mint IDs for it.
+    /// Makes a session tag with the hash of this dialect, to mint IDs for the session.
     ///
     /// The session type is a code. A dialect has its own names for the codes: the constants of [`SessionType`] are
     /// RongCloud's, and JuggleIM calls code 3 `CHATROOM`, which is [`SessionType::GROUP`].
@@ -227,17 +220,10 @@ impl<'a> Dialect<'a> {
 
     /// Returns this dialect's name of a session type, or `None` if the code has no name.
     pub fn type_name(&self, code: u8) -> Option<&'a str> {
-        name_of(self.types, code)
+        self.types.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
     }
 
-    /// Returns the `channelType` of RongCloud's callbacks for a session type, or `None` if the code has no
-    /// `channelType`.
-    pub fn channel_type(&self, code: u8) -> Option<&'a str> {
-        name_of(self.channels, code)
-    }
-
-    /// Returns the session type with this name or `channelType`, in any case. `None` if there is no such name, or if its
-    /// code is above 15.
+    /// Returns the session type with this name, in any case. `None` if there is no such name, or if its code is above 15.
     ///
     /// The constants of [`SessionType`] have RongCloud's codes. JuggleIM's GROUP is another code:
     ///
@@ -252,16 +238,10 @@ impl<'a> Dialect<'a> {
         SessionType::from_u8(self.type_code(name)?).ok()
     }
 
-    /// Returns the code with this name or `channelType`, in any case.
+    /// Returns the code with this name, in any case.
     pub fn type_code(&self, name: &str) -> Option<u8> {
-        let has_name = |(_, known): &&(u8, &str)| known.eq_ignore_ascii_case(name);
-        self.types.iter().chain(self.channels).find(has_name).map(|(code, _)| *code)
+        self.types.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| *code)
     }
-}
-
-/// Returns the first name of a code.
-fn name_of<'a>(names: &[(u8, &'a str)], code: u8) -> Option<&'a str> {
-    names.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
 
 impl fmt::Debug for Dialect<'_> {

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::layout::{BYTES, TEXT_LEN};
+
 /// A slice does not have the length of an ID: 10 bytes, or 8 for a [`Snowflake`](crate::snowflake::Snowflake).
 ///
 /// ```
@@ -12,7 +14,7 @@ use thiserror::Error;
 /// assert_eq!((error.expected(), error.found()), (10, 9));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("expected {expected} bytes, found {found}")]
+#[error("expected {expected} bytes, found {found}{}", self.hint())]
 pub struct LengthError {
     expected: usize,
     found: usize,
@@ -21,6 +23,15 @@ pub struct LengthError {
 impl LengthError {
     pub(crate) const fn new(expected: usize, found: usize) -> Self {
         Self { expected, found }
+    }
+
+    /// A slice of 19 bytes is most often a text that was passed to the reader of bytes.
+    const fn hint(self) -> &'static str {
+        if self.expected == BYTES && self.found == TEXT_LEN {
+            ", the length of a text (read it with parse_bytes, or store::AsText)"
+        } else {
+            ""
+        }
     }
 
     /// Returns the length of an ID of this kind.

@@ -103,7 +103,7 @@ enum TimeRangeKind {
 }
 
 impl TimeRangeError {
-    /// `least` says what a range must have at least. `from` and `to` are the bounds of the half-open range, in unix
+    /// `least` is what a range must have, such as "of at least 1 ms". `from` and `to` are the bounds of the half-open range, in unix
     /// milliseconds.
     pub(crate) const fn empty(least: &'static str, from: u64, to: u64) -> Self {
         Self(TimeRangeKind::Empty { least, from, to })

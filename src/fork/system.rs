@@ -7,7 +7,7 @@ use core::ffi::c_void;
 
 /// Gives the kernel an advice on the pages of a static, and returns whether it accepted it.
 ///
-/// The advice must be one that leaves the memory of this process alone: [`WIPE_ON_FORK`](super::processes) or one that
+/// The advice must be one that leaves the memory of this process alone: [`WIPE_ON_FORK`](super::marks) or one that
 /// the kernel does not know.
 #[cfg(target_os = "linux")]
 pub(super) fn advise<T>(pages: &'static T, advice: c_int) -> bool {

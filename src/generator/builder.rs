@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use super::atomic::Core;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
+use super::take::Core;
 use super::{Generator, seed};
 use crate::clock::SystemClock;
 use crate::id::MessageId;
@@ -12,7 +12,7 @@ use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 use crate::stamp::{Origin, Shape};
 
 /// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same
-/// time, each with a lane of its own. The two numbers say all of a lane, so the struct gets no more fields.
+/// time, each with a lane of its own. A lane has no other properties, so this struct gets no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// Which lane it is: below 2^`bits`.
@@ -29,7 +29,7 @@ pub struct Lane {
 /// use imid::clock::SystemClock;
 ///
 /// static IDS: Generator<SystemClock, 64> =
-///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes().build_static() {
+///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes::<64>().build_static() {
 ///         Ok(ids) => ids,
 ///         Err(_) => panic!("settings fit"),
 ///     };
@@ -139,6 +139,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
     ///
+    /// It is an ID and not a time, because that is what a store can be asked for.
+    ///
     /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if
     /// the clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not
     /// stored can still come again.
@@ -197,15 +199,30 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     }
 }
 
-impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// Builds the generator in a constant expression, for a `static`. It has the system clock, because a clock that may
-    /// have to be dropped cannot pass through a `const fn`.
+impl<C: Copy, const STRIPES: usize> Builder<C, STRIPES> {
+    /// Builds the generator in a constant expression, for a `static`. The clock must be `Copy`, such as [`SystemClock`] or a
+    /// reference to a `static`, because a `const fn` cannot move a value that may need to be dropped.
+    ///
+    /// Without the feature `std`, [`SystemClock`] is not a [`Clock`](crate::clock::Clock), so name one. **A seed in a constant
+    /// is the same in each copy of the program**, so two devices that run it mint the same spins. Give each a
+    /// [lane](Self::lane), or [build](Self::build) the generator at run time with a seed of its own.
+    ///
+    /// ```
+    /// use imid::Generator;
+    /// use imid::clock::ManualClock;
+    ///
+    /// static CLOCK: ManualClock = ManualClock::new(1_763_665_800_000); // an interrupt advances it
+    /// static IDS: Generator<&ManualClock> = match Generator::builder().seed(7).clock(&CLOCK).build_static() {
+    ///     Ok(ids) => ids,
+    ///     Err(_) => panic!("settings fit"),
+    /// };
+    /// ```
     ///
     /// # Errors
     /// As for [`build`](Self::build).
-    pub const fn build_static(self) -> Result<Generator<SystemClock, STRIPES>, BuildError> {
+    pub const fn build_static(self) -> Result<Generator<C, STRIPES>, BuildError> {
         match self.settings.core() {
-            Ok(core) => Ok(Generator::from_parts(core, SystemClock)),
+            Ok(core) => Ok(Generator::from_parts(core, self.clock)),
             Err(error) => Err(error),
         }
     }

@@ -1,12 +1,15 @@
 //! Minting: distinct, ordered IDs without a machine ID.
 
-mod atomic;
 mod batch;
 mod builder;
 mod error;
+mod events;
+#[cfg(loom)]
+mod models;
 mod policy;
 mod refusal;
 mod seed;
+mod take;
 mod timeline;
 mod words;
 
@@ -17,9 +20,9 @@ pub use batch::Batch;
 pub use builder::{Builder, Lane};
 pub use error::{BuildError, GenerateError, ObserveError};
 
-use self::atomic::Core;
 use self::error::GenerateKind;
 use self::policy::millis;
+use self::take::Core;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 use crate::session::{SessionHash, SessionTag, SessionType};
@@ -120,14 +123,6 @@ impl Generator {
 impl<C, const STRIPES: usize> Generator<C, STRIPES> {
     const fn from_parts(core: Core<STRIPES>, clock: C) -> Self {
         Self { core, clock }
-    }
-
-    /// Returns what a forked child has of this generator, for models.
-    #[cfg(loom)]
-    pub fn copy_of_child<D>(&self, clock: D) -> Generator<D, STRIPES> {
-        let core = self.core.copy();
-        core.touch();
-        Generator::from_parts(core, clock)
     }
 
     /// Returns the clock that it mints by.
@@ -273,8 +268,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.raise_floor(id.timestamp_ms(), &self.clock);
     }
 
-    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already,
-    /// or if no ceiling was [set](Builder::ceiling).
+    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already. Without
+    /// a ceiling in the [builder](Builder::ceiling) it is the end of time, which nothing raises.
     ///
     /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
     pub fn raise_ceiling(&self, timestamp_ms: u64) {
@@ -284,7 +279,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Closes the generator. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
     ///
     /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the
-    /// last stamp, with all bits of the session set. `None` if no ID was issued.
+    /// last stamp, with all bits of the session tag set. **No message has it**: pass it to the [`floor`](Builder::floor) of
+    /// the next generator. `None` if no ID was issued.
     pub fn close(&self) -> Option<MessageId> {
         let all_bits = SessionTag::from_parts(SessionType::MAX, SessionHash::MAX);
         self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
@@ -353,7 +349,7 @@ pub struct Stats {
     pub refused: u64,
     /// How far the latest ID is ahead of the clock now; zero if it is not.
     pub lead: Duration,
-    /// How far the clock is now behind the time that the generator has reached: the rest of steps back, observed IDs,
-    /// floors, and of the lead that a forked child inherits. It shrinks by half a millisecond per millisecond.
+    /// How far the clock is now behind the time that the generator has reached: what remains of steps back, observed IDs,
+    /// floors and an inherited lead. It shrinks by half a millisecond per millisecond.
     pub behind: Duration,
 }

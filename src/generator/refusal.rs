@@ -23,7 +23,7 @@ pub(super) struct Asked {
 pub(super) enum Refusal {
     /// The run ends more than `max` ticks after the reading. It fits after `wait` ticks.
     Lead { max: u64, wait: u64 },
-    /// The bound that was set from outside.
+    /// The ceiling that was set from outside.
     Ceiling,
     /// The run ends after the last tick.
     Exhausted,
@@ -32,7 +32,7 @@ pub(super) enum Refusal {
 impl Timeline {
     /// Returns why a run does not fit into the window, and when it will.
     #[cold]
-    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, bound: u64, policy: &Policy) -> Refusal {
+    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, ceiling: u64, policy: &Policy) -> Refusal {
         let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
         let max = self.limit(now, policy) - now;
         // The least number of ticks between the first and the last stamp of a fresh run.
@@ -44,10 +44,10 @@ impl Timeline {
             }
             // Later readings are not behind this one, so none of them is too far behind.
             let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
-            let window = later.window(at, seed, bound, policy);
+            let window = later.window(at, seed, ceiling, policy);
             let start = window.start(free, policy);
             let last = shape.tick(start + (run - 1));
-            if start + run > bound {
+            if start + run > ceiling {
                 if start > free && at < self.reached {
                     // A fresh run starts earlier once the clock has caught up.
                     at = self.reached;
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn what_waiting_does_not_help_is_said() {
         let asked = |free, run| Asked { free, run, unissued: T };
-        let refuse = |free, run, bound| IDLE.refuse(T, asked(free, run), 0, bound, &policy());
+        let refuse = |free, run, ceiling| IDLE.refuse(T, asked(free, run), 0, ceiling, &policy());
         assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
         assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
         assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);

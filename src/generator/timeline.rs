@@ -59,8 +59,8 @@ pub(super) struct TooFarBehind(pub(super) u64);
 pub(super) struct Window {
     /// The least one.
     pub(super) first: u64,
-    /// The first one past the limit.
-    pub(super) ceiling: u64,
+    /// The first one past the limit, or the ceiling if that is less.
+    pub(super) end: u64,
 }
 
 impl Timeline {
@@ -122,7 +122,7 @@ impl Timeline {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
                 }
-                // A clock that repeats a step forward and back leads by two steps at most. Without this limit each
+                // A clock that repeats a step forward and back leads by at most two steps. Without this limit each
                 // repetition could add half a step, because the time also moves with the step forward. A second step
                 // while the first one is slewed adds its own length.
                 let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
@@ -159,11 +159,11 @@ impl Timeline {
         (self.reached + grace, now + self.behind + policy.max_lead)
     }
 
-    /// Returns the window of a timeline that ends with this reading. `bound` is the first stamp that must not be taken.
+    /// Returns the window of a timeline that ends with this reading. `ceiling` is the first stamp that must not be taken.
     #[inline]
-    pub(super) const fn window(&self, now: u64, seed: u64, bound: u64, policy: &Policy) -> Window {
+    pub(super) const fn window(&self, now: u64, seed: u64, ceiling: u64, policy: &Policy) -> Window {
         let past = policy.shape.first_of(self.limit(now, policy) + 1);
-        Window { first: fresh(self.reached, seed, policy), ceiling: if past < bound { past } else { bound } }
+        Window { first: fresh(self.reached, seed, policy), end: if past < ceiling { past } else { ceiling } }
     }
 
     /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a
@@ -194,11 +194,11 @@ impl Window {
         self.first | policy.origin.rolled(free, &policy.shape)
     }
 
-    /// Returns the first stamp of a run that ends before the ceiling.
+    /// Returns the first stamp of a run, or `None` if the run does not fit into the window.
     #[inline]
     pub(super) const fn fit(&self, free: u64, run: u64, policy: &Policy) -> Option<u64> {
         let start = self.start(free, policy);
-        if start + run <= self.ceiling { Some(start) } else { None }
+        if start + run <= self.end { Some(start) } else { None }
     }
 }
 
@@ -344,15 +344,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_ceiling_of_a_window_is_the_least_of_limit_and_bound() {
-        let window = |bound| IDLE.window(T, 0, bound, &policy());
-        assert_eq!(window(END), Window { first: SHAPE.first_of(T), ceiling: SHAPE.first_of(T + 101) });
-        let bound = SHAPE.first_of(T + 1);
-        assert_eq!(window(bound).ceiling, bound);
-        let fit = |free, run| window(bound).fit(free, run, &policy());
+    fn the_end_of_a_window_is_the_least_of_limit_and_ceiling() {
+        let window = |ceiling| IDLE.window(T, 0, ceiling, &policy());
+        assert_eq!(window(END), Window { first: SHAPE.first_of(T), end: SHAPE.first_of(T + 101) });
+        let ceiling = SHAPE.first_of(T + 1);
+        assert_eq!(window(ceiling).end, ceiling);
+        let fit = |free, run| window(ceiling).fit(free, run, &policy());
         assert_eq!(fit(0, 4_096), Some(SHAPE.first_of(T)));
         assert_eq!(fit(0, 4_097), None);
-        assert_eq!(fit(bound - 1, 1), Some(bound - 1));
-        assert_eq!(fit(bound, 1), None);
+        assert_eq!(fit(ceiling - 1, 1), Some(ceiling - 1));
+        assert_eq!(fit(ceiling, 1), None);
     }
 }

@@ -16,27 +16,27 @@ pub(super) const NOT_STARTED: u64 = u64::MAX;
 /// arithmetic.
 #[repr(C, align(256))]
 pub(super) struct Words {
-    /// The reading of the clock that `first` and `ceiling` hold for, plus the mark of the process ([`fork::mark`]).
+    /// The reading of the clock that `first` and `end` hold for, plus the mark of the process ([`fork::mark`]).
     pub(super) reading: AtomicU64,
     /// The least stamp that a new ID may have; its tick is the time reached.
     pub(super) first: AtomicU64,
-    /// The first stamp past the limit.
-    pub(super) ceiling: AtomicU64,
+    /// The first stamp past the limit, or the ceiling if that was less.
+    pub(super) end: AtomicU64,
     /// The first stamp that no ID may have, whatever the time.
-    pub(super) bound: AtomicU64,
+    pub(super) ceiling: AtomicU64,
     /// What the fresh counters are mixed from.
     pub(super) seed: AtomicU64,
     /// See [`Timeline`].
-    latest: AtomicU64,
+    pub(super) latest: AtomicU64,
     pub(super) meet: AtomicU64,
-    behind: AtomicU64,
+    pub(super) behind: AtomicU64,
     pub(super) policy: Policy,
     /// The mark of the process that took the seed, or [`NOT_STARTED`].
     pub(super) process: AtomicU64,
     /// See [`Timeline`].
     pub(super) floor: AtomicU64,
     pub(super) jump: AtomicU64,
-    first_step: AtomicU64,
+    pub(super) first_step: AtomicU64,
 }
 
 #[cfg(not(loom))]
@@ -45,14 +45,14 @@ const _: () = assert!(core::mem::offset_of!(Words, policy) == 64, "the words of 
 const _: () = assert!(core::mem::offset_of!(Words, process) <= 128, "the policy is in the next one");
 
 impl Words {
-    /// Returns the words of a generator that has not started. `floor` is the least tick after the builder's, `bound`
+    /// Returns the words of a generator that has not started. `floor` is the least tick after the builder's, `ceiling`
     /// the first stamp that no ID may have.
-    pub(super) const fn new(policy: Policy, floor: u64, bound: u64) -> Self {
+    pub(super) const fn new(policy: Policy, floor: u64, ceiling: u64) -> Self {
         Self {
             reading: AtomicU64::new(NOT_STARTED),
             first: AtomicU64::new(0),
-            ceiling: AtomicU64::new(0),
-            bound: AtomicU64::new(bound),
+            end: AtomicU64::new(0),
+            ceiling: AtomicU64::new(ceiling),
             seed: AtomicU64::new(0),
             latest: AtomicU64::new(0),
             meet: AtomicU64::new(0),
@@ -76,10 +76,10 @@ impl Words {
 
     #[inline]
     pub(super) fn window(&self) -> Window {
-        // ORDERING: the ceiling first. A bound can be raised after a floor. A thread that mints below the new bound
-        // must see the floor, because stamps between the old bound and the floor can belong to another generator.
-        let ceiling = self.ceiling.load(Ordering::Acquire);
-        Window { first: self.first.load(Ordering::Relaxed), ceiling }
+        // ORDERING: the `end` first. A ceiling can be raised after a floor. A thread that mints below the new ceiling
+        // must see the floor, because stamps between the old ceiling and the floor can belong to another generator.
+        let end = self.end.load(Ordering::Acquire);
+        Window { first: self.first.load(Ordering::Relaxed), end }
     }
 
     /// Returns the timeline as this thread sees it.
@@ -141,52 +141,22 @@ impl Words {
 
     #[inline]
     fn window_of(&self, timeline: Timeline, now: u64) -> Window {
-        // ORDERING: acquires the floors that were raised before the bound, for the ceiling that is stored.
-        let bound = self.bound.load(Ordering::Acquire);
-        timeline.window(now, self.seed.load(Ordering::Relaxed), bound, &self.policy)
+        // ORDERING: acquires the floors that were raised before the ceiling, for the `end` that is stored.
+        let ceiling = self.ceiling.load(Ordering::Acquire);
+        timeline.window(now, self.seed.load(Ordering::Relaxed), ceiling, &self.policy)
     }
 
     /// Writes a window. `reading` is the value of the word, or `None` if the window is not for later calls.
     #[inline]
     fn publish_window(&self, window: Window, reading: Option<u64>) -> Window {
         let first = raise(&self.first, window.first);
-        // ORDERING: releases the floor to threads that load the ceiling.
-        store_new(&self.ceiling, window.ceiling);
+        // ORDERING: releases the floor to threads that load the `end`.
+        store_new(&self.end, window.end);
         if let Some(reading) = reading {
             // ORDERING: releases all of the above to threads that mint by this reading.
             store_new(&self.reading, reading);
         }
-        Window { first, ceiling: window.ceiling }
-    }
-
-    /// Copies each word: see [`Core::copy`](super::atomic::Core::copy).
-    #[cfg(loom)]
-    pub(super) fn copy(&self) -> Self {
-        let copy = |word: &AtomicU64| AtomicU64::new(word.fetch_max(0, Ordering::Relaxed));
-        Self {
-            reading: copy(&self.reading),
-            first: copy(&self.first),
-            ceiling: copy(&self.ceiling),
-            bound: copy(&self.bound),
-            seed: copy(&self.seed),
-            latest: copy(&self.latest),
-            meet: copy(&self.meet),
-            behind: copy(&self.behind),
-            policy: self.policy,
-            process: copy(&self.process),
-            floor: copy(&self.floor),
-            jump: copy(&self.jump),
-            first_step: copy(&self.first_step),
-        }
-    }
-
-    /// Makes every word in the thread that builds: see the note in src/sync.rs.
-    #[cfg(loom)]
-    pub(super) fn touch(&self) {
-        self.timeline();
-        for word in [&self.reading, &self.ceiling, &self.bound, &self.seed, &self.process] {
-            word.load(Ordering::Relaxed);
-        }
+        Window { first, end: window.end }
     }
 }
 

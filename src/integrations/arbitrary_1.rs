@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 
 use crate::id::{IdParts, MessageId};
-use crate::layout::{BYTES, HASH_MAX, SESSION_MAX, TYPE_MAX};
+use crate::layout::{BYTES, HASH_MAX, TAG_MAX, TYPE_MAX};
 use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// Any 80 bits.
@@ -47,7 +47,7 @@ macro_rules! masked {
 
 masked! {
     /// Any 26 bits.
-    SessionTag, u32, from_u32, SESSION_MAX;
+    SessionTag, u32, from_u32, TAG_MAX;
     /// Any of the 16 codes.
     SessionType, u8, from_u8, TYPE_MAX;
     /// Any 22 bits.

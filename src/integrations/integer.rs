@@ -1,10 +1,10 @@
-//! Sessions and session types as signed integers, because most databases have no unsigned ones.
+//! Session tags and session types as signed integers, because most databases have no unsigned ones.
 
 use thiserror::Error;
 
 use crate::session::{SessionTag, SessionType};
 
-/// An integer in a store is not a session, or not the code of a session type.
+/// An integer in a store is not a session tag, or not the code of a session type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("expected {name} of 0 to {max}, found {found}")]
 pub(crate) struct IntegerError {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_are_26_bits() {
+    fn session_tags_are_26_bits() {
         for session in [SessionTag::MIN, SessionTag::MAX] {
             assert_eq!(SessionTag::from_signed(session.to_i32()), Ok(session));
         }

@@ -1,4 +1,4 @@
-//! postgres-types 0.2: values for `postgres` and `tokio-postgres`, also in arrays and in binary COPY.
+//! postgres-types 0.2: values for `postgres` and `tokio-postgres`, alone, in arrays and in binary COPY.
 
 use std::error::Error;
 

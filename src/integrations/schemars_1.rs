@@ -80,7 +80,7 @@ impl JsonSchema for SessionTag {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A session: its type and its hash.",
+            "description": "A session tag: its type and its hash.",
             "type": "object",
             "properties": {
                 "type": generator.subschema_for::<SessionType>(),

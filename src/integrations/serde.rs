@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for TypeAndHash {
     type Value = SessionTag;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a session with its type and its hash")
+        f.write_str("a session tag with its type and its hash")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<SessionTag, A::Error> {
@@ -226,7 +226,7 @@ impl<'de> Visitor<'de> for TypeAndHash {
     }
 }
 
-/// The name of a member of a session, by its index in [`NAMES`].
+/// The name of a member of a session tag, by its index in [`NAMES`].
 #[derive(Clone, Copy)]
 enum Name {
     Type,

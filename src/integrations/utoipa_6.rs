@@ -55,7 +55,7 @@ impl PartialSchema for SessionTag {
     fn schema() -> RefOr<Schema> {
         let schema = ObjectBuilder::new()
             .schema_type(Type::Object)
-            .description(Some("A session: its type and its hash."))
+            .description(Some("A session tag: its type and its hash."))
             .property("type", Ref::from_schema_name(<SessionType as ToSchema>::name()))
             .required("type")
             .property("hash", Ref::from_schema_name(<SessionHash as ToSchema>::name()))

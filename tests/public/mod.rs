@@ -38,7 +38,7 @@ fn collect(src: &Path, folder: &Path, types: &mut BTreeSet<String>) {
 fn module(file: &Path) -> String {
     let top = file.iter().next().and_then(|top| top.to_str()).unwrap_or_default().trim_end_matches(".rs");
     match top {
-        "id" | "session" | "codec" => String::new(),
+        "id" | "session" => String::new(),
         module => format!("{module}::"),
     }
 }

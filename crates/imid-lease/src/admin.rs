@@ -1,5 +1,5 @@
-//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of
-//! lanes.
+//! What an operator does with a space: look at its lanes, free one, recover it or a line of numbers after a restore, change the
+//! number of lanes.
 //!
 //! ```
 //! use std::time::Duration;
@@ -23,8 +23,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
-use crate::options::LONGEST;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
+use crate::options::{LONGEST, millis};
+use crate::record::{LaneRecord, LaneState, LineRecord, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -153,10 +153,6 @@ pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Re
     recover_at(register, space, recovery, now_ms)
 }
 
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 pub(crate) fn recover_at<R: Register + ?Sized>(
     register: &mut R,
     space: &str,
@@ -184,6 +180,23 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
         replace(register, &key, Some(&text), &next.to_string())?;
     }
     Ok(floor_ms)
+}
+
+/// Makes a line of numbers ([`Segment::open_line`](crate::Segment::open_line)) safe to use again after its register was restored
+/// from a backup, or has lost acknowledged writes. No process may use the line meanwhile.
+///
+/// `next` lies above all numbers that were handed out, whatever came of them. The line goes on there, or where it is if that is
+/// later, which is returned. Open the segments again: one that has noticed the restore ends.
+///
+/// # Errors
+/// The register does not answer; the name is not a [`Name`]; the record has another format; a process uses the line.
+pub fn recover_line<R: Register + ?Sized>(register: &mut R, name: &str, next: u64) -> Result<u64, AdminError> {
+    let key = LineRecord::key(&Name::parse(name).map_err(|error| AdminKind::Space(error.into()))?);
+    let text = register.read(&key)?;
+    let found = text.as_deref().map(LineRecord::parse).transpose()?;
+    let record = LineRecord { next: next.max(found.map_or(1, |line| line.next)), token: token()? };
+    replace(register, &key, text.as_deref(), &record.to_string())?;
+    Ok(record.next)
 }
 
 /// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing

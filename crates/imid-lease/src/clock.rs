@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use imid::clock::{Clock, ClockError};
 
-use crate::engine::believe::{self, Known, Reading, time_of};
+use crate::engine::believe::{self, Holders, Known, Reading, time_of};
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
@@ -73,14 +73,21 @@ impl<C: Clock> BelievedClock<C> {
         Some(offset.saturating_sub(believe::offset(wall, monotonic_ms())))
     }
 
-    /// Lets the holders of lanes vote on a store's time that is far from this clock ([`Known::vote`]).
-    pub(crate) fn hear_holders(&self, held: &[(u64, u64)]) {
+    /// Returns whether the store's time is far from this clock, so that the holders of lanes vote ([`Known::vote`]).
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        let wall_ms = self.clock.refresh().ok();
+        self.judge(wall_ms);
+        wall_ms.is_some() && self.belief.known.lock().is_ok_and(|known| known.good.is_none() && known.store.is_some())
+    }
+
+    /// Lets the holders of lanes vote. Returns whether they have decided.
+    pub(crate) fn hear(&self, holders: &Holders) -> bool {
         let reading = Reading { wall_ms: self.clock.refresh().ok(), mono_ms: monotonic_ms() };
-        if let Ok(mut known) = self.belief.known.lock() {
-            known.vote(reading, self.belief.max_skew_ms, held);
-            // ORDERING: as in `set_store`.
-            self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
-        }
+        let Ok(mut known) = self.belief.known.lock() else { return true };
+        let is_decided = known.vote(reading, self.belief.max_skew_ms, holders);
+        // ORDERING: as in `set_store`.
+        self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
+        is_decided
     }
 
     /// Sets the offset of the store's time.
@@ -162,7 +169,7 @@ pub(crate) fn monotonic_ms() -> u64 {
     use std::time::Instant;
 
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    u64::try_from(ORIGIN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
+    crate::options::millis(ORIGIN.get_or_init(Instant::now).elapsed())
 }
 
 #[cfg(test)]

@@ -24,10 +24,10 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    #[error(
-        "lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead"
-    )]
+    #[error("lanes are too far ahead of the clock: correct the clock, or accept the lead with Options::any_lead")]
     Clock { retry_after: Duration },
+    #[error("worker IDs are too far ahead of the clock: correct the clock")]
+    WorkerClock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
     #[error("no number is left, and the store has not answered: retry in {} ms", .retry_after.as_millis())]
@@ -40,7 +40,7 @@ pub(crate) enum LeaseKind {
     Mismatch,
     #[error("register has records of another format: restart with the version that wrote them")]
     Format,
-    #[error("leased generator is closed")]
+    #[error("closed, or ended by a panic of its thread: open another one")]
     Closed,
     #[error("lease belongs to the parent process: open another one after the fork")]
     Forked,
@@ -57,6 +57,7 @@ impl LeaseError {
             LeaseKind::Opening { retry_after }
             | LeaseKind::NoLane { retry_after }
             | LeaseKind::Clock { retry_after }
+            | LeaseKind::WorkerClock { retry_after }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::NoNumber { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
@@ -81,7 +82,7 @@ impl LeaseError {
     /// Returns whether no lane was taken because all lanes that are free are far ahead of the clock: see
     /// [`Options::any_lead`](crate::Options::any_lead).
     pub const fn is_clock(self) -> bool {
-        matches!(self.0, LeaseKind::Clock { .. })
+        matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. })
     }
 
     /// Returns whether there is no lane yet, the ceiling is reached or no number is left, because the register does not
@@ -107,7 +108,8 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
     }
 
-    /// Returns whether the generator was closed.
+    /// Returns whether the generator, the worker IDs, the queue or the segment was closed, or has ended because foreign code in
+    /// its thread has panicked.
     pub const fn is_closed(self) -> bool {
         matches!(self.0, LeaseKind::Closed)
     }
@@ -126,7 +128,7 @@ impl LeaseKind {
             Self::Generate(_) => "generator",
             Self::Opening { .. } => "opening",
             Self::NoLane { .. } => "no_lane",
-            Self::Clock { .. } => "clock",
+            Self::Clock { .. } | Self::WorkerClock { .. } => "clock",
             Self::Silent { .. } | Self::NoNumber { .. } => "silent",
             Self::UsedUp { .. } => "used_up",
             Self::Reverted => "reverted",
@@ -164,17 +166,16 @@ pub(crate) enum OpenKind {
     #[error("no lane is free: {held} of {lanes} are held")]
     NoLane { held: usize, lanes: u32 },
     #[error(
-        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock, or, for a LeasedGenerator, accept it \
-         with Options::any_lead",
-        seconds(*.most_ms), seconds(*.found_ms)
+        "expected lanes at most {} s ahead of the clock, found {} s: correct the clock{}",
+        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.has_any_lead)
     )]
-    Clock { most_ms: u64, found_ms: u64 },
+    Clock { most_ms: u64, found_ms: u64, has_any_lead: bool },
     #[error(
         "expected a free lane at most {} s ahead of the clock, found one {} s ahead, and {held} of {lanes} are held: wait for \
-         one of them, or, for a LeasedGenerator, accept the lead with Options::any_lead",
-        seconds(*.most_ms), seconds(*.found_ms)
+         one of them{}",
+        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.has_any_lead)
     )]
-    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32 },
+    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32, has_any_lead: bool },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -195,6 +196,11 @@ pub(crate) enum OpenKind {
     EmptyList { key: String },
     #[error("cannot start the thread that keeps the lease")]
     Thread(#[source] std::io::Error),
+}
+
+/// How to go on where lanes are far ahead of the clock. Worker IDs have no such setting.
+fn or_accept(has_any_lead: bool) -> &'static str {
+    if has_any_lead { ", or accept the lead with Options::any_lead" } else { "" }
 }
 
 /// Seconds with a fraction.
@@ -218,10 +224,11 @@ impl OpenError {
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
             (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = state.far_ahead => {
                 let (held, lanes) = (state.held_by_others, space.lane_count());
+                let has_any_lead = space.has_generator_lanes();
                 if are_all {
-                    OpenKind::Clock { most_ms, found_ms }
+                    OpenKind::Clock { most_ms, found_ms, has_any_lead }
                 } else {
-                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes }
+                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
                 }
             }
             (None, None) if !state.is_answered => {
@@ -328,8 +335,9 @@ mod tests {
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (
                 LeaseKind::Clock { retry_after },
-                "lanes are too far ahead of the clock: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
+                "lanes are too far ahead of the clock: correct the clock, or accept the lead with Options::any_lead",
             ),
+            (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::NoNumber { retry_after }, "no number is left, and the store has not answered: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
@@ -347,7 +355,7 @@ mod tests {
             ),
             (LeaseKind::Mismatch, "register has another layout or another number of lanes: restart with its settings"),
             (LeaseKind::Format, "register has records of another format: restart with the version that wrote them"),
-            (LeaseKind::Closed, "leased generator is closed"),
+            (LeaseKind::Closed, "closed, or ended by a panic of its thread: open another one"),
             (LeaseKind::Forked, "lease belongs to the parent process: open another one after the fork"),
         ] {
             let error = LeaseError::from(kind);
@@ -371,14 +379,14 @@ mod tests {
             (OpenKind::Format("no version".into()), "cannot read the register: no version", false),
             (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
             (
-                OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500 },
-                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead",
+                OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500, has_any_lead: false },
+                "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock",
                 false,
             ),
             (
-                OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2 },
+                OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2, has_any_lead: true },
                 "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
-                 one of them, or, for a LeasedGenerator, accept the lead with Options::any_lead",
+                 one of them, or accept the lead with Options::any_lead",
                 false,
             ),
             (

@@ -10,6 +10,7 @@ use crate::background::{Background, Owner};
 use crate::backoff;
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::believe::Holders;
 use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
@@ -107,7 +108,7 @@ impl Keeper {
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
-            held: Vec::new(),
+            has_judged_store: false,
             survey: Survey::new(space),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
@@ -301,8 +302,9 @@ struct Work<R, C> {
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
     store_ahead_ms: Option<i64>,
-    /// The ceilings and horizons of the lanes that were held when they were last listed.
-    held: Vec<(u64, u64)>,
+    /// Whether nothing is left to find out about the store's time: it is near the clock, the holders of lanes have voted, or
+    /// IDs may have a time already, which does not jump.
+    has_judged_store: bool,
     /// Of the space of all leases.
     survey: Survey,
 }
@@ -330,7 +332,9 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn std::any::Any + Send)) {
         #[cfg(feature = "metrics")]
         for lease in 0..self.leases.len() {
-            let status = owner.state()[lease].status_at(self.clock.believed_ms());
+            // Apart from the clock, which is foreign code: it may read the status, which locks this.
+            let state = owner.state()[lease].clone();
+            let status = state.status_at(self.clock.believed_ms());
             telemetry::record_lease(self.leases[lease].engine.space_name(), &status);
         }
         #[cfg(feature = "tracing")]
@@ -377,6 +381,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
                 self.ask_time();
+                self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
             let Ok(random) = crate::random::bits() else {
@@ -408,9 +413,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                     let prefix = running.engine.prefix();
                     let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
                     if let Ok(records) = &listed {
-                        self.held = self.survey.held(records);
-                        self.let_holders_vote();
-                        let at = Moment { now_ms: self.clock.believed_ms(), ..at };
                         self.survey.note(now(at), records);
                     }
                     Reply::Listed(listed)
@@ -477,10 +479,28 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Lets the holders of lanes decide whose clock is right. Once IDs may have a time, it does not jump.
-    fn let_holders_vote(&self) {
-        if self.leases.iter().all(|it| it.engine.grant().is_none()) {
-            self.clock.hear_holders(&self.held);
+    /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Watches
+    /// them until they have.
+    fn judge_store(&mut self, lease: usize, owner: &KeeperOwner) {
+        let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
+        if self.has_judged_store || !self.knows_store_time && !is_granted {
+            return;
+        }
+        let prefix = self.leases[lease].engine.prefix();
+        let mut holders = Holders::default();
+        self.has_judged_store = is_granted || !self.clock.is_in_doubt();
+        while !self.has_judged_store && !owner.is_closing() {
+            let Ok(records) = self.store.call(owner, "list", &prefix, |register| register.list(&prefix)) else {
+                // The lease fails in the same way, and comes back here.
+                return;
+            };
+            holders.see(monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
+            self.has_judged_store = self.clock.hear(&holders);
+            let next_ms = monotonic_ms() + engine::POLL_MS;
+            // Calls that find no worker ID wake this thread.
+            while !self.has_judged_store && !owner.is_closing() && monotonic_ms() < next_ms {
+                owner.sleep(Duration::from_millis(next_ms.saturating_sub(monotonic_ms())));
+            }
         }
     }
 
@@ -498,10 +518,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                 let offset = engine::believe::offset(store_ms, middle_ms);
                 self.store_ahead_ms = self.clock.store_ahead_ms(offset);
                 self.clock.set_store(offset);
-                if !self.knows_store_time {
-                    // The lanes may have been listed before the store told its time.
-                    self.let_holders_vote();
-                }
                 self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,

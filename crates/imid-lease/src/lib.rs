@@ -39,7 +39,7 @@
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, and takes another lane | nothing |
 //! | all lanes are held | an error with `retry_after`, until one is given back, or a holder has not renewed its lane for its horizon | does not apply |
 //! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. Where the store has no time of its own, a jump forward is believed after a minute | nothing; the step may adapt to a wrong duration |
-//! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more holders of lanes agree with the process's clock. Where that is wrong, **the IDs have the wrong time**, and are unique | nothing |
+//! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more living holders of lanes agree with the process's clock. Where that is wrong, **the IDs have the wrong time**, and are unique | nothing |
 //! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), and a wait if others hold near ones, unless [`any_lead`](Options::any_lead) accepts it, which worker IDs do not have. This clock is behind, or one was ahead | does not apply |
 //! | a process forks | the child mints nothing, and does not use its parent's connection | the same |
 //! | the register is restored from a backup | its processes notice at the next renewal, and mint nothing any more. Run [`admin::recover`] while none runs | a process notices a block below its last one; **numbers of others can repeat** |

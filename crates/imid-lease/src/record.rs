@@ -90,7 +90,7 @@ pub(crate) struct LineRecord {
 pub struct Token(pub(crate) u64);
 
 /// 128 random bits, written in the form of a UUID.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Uuid(u128);
 
 /// The name of a holder, a space or a line of numbers: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
@@ -181,6 +181,13 @@ impl fmt::Display for Uuid {
         let digits = format!("{:032x}", self.0);
         write!(f, "{}-{}-", &digits[..8], &digits[8..12])?;
         write!(f, "{}-{}-{}", &digits[12..16], &digits[16..20], &digits[20..])
+    }
+}
+
+/// Its text, as the records and the tool have it: people compare the UUIDs of two processes.
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uuid({self})")
     }
 }
 
@@ -288,6 +295,11 @@ impl RegisterRecord {
 }
 
 impl LineRecord {
+    /// Returns the key of the record.
+    pub(crate) fn key(name: &Name) -> String {
+        format!("seg/{name}")
+    }
+
     /// Reads the text of a line of numbers.
     pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "line")?;
@@ -468,6 +480,7 @@ mod tests {
             let text = Uuid::from_random(bits).to_string();
             assert_eq!(text.as_bytes()[14], b'4');
             assert!(b"89ab".contains(&text.as_bytes()[19]), "{text}");
+            assert_eq!(format!("{:?}", Uuid::from_random(bits)), format!("Uuid({text})"));
         }
     }
 }

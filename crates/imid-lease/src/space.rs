@@ -17,6 +17,9 @@ pub(crate) struct Space {
     bits: u32,
 }
 
+/// The layout of 80-bit IDs. Those of worker IDs have other names.
+const IMID: &str = "imid-80";
+
 /// The most bits of a space: 65,536 lanes.
 const MAX_BITS: u32 = 16;
 
@@ -29,7 +32,7 @@ impl Space {
         if bits > 12 {
             return Err(SpaceError(SpaceKind::Bits { max: 12, found: bits }));
         }
-        Self::new("lanes", "imid-80", bits)
+        Self::new("lanes", IMID, bits)
     }
 
     /// Returns a space. Both names are [`Name`]s.
@@ -37,8 +40,7 @@ impl Space {
     /// # Errors
     /// A name with other characters, such as `my lanes`; more than 16 bits.
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
-        let parse = |text| Name::parse(text).map_err(|error| SpaceError(SpaceKind::Name(error)));
-        let (name, layout) = (parse(name)?, parse(layout)?);
+        let (name, layout) = (Name::parse(name)?, Name::parse(layout)?);
         if bits > MAX_BITS {
             return Err(SpaceError(SpaceKind::Bits { max: MAX_BITS, found: bits }));
         }
@@ -61,6 +63,11 @@ impl Space {
     /// Returns the layout of the IDs, such as `imid-80`.
     pub(crate) fn layout(&self) -> &str {
         self.layout.as_str()
+    }
+
+    /// Returns whether its lanes are those of a [`LeasedGenerator`](crate::LeasedGenerator), and not worker IDs.
+    pub(crate) fn has_generator_lanes(&self) -> bool {
+        self.layout() == IMID
     }
 
     /// Returns how many bits tell lanes apart.
@@ -96,6 +103,12 @@ impl Space {
             return None;
         }
         lane.parse().ok().filter(|lane| u32::from(*lane) < self.lane_count())
+    }
+}
+
+impl From<RecordError> for SpaceError {
+    fn from(error: RecordError) -> Self {
+        Self(SpaceKind::Name(error))
     }
 }
 

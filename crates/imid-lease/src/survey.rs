@@ -71,14 +71,11 @@ impl Survey {
         self.found = Some(Found { mono_ms: now.mono_ms, lanes });
     }
 
-    /// Returns the ceilings and horizons of the lanes that are held, in milliseconds.
-    pub(crate) fn held(&self, records: &[(String, String)]) -> Vec<(u64, u64)> {
-        let held = self.lanes(records).into_iter().flatten().filter(|(_, record)| record.state == LaneState::Held);
-        held.map(|(_, record)| (record.ceiling_ms, record.horizon_ms)).collect()
-    }
-
     /// Returns the lanes of the space, if it was described.
-    fn lanes<'a>(&'a self, records: &'a [(String, String)]) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
+    pub(crate) fn lanes<'a>(
+        &'a self,
+        records: &'a [(String, String)],
+    ) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
         let meta_key = self.space.meta_key();
         let (_, meta) = records.iter().find(|(key, _)| *key == meta_key)?;
         let era = MetaRecord::parse(meta).ok()?.era;

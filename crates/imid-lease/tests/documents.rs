@@ -110,6 +110,20 @@ fn the_manifests_fit_together() {
     let port = &pod["containers"][0]["readinessProbe"]["httpGet"]["port"];
     assert_eq!(*port, pod["containers"][0]["ports"][0]["name"]);
 
+    let variables = pod["containers"][0]["env"].as_vec().expect("variables");
+    for name in variables.iter().map(|it| text(&it["name"]).expect("a name")) {
+        assert!(include_str!("../../../examples/chat/src/main.rs").contains(&format!("(\"{name}\"")), "{name}");
+    }
+    let variable = |name: &str| -> i64 {
+        let of_name = variables.iter().find(|it| text(&it["name"]).as_deref() == Some(name)).expect("the variable");
+        text(&of_name["value"]).expect("a text").parse().expect("a number")
+    };
+    // All pods of the version before can be ending. PostgreSQL has 97 connections by default, and a pod has one for its lease.
+    let pods = most + many["replicas"].as_i64().expect("replicas");
+    assert!(pods * (variable("CHAT_CONNECTIONS") + 1) <= 97);
+    // The chat gives running requests 10 s, and the lane as long.
+    assert!(variable("CHAT_DRAIN") + 20 < pod["terminationGracePeriodSeconds"].as_i64().expect("seconds"));
+
     let pod = &one["template"]["spec"];
     assert_eq!((one["replicas"].as_i64(), text(&one["strategy"]["type"]).as_deref()), (Some(1), Some("Recreate")));
     assert_eq!(pod["containers"][0]["volumeMounts"][0]["name"], pod["volumes"][0]["name"]);

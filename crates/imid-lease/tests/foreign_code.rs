@@ -1,5 +1,6 @@
 //! Code of others that runs in the thread that keeps a lease: a subscriber, a recorder and a register may call, and may panic.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -8,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::SessionTag;
+use imid::clock::{Clock, ClockError, SystemClock};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
 use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
@@ -174,14 +176,37 @@ impl Register for Panics {
     }
 }
 
+/// The generator whose status its own clock reads.
+static CLOCKED: OnceLock<LeasedGenerator<Reads>> = OnceLock::new();
+
+/// A clock that reads the status of the lease at each call.
+#[derive(Clone, Copy)]
+struct Reads;
+
+thread_local! {
+    /// A status asks the clock in turn.
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Clock for Reads {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        if let Some(ids) = CLOCKED.get()
+            && !IS_READING.replace(true)
+        {
+            ids.status();
+            IS_READING.set(false);
+        }
+        SystemClock.now_ms()
+    }
+}
+
 #[test]
 fn a_panic_of_the_keeper_is_told_and_gives_nothing_back() {
     install();
     let register = Panics(MemoryRegister::new(), Arc::default());
-    let ids = LeasedGenerator::open(register, options("panics")).and_then(opened).unwrap();
-    let ids = Arc::new(ids);
-    let looked = Arc::clone(&ids);
-    wait_until("the end", move || looked.status().phase == Phase::Stopped);
+    let ids = LeasedGenerator::open(register, options("panics").clock(Reads)).and_then(opened).unwrap();
+    let ids = CLOCKED.get_or_init(|| ids);
+    wait_until("the end", || ids.status().phase == Phase::Stopped);
     wait_until("the gauge", || {
         HELD.lock().unwrap().iter().rfind(|(space, _)| space == "panics").is_some_and(|(_, held)| *held < 0.5)
     });

@@ -135,10 +135,39 @@ fn leafs_table(name: &'static str) {
     assert!(all.iter().all(|number| (1..max_id).contains(*number)));
 }
 
+/// The statement of the documentation, for a table that went back to an earlier state.
+fn a_restored_table_is_recovered(store: &Store) {
+    let page = include_str!("../src/segment/leaf/mod.rs");
+    let statement = page.lines().find(|line| line.starts_with("//! UPDATE leaf_alloc")).unwrap();
+    store.create_table();
+    let backup = store.sql("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'");
+    let segment = store.segment().unwrap();
+    let mut last = next(&segment);
+    store.sql(&format!("UPDATE leaf_alloc SET max_id = {backup} WHERE biz_tag = 'order'"));
+    let error = loop {
+        match segment.next() {
+            Ok(number) => last = number,
+            Err(error) if error.retry_after().is_some() => thread::sleep(Duration::from_millis(5)),
+            Err(error) => break error,
+        }
+    };
+    assert!(error.is_reverted(), "{error}");
+    drop(segment);
+    store.sql(&format!("UPDATE leaf_alloc SET max_id = {backup} WHERE biz_tag = 'order'"));
+    let statement = statement.trim_start_matches("//! ").replace("120000", &(last + 1).to_string());
+    for _ in 0..2 {
+        store.sql(&statement);
+        let first = next(&store.segment().unwrap());
+        assert!(first > last, "{}: {first} after {last}", store.name);
+        last = first;
+    }
+}
+
 #[test]
 fn numbers_come_from_leafs_table_in_postgresql() {
     leafs_table("postgres");
     let Some(store) = Store::of("postgres", "postgres") else { return };
+    a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc SET UNLOGGED");
     let error = store.segment().unwrap_err().to_string();
     assert!(
@@ -153,6 +182,7 @@ fn numbers_come_from_leafs_table_in_postgresql() {
 fn numbers_come_from_leafs_table_in_mariadb() {
     leafs_table("mysql");
     let Some(store) = Store::of("mysql", "mysql") else { return };
+    a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc ENGINE = MyISAM");
     let error = store.segment().unwrap_err().to_string();
     assert!(error.ends_with("expected the engine InnoDB of leaf_alloc, found MyISAM"), "{error}");

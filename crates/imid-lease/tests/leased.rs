@@ -244,6 +244,22 @@ fn the_holders_say_that_the_stores_time_is_wrong() {
     assert!(minted > SystemClock.now_ms().unwrap() + 3_500_000, "{minted}");
 }
 
+/// As on a machine that was off for an hour, and goes on from the time at which it stopped.
+#[test]
+fn holders_that_died_when_it_was_as_late_as_a_wrong_clock_shows_do_not_vote() {
+    let register = FaultyRegister::new();
+    let now_ms = || SystemClock.now_ms().unwrap();
+    let behind = std::sync::Arc::new(ManualClock::new(now_ms() - 3_600_000));
+    let open = || LeasedGenerator::open(register.clone(), options().clock(behind.clone())).and_then(opened).unwrap();
+    let dead = [open(), open()];
+    let held = register.snapshot();
+    dead.iter().for_each(LeasedGenerator::close);
+    register.restore(&held);
+    register.set_now_ms(Some(now_ms()));
+    let minted = open().generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
+    assert!(minted.abs_diff(now_ms()) < 60_000, "{minted}, {}", now_ms());
+}
+
 #[test]
 fn lost_replies_cost_nothing_but_a_retry() {
     let register = FaultyRegister::new();
@@ -566,7 +582,7 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
     let (seconds, rest) = rest.split_once(" s").unwrap();
     assert!((3_000.0..=3_600.1).contains(&seconds.parse::<f64>().unwrap()), "{found}");
-    assert_eq!(rest, ": correct the clock, or, for a LeasedGenerator, accept it with Options::any_lead");
+    assert_eq!(rest, ": correct the clock, or accept the lead with Options::any_lead");
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
     drop(ids);

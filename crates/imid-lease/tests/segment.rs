@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use faulty::FaultyRegister;
 use imid_lease::register::MemoryRegister;
 use imid_lease::segment::{Block, BlockError};
-use imid_lease::{OpenError, RegisterError, Segment};
+use imid_lease::{OpenError, RegisterError, Segment, admin};
 
 fn opened(segment: Result<Segment, OpenError>) -> Result<Segment, OpenError> {
     let segment = segment?;
@@ -95,6 +95,25 @@ fn a_leaf_table_gives_the_blocks_that_leaf_gives() {
     }
     let all = opened(Segment::open(|_| Ok(Block { end: i64::MAX, step: i64::MAX }))).unwrap();
     assert_eq!((all.next(), all.next(), all.status().left), (Ok(0), Ok(1), i64::MAX.cast_unsigned() - 2));
+}
+
+#[test]
+fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
+    let register = FaultyRegister::new();
+    let before = open(&register, 10);
+    assert_eq!(before.next(), Ok(1));
+    let backup = register.snapshot();
+    let after = open(&register, 1_000);
+    let handed_out = after.next().unwrap();
+    drop((before, after));
+    register.restore(&backup);
+    let mut admin = register.clone();
+    assert_eq!(admin::recover_line(&mut admin, "orders", handed_out + 1).unwrap(), handed_out + 1);
+    assert_eq!(open(&register, 10).next(), Ok(handed_out + 1));
+    let next = admin::recover_line(&mut admin, "orders", 1).unwrap();
+    assert!(next > handed_out + 1, "it does not go back");
+    assert_eq!(admin::recover_line(&mut admin, "new", 7).unwrap(), 7);
+    assert!(admin::recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
 }
 
 fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {

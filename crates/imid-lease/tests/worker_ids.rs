@@ -197,6 +197,26 @@ fn a_process_without_a_worker_id_is_told_how_many_are_held() {
     WorkerIds::open(register, short(two())).and_then(|it| opened_within(it, ms(5_000))).unwrap();
 }
 
+/// Unlike a lane, a worker ID that is far ahead cannot be accepted.
+#[test]
+fn worker_ids_that_are_far_ahead_are_an_error_that_names_no_setting() {
+    let register = FaultyRegister::new();
+    let ahead = Shifted::past();
+    ahead.step(3_600_000);
+    let options = short(two()).clock(ahead);
+    let wrong = WorkerIds::open(register.clone(), options).and_then(opened).unwrap();
+    let both = [generator(&wrong), generator(&wrong)];
+    for ids in both {
+        ids.generate_within(ms(500)).unwrap();
+    }
+    assert!(wrong.close_within(ms(20_000)));
+    let workers = WorkerIds::open(register, short(two())).unwrap();
+    let error = workers.wait_until_open(Duration::MAX).unwrap_err();
+    assert!(error.is_clock() && error.to_string().ends_with(" s: correct the clock"), "{error}");
+    let error = workers.generator().unwrap_err();
+    assert_eq!(error.to_string(), "worker IDs are too far ahead of the clock: correct the clock");
+}
+
 /// The end of a closed generator is exact, so the next process does not wait.
 #[test]
 fn the_next_process_starts_after_the_last_id_of_a_closed_generator() {

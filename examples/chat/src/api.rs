@@ -15,7 +15,7 @@ use utoipa::{IntoParams, OpenApi, ToSchema};
 
 use crate::room::Room;
 use crate::store::{Message, Store, Unread};
-use crate::{Failure, live};
+use crate::{Failure, Phase, live};
 
 /// The most bytes of a message.
 const BODY_LIMIT: usize = 4_000;
@@ -26,7 +26,7 @@ const PAGE: i64 = 50;
 pub struct Gateway {
     pub store: Arc<Store>,
     pub rooms: broadcast::Sender<String>,
-    pub stop: watch::Receiver<bool>,
+    pub phase: watch::Receiver<Phase>,
     pub metrics: PrometheusHandle,
 }
 
@@ -181,7 +181,7 @@ async fn events(
     };
     // Subscribed before the first query, so no message falls between.
     let rooms = gateway.rooms.subscribe();
-    let stream = live::stream(gateway.store, room, last, rooms, gateway.stop);
+    let stream = live::stream(gateway.store, room, last, rooms, gateway.phase);
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()).into_response())
 }
 
@@ -213,10 +213,10 @@ async fn unread(
     Ok(Json(gateway.store.unread(&user).await?))
 }
 
-/// Whether this gateway can store messages.
+/// Whether this gateway can store messages, and will go on.
 #[utoipa::path(get, path = "/ready", responses((status = 200), (status = 503)))]
 async fn ready(State(gateway): State<Gateway>) -> StatusCode {
-    let is_ready = !*gateway.stop.borrow() && gateway.store.is_ready().await;
+    let is_ready = *gateway.phase.borrow() == Phase::Serving && gateway.store.is_ready().await;
     if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::Phase;
 use crate::room::Room;
 use crate::store::Store;
 
@@ -40,13 +41,13 @@ pub fn stream(
     room: Room,
     after: i64,
     mut rooms: broadcast::Receiver<String>,
-    mut stop: watch::Receiver<bool>,
+    mut phase: watch::Receiver<Phase>,
 ) -> ReceiverStream<Result<Event, Infallible>> {
     let (events, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
         metrics::gauge!("chat_streams").increment(1.0);
         let mut last = after;
-        'open: while !*stop.borrow() {
+        'open: while *phase.borrow() < Phase::Stopping {
             // If the database does not answer, the stream waits for it.
             let messages = store.after(&room, last, PAGE).await.unwrap_or_default();
             let is_whole = messages.len() < PAGE as usize;
@@ -60,7 +61,7 @@ pub fn stream(
             if is_whole {
                 tokio::select! {
                     _ = timeout(PAUSE, woken(&mut rooms, room.name())) => {}
-                    _ = stop.changed() => {}
+                    _ = phase.changed() => {}
                     () = events.closed() => break,
                 }
             }

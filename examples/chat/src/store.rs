@@ -38,12 +38,12 @@ pub struct Store {
 
 impl Store {
     /// Connects, and makes the tables if there are none.
-    pub async fn open(url: &str, holder: &str, ids: LeasedGenerator) -> Result<Arc<Self>, Failure> {
+    pub async fn open(url: &str, holder: &str, connections: u32, ids: LeasedGenerator) -> Result<Arc<Self>, Failure> {
         // A gateway that hangs in a transaction must not hold the lock of a room for ever.
         let limits = [("statement_timeout", "5s"), ("idle_in_transaction_session_timeout", "5s")];
         let options = url.parse::<PgConnectOptions>()?.application_name(holder).options(limits);
         let pool = PgPoolOptions::new()
-            .max_connections(20)
+            .max_connections(connections)
             .acquire_timeout(Duration::from_secs(5))
             .connect_with(options)
             .await?;

@@ -149,7 +149,7 @@ impl<C, S> Generator<C, S> {
     }
 
     /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is higher
-    /// already, or if none was [set](Builder::ceiling).
+    /// already. Without a ceiling in the [builder](Builder::ceiling) it is the layout's end, which nothing raises.
     ///
     /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
     pub fn raise_ceiling(&self, timestamp_ms: u64) {
@@ -198,7 +198,7 @@ impl<C, S: NodeSource> Generator<C, S> {
     /// Ends the generator for ever, and puts its node back to the source. Later calls are an error
     /// ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns the ID of the last stamp under the present node. No call returns an ID of this node after it, also not a
+    /// Returns the ID of the last stamp under the present node. No call returns an ID of this node after it, not even a
     /// call that is under way. It is the last ID that was issued, or, if the floor is higher, the greatest ID below the
     /// floor. `None` if no ID was issued and no floor was set, and if the generator was closed before.
     pub fn close(&self) -> Option<Snowflake> {

@@ -172,7 +172,7 @@ database! {
     "bytes BINARY(10) PRIMARY KEY, letters CHAR(19) CHARACTER SET ascii COLLATE ascii_bin, view BINARY(16), session INT,
     kind SMALLINT, reply_to BINARY(10)",
     "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INT`",
-    "expected 10 bytes, found 19"
+    "expected 10 bytes, found 19, the length of a text (read it with parse_bytes, or store::AsText)"
 }
 
 database! {
@@ -180,7 +180,7 @@ database! {
     |_| Some("sqlite::memory:".to_owned()),
     "bytes BLOB PRIMARY KEY, letters TEXT, view BLOB, session INTEGER, kind INTEGER, reply_to BLOB",
     "Rust type `imid::id::MessageId` (as SQL type `BLOB`) is not compatible with SQL type `INTEGER`",
-    "expected 10 bytes, found 19"
+    "expected 10 bytes, found 19, the length of a text (read it with parse_bytes, or store::AsText)"
 }
 
 #[tokio::test]

@@ -3,6 +3,10 @@
 //! Time is kept as an **offset**: unix milliseconds less the milliseconds of the process's own monotonic clock. A clock
 //! that runs on evenly has a constant offset; a step changes it.
 
+use std::collections::BTreeMap;
+
+use crate::record::{LaneRecord, LaneState, Token};
+
 /// How long a jump forward must last until it is believed: the machine was then suspended in a way that its monotonic
 /// clock cannot see, or somebody corrected a clock that was behind.
 pub(crate) const LASTING_MS: u64 = 60_000;
@@ -74,18 +78,26 @@ impl Known {
     /// and of no other. If more holders are near this clock than near the store's time, this clock is right, and the store's
     /// time is not used. Without holders, and if as many are near both, the store's time stays.
     ///
-    /// `held` are the ceilings and horizons of the lanes that are held, in milliseconds.
-    pub(crate) fn vote(&mut self, reading: Reading, max_skew_ms: u64, held: &[(u64, u64)]) {
-        let Reading { wall_ms: Some(wall_ms), mono_ms } = reading else { return };
-        let (None, Some(store)) = (self.good, self.store) else { return };
-        let near = |time_ms: u64| {
+    /// A holder that has died has its ceiling near the time of its death, which a clock can still show: that of a machine that
+    /// was off and goes on from the time that it has saved. So a holder votes once its record has changed while it was watched.
+    /// Returns whether the others could change nothing, or have had the time to.
+    pub(crate) fn vote(&mut self, reading: Reading, max_skew_ms: u64, holders: &Holders) -> bool {
+        let Reading { wall_ms: Some(wall_ms), mono_ms } = reading else { return true };
+        let (None, Some(store)) = (self.good, self.store) else { return true };
+        let watched_ms = holders.since_ms.map_or(0, |since| mono_ms.saturating_sub(since));
+        let near = |time_ms: u64, counts: fn(&Watched, u64) -> bool| {
             let from_ms = time_ms.saturating_sub(max_skew_ms);
-            let to_ms = |horizon_ms: u64| time_ms.saturating_add(max_skew_ms).saturating_add(horizon_ms);
-            held.iter().filter(|(ceiling_ms, horizon_ms)| (from_ms..=to_ms(*horizon_ms)).contains(ceiling_ms)).count()
+            let to_ms = time_ms.saturating_add(max_skew_ms);
+            let counted = holders.lanes.values().filter(|it| counts(it, watched_ms));
+            counted.filter(|it| (from_ms..=to_ms.saturating_add(it.horizon_ms)).contains(&it.ceiling_ms)).count()
         };
-        if near(wall_ms) > near(time_of(store, mono_ms)) {
+        let is_alive = |it: &Watched, _| it.is_alive;
+        let store_ms = time_of(store, mono_ms);
+        if near(wall_ms, is_alive) > near(store_ms, Watched::can_vote) {
             self.good = Some(offset(wall_ms, mono_ms));
+            return true;
         }
+        near(wall_ms, Watched::can_vote) <= near(store_ms, is_alive)
     }
 
     /// Returns whether a jump forward has lasted long enough to be believed. If the store has a time, the store's time
@@ -106,6 +118,49 @@ impl Known {
                 false
             }
         }
+    }
+}
+
+/// The longest time for which a holder is watched. One with a horizon of more than 20 s may be alive and have no vote.
+const WATCH_MS: u64 = 10_000;
+
+/// The holders of lanes, watched from one list of the records to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holders {
+    /// The monotonic time of the first list.
+    since_ms: Option<u64>,
+    lanes: BTreeMap<u16, Watched>,
+}
+
+#[derive(Clone, Debug)]
+struct Watched {
+    token: Token,
+    ceiling_ms: u64,
+    horizon_ms: u64,
+    /// It has written since the first list.
+    is_alive: bool,
+}
+
+impl Holders {
+    /// Takes the lanes into account that were listed at this monotonic time.
+    pub(crate) fn see(&mut self, mono_ms: u64, lanes: impl Iterator<Item = (u16, LaneRecord)>) {
+        let is_first = self.since_ms.is_none();
+        self.since_ms.get_or_insert(mono_ms);
+        let before = std::mem::take(&mut self.lanes);
+        let held = lanes.filter(|(_, record)| record.state == LaneState::Held);
+        self.lanes = held
+            .map(|(lane, LaneRecord { token, ceiling_ms, horizon_ms, .. })| {
+                let is_alive = !is_first && before.get(&lane).is_none_or(|it| it.is_alive || it.token != token);
+                (lane, Watched { token, ceiling_ms, horizon_ms, is_alive })
+            })
+            .collect();
+    }
+}
+
+impl Watched {
+    /// Returns whether it is alive, or may still show it: a holder renews its lane in each quarter of its horizon.
+    fn can_vote(&self, watched_ms: u64) -> bool {
+        self.is_alive || watched_ms < (self.horizon_ms / 2).min(WATCH_MS)
     }
 }
 
@@ -203,20 +258,36 @@ mod tests {
         known
     }
 
+    /// Holders with these ceilings and a horizon of 10 s, which were listed twice. The first of them have renewed.
+    fn watched(alive: usize, ceilings_ms: &[u64]) -> Holders {
+        let mut holders = Holders::default();
+        for (token, mono_ms) in [(0, 0), (1, 10)] {
+            let record = |(lane, ceiling_ms): (usize, &u64)| {
+                let token = if lane < alive { token } else { 0 };
+                let text = "imid-lease/1 lane version=1 token=0000000000000000 holder=a horizon=10000 ceiling=0 held";
+                let record = LaneRecord::parse(text).unwrap();
+                (lane as u16, LaneRecord { token: Token(token), ceiling_ms: *ceiling_ms, ..record })
+            };
+            holders.see(mono_ms, ceilings_ms.iter().enumerate().map(record));
+        }
+        holders
+    }
+
     #[test]
     fn holders_near_the_clock_decide_that_the_stores_time_is_wrong() {
-        let vote = |known: &mut Known, held: &[(u64, u64)]| {
-            known.vote(Reading { wall_ms: Some(T + 10), mono_ms: 10 }, SKEW, held);
-        };
         for store in [T + HOUR, T - HOUR] {
             let mut known = apart(store);
+            let vote = |known: &mut Known, ceilings_ms: &[u64]| {
+                let reading = Reading { wall_ms: Some(T + 10), mono_ms: 10 };
+                known.vote(reading, SKEW, &watched(ceilings_ms.len(), ceilings_ms))
+            };
             assert_eq!(read(&mut known, T + 10, 10), store + 10, "without holders, the store's time");
-            vote(&mut known, &[(T + 7_000, 10_000), (store + 7_000, 10_000)]);
+            assert!(vote(&mut known, &[T + 7_000, store + 7_000]));
             assert_eq!(read(&mut known, T + 10, 10), store + 10, "as many near both");
-            // The second holder has died long ago, and the third one is too far ahead for its horizon.
-            vote(&mut known, &[(T - 600_000, 10_000), (T + 20_000, 10_000)]);
+            // The clock of the first one is behind, and the second one is too far ahead for its horizon.
+            assert!(vote(&mut known, &[T - 600_000, T + 20_000]));
             assert_eq!(read(&mut known, T + 10, 10), store + 10, "nobody near one of them");
-            vote(&mut known, &[(T + 7_000, 10_000), (T + 9_000, 10_000), (store + 7_000, 10_000)]);
+            assert!(vote(&mut known, &[T + 7_000, T + 9_000, store + 7_000]));
             assert_eq!(read(&mut known, T + 20, 20), T + 20, "most are near the clock");
             // The store's time is asked for again, and stays wrong.
             known.hear(offset(store + 20, 20), SKEW);
@@ -227,14 +298,37 @@ mod tests {
     }
 
     #[test]
+    fn a_holder_votes_once_it_has_renewed_and_is_waited_for_while_it_could_decide() {
+        let (clock, store) = (T + 7_000, T + HOUR + 7_000);
+        // How many have renewed, the ceilings, whether the vote is decided at first and whether the clock is right.
+        for (alive, ceilings_ms, is_decided, is_right) in [
+            (0, &[][..], true, false),
+            (0, &[clock], false, false),
+            (1, &[clock], true, true),
+            (1, &[clock, store], false, true),
+            (1, &[clock, clock, store, store], false, true),
+            (1, &[store, clock], true, false),
+            (1, &[store, clock, clock], false, false),
+            (0, &[store, clock], false, false),
+        ] {
+            let mut known = apart(T + HOUR);
+            let holders = watched(alive, ceilings_ms);
+            let mut vote = |mono_ms| known.vote(Reading { wall_ms: Some(T + mono_ms), mono_ms }, SKEW, &holders);
+            assert_eq!((vote(10), vote(4_999)), (is_decided, is_decided), "{alive} of {ceilings_ms:?}");
+            assert!(vote(5_000), "half of the horizon is over");
+            assert_eq!(known.good.is_some(), is_right, "{alive} of {ceilings_ms:?}");
+        }
+    }
+
+    #[test]
     fn holders_do_not_vote_where_a_reading_was_good() {
         let mut known = Known::default();
         read(&mut known, T, 0);
         known.hear(offset(T + 1_000, 0), SKEW);
-        known.vote(Reading { wall_ms: Some(T + HOUR), mono_ms: 10 }, SKEW, &[(T + HOUR, 10_000)]);
+        assert!(known.vote(Reading { wall_ms: Some(T + HOUR), mono_ms: 10 }, SKEW, &watched(1, &[T + HOUR])));
         assert_eq!(read(&mut known, T + HOUR, 10), T + 10);
         let mut known = apart(T + HOUR);
-        known.vote(Reading { wall_ms: None, mono_ms: 10 }, SKEW, &[(T, 10_000)]);
+        assert!(known.vote(Reading { wall_ms: None, mono_ms: 10 }, SKEW, &watched(1, &[T])));
         assert_eq!(known.believed(), Some(offset(T + HOUR, 0)));
     }
 
@@ -246,7 +340,7 @@ mod tests {
                 known.read(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX);
                 known.read(Reading { wall_ms: Some(0), mono_ms: mono }, 0);
                 let mut known = Known { store: Some(i64::MIN), ..Known::default() };
-                known.vote(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX, &[(u64::MAX, u64::MAX), (0, 0)]);
+                known.vote(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX, &watched(1, &[u64::MAX, 0]));
             }
         }
     }

@@ -34,8 +34,7 @@ pub(super) struct RedisList {
 
 impl RedisList {
     pub(super) fn new(url: &str, key: &str) -> Result<Self, RegisterError> {
-        let (server, place) = RedisServer::parse(url)?;
-        Ok(Self { server: Remote::new(server, place), key: key.to_owned() })
+        Ok(Self { server: RedisServer::parse(url)?, key: key.to_owned() })
     }
 
     fn call<T: redis::FromRedisValue + Send + Sync>(&mut self, command: &redis::Cmd) -> Result<T, Failure> {

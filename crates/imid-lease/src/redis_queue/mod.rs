@@ -86,8 +86,8 @@ pub struct RedisQueueStatus {
     pub spare: usize,
     /// How many worker IDs generators have.
     pub in_use: usize,
-    /// How many worker IDs may be lost, because Redis did not answer, or because they were used ahead of its time when
-    /// the queue was closed.
+    /// How many worker IDs may be lost: Redis did not answer, or a generator had them or had used them ahead of the time of
+    /// Redis when the queue was closed.
     pub lost: u64,
     /// Why the last attempt to pop or push a worker ID failed, if none has succeeded since.
     pub last_error: Option<String>,
@@ -107,6 +107,8 @@ struct Stock {
     /// Those that generators have, as they were taken.
     in_use: Vec<SpareNode>,
     is_closing: bool,
+    /// The thread has ended, and has counted what it could not push.
+    has_ended: bool,
     lost: u64,
     last_error: Option<Trouble>,
 }
@@ -247,6 +249,9 @@ impl Stock {
     fn put(&mut self, node: SpareNode) {
         if let Some(at) = self.in_use.iter().position(|taken| taken.node == node.node) {
             let taken = self.in_use.swap_remove(at);
+            if self.has_ended {
+                return;
+            }
             let used_until_ms = node.used_until_ms.max(taken.used_until_ms);
             self.spares.push_back((SpareNode { used_until_ms, ..node }, used_until_ms != taken.used_until_ms));
         }

@@ -107,6 +107,19 @@ fn a_worker_id_comes_from_the_front_and_goes_to_the_back() {
     eventually("the others are pushed", || memory.texts() == ["7", "5", "6"]);
 }
 
+#[test]
+fn a_worker_id_that_a_generator_has_when_the_queue_is_closed_is_counted_as_lost() {
+    let memory = Memory::new(&["5", "6"]);
+    let queue = open(&memory);
+    let ids = queue.generator(SystemClock).unwrap();
+    eventually("the next one is popped", || memory.texts().is_empty());
+    assert!(!queue.close_within(Duration::from_secs(20)), "a generator has one");
+    let lost = |in_use| RedisQueueStatus { spare: 0, in_use, lost: 1, last_error: None };
+    assert_eq!((queue.status(), memory.texts()), (lost(1), vec!["6".to_owned()]));
+    ids.close();
+    assert_eq!(queue.status(), lost(0), "it is counted once");
+}
+
 /// Until the pop, another process may have used the worker ID.
 #[test]
 fn a_worker_id_is_used_only_for_times_after_its_pop() {
@@ -170,11 +183,11 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
     assert_eq!(ids.node(), 5);
     let error = queue.generator(SystemClock).unwrap_err();
     assert!(error.retry_after().is_some() && error.is_no_lane(), "{error:?}");
-    drop(ids);
+    ids.close();
     assert!(queue.close_within(Duration::from_secs(20)));
     assert!(queue.generator(SystemClock).unwrap_err().is_closed());
-    drop(queue);
-    assert_eq!(memory.texts(), ["web-3"]);
+    drop((ids, queue));
+    assert_eq!(memory.texts(), ["web-3", "5"]);
 }
 
 #[test]

@@ -43,8 +43,8 @@ impl<L: List> Work<L> {
         loop {
             if owner.is_closing() && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
                 let mut stock = owner.state();
-                stock.lost += stock.spares.len() as u64 + u64::from(self.popped.is_some());
-                return;
+                stock.lost += u64::from(self.popped.is_some());
+                return stock.end();
             }
             let done = self.work(owner);
             backoff.note(done.is_ok());
@@ -121,6 +121,13 @@ impl Stock {
         Ok(())
     }
 
+    /// Counts what is not in the list when the thread ends: nobody pushes it.
+    fn end(&mut self) {
+        self.lost += (self.spares.len() + self.in_use.len()) as u64;
+        self.spares.clear();
+        self.has_ended = true;
+    }
+
     /// Returns what to do at the store's time. A worker ID to push is not spare any more.
     ///
     /// It is pushed only after the last time at which it was used, so that the process that pops it can begin at the time
@@ -133,6 +140,7 @@ impl Stock {
             return Job::Push(node);
         }
         if is_closing && self.spares.is_empty() {
+            self.end();
             return Job::End;
         }
         // One is popped ahead.

@@ -1,7 +1,7 @@
 //! etcd.
 
 use std::fmt;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use ureq::Agent;
 
-use super::hosts::{Hosts, Incomplete, Secret, User, login};
+use super::hosts::{Hosts, Incomplete, User, login};
 use super::password::Password;
 use super::tls::Tls;
+use super::worker::Deadline;
 use super::{
     Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_access, check_key, check_prefix, check_value,
 };
+use crate::options::millis;
 use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
@@ -184,10 +186,8 @@ impl EtcdRegister {
         let asked = self.next;
         let leads = (0..self.members.len()).map(|member| {
             self.next = member;
-            let start = Instant::now();
-            let member_ms = self.member_ms(Deadline::of(self.time_limit)).ok().flatten();
-            // The answer is from the middle of the call.
-            let here_ms = unix_ms_here().map(|ms| ms.saturating_sub(start.elapsed().as_millis() as u64 / 2));
+            let (call, here_ms) = (Deadline::of(self.time_limit), unix_ms_here());
+            let member_ms = self.member_ms(call, call).ok().flatten();
             let lead = member_ms.zip(here_ms).map(|(member, here)| member.cast_signed() - here.cast_signed());
             (self.members[member].clone(), lead)
         });
@@ -304,11 +304,7 @@ impl EtcdRegister {
         if self.auth.is_some() {
             return Ok(());
         }
-        if let Some((name, password)) = login("etcd", self.user.as_ref(), self.password.as_ref())? {
-            let password = match password {
-                Secret::Function(password) => &password.make_within(deadline.left()?)?,
-                Secret::Url(password) => password,
-            };
+        if let Some((name, password)) = login("etcd", self.user.as_ref(), self.password.as_ref(), deadline)? {
             let body = json!({ "name": name, "password": password }).to_string();
             let (status, text, _) = self.post("auth/authenticate", &body, deadline)?;
             match status {
@@ -322,13 +318,14 @@ impl EtcdRegister {
         Ok(())
     }
 
-    /// Returns the time of the member that is asked next.
-    fn member_ms(&mut self, deadline: Deadline) -> Result<Option<u64>, RegisterError> {
+    /// Asks the member that is asked next for its time. Returns what its clock showed when `call` began, of which this is a part.
+    fn member_ms(&mut self, call: Deadline, part: Deadline) -> Result<Option<u64>, RegisterError> {
         #[derive(Deserialize)]
         struct Reply {}
-        let what = format_args!("read the time");
-        let (Reply {}, date) = self.call_until(deadline, what, "maintenance/status", &json!({}))?;
-        Ok(date)
+        let (what, asked) = (format_args!("read the time"), call.start.elapsed());
+        let (Reply {}, date) = self.call_until(part, what, "maintenance/status", &json!({}))?;
+        let read_after = (asked + call.start.elapsed()) / 2;
+        Ok(date.map(|ms| ms.saturating_sub(millis(read_after))))
     }
 
     /// Returns the records from one key up to another.
@@ -360,7 +357,7 @@ impl EtcdRegister {
 }
 
 fn unix_ms_here() -> Option<u64> {
-    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(millis)
 }
 
 /// Returns a client. Reads the files of TLS.
@@ -377,7 +374,7 @@ fn agent(deadline: Deadline, tls: Option<&Tls>) -> Result<Agent, Failure> {
     match tls {
         #[cfg(feature = "tls")]
         Some(tls) => {
-            let files = tls.files_within(deadline.left()?, Some("etcd"))?;
+            let files = tls.files(deadline, Some("etcd"))?;
             Ok(config.tls_config(tls_config(files)?).build().into())
         }
         _ => {
@@ -401,25 +398,6 @@ fn tls_config(super::tls::Files { roots, identity, .. }: super::tls::Files) -> R
     });
     let identity = ClientCert::new_with_certs(&chain.collect::<Vec<_>>(), PrivateKey::from_pem(&key)?);
     Ok(config.client_cert(Some(identity)).build())
-}
-
-/// The end of a call, all its requests together.
-#[derive(Clone, Copy)]
-struct Deadline {
-    start: Instant,
-    limit: Duration,
-}
-
-impl Deadline {
-    fn of(limit: Duration) -> Self {
-        Self { start: Instant::now(), limit }
-    }
-
-    /// Returns the time that is left.
-    fn left(self) -> Result<Duration, Failure> {
-        let left = self.limit.saturating_sub(self.start.elapsed());
-        if left.is_zero() { Err(format!("no answer within {:?}", self.limit).into()) } else { Ok(left) }
-    }
 }
 
 /// The user, the password or the rights are wrong.
@@ -503,21 +481,23 @@ impl Register for EtcdRegister {
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        let deadline = Deadline::of(self.time_limit);
-        let Some(first_ms) = self.member_ms(deadline)? else { return Ok(None) };
-        let Some(here_ms) = unix_ms_here() else { return Ok(Some(first_ms)) };
-        if first_ms.abs_diff(here_ms) <= DOUBT_MS {
-            return Ok(Some(first_ms));
-        }
+        // All readings are of the time when the call begins: a silent member can make seconds pass between two of them.
+        let call = Deadline::of(self.time_limit);
+        let here_ms = unix_ms_here();
+        let in_the_middle = |ms: u64| Some(ms.saturating_add(millis(call.start.elapsed() / 2)));
+        let Some(first_ms) = self.member_ms(call, call)? else { return Ok(None) };
+        let Some(here_ms) = here_ms.filter(|here| here.abs_diff(first_ms) > DOUBT_MS) else {
+            return Ok(in_the_middle(first_ms));
+        };
         // One of both clocks is wrong, so the other members are asked too. Those that do not answer have no vote.
         let asked = self.next;
         let mut times = vec![first_ms];
         for member in 0..self.members.len() {
             if member != asked {
                 // One that is silent leaves half of the time for the others.
-                let Ok(left) = deadline.left() else { break };
+                let Ok(left) = call.left() else { break };
                 self.next = member;
-                times.extend(self.member_ms(Deadline::of(left / 2)).ok().flatten());
+                times.extend(self.member_ms(call, Deadline::of(left / 2)).ok().flatten());
             }
         }
         self.next = asked;
@@ -526,7 +506,7 @@ impl Register for EtcdRegister {
             times.push(here_ms);
         }
         times.sort_unstable();
-        Ok(Some(times[(times.len() - 1) / 2]))
+        Ok(in_the_middle(times[(times.len() - 1) / 2]))
     }
 
     fn promise(&self) -> Promise {
@@ -544,6 +524,7 @@ impl fmt::Debug for EtcdRegister {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
+    use std::time::Instant;
 
     use super::*;
 
@@ -569,7 +550,13 @@ mod tests {
         }
         // The clock here is later than both.
         let mut register = EtcdRegister::from_url(&url).unwrap().time_limit(Duration::from_secs(6));
-        assert_eq!(register.now_ms().unwrap(), Some(1_709_251_199_500));
+        let begun = Instant::now();
+        let now_ms = register.now_ms().unwrap().unwrap();
+        let took = begun.elapsed();
+        // The silent one comes before the right one, so the reading is from the end of the call.
+        assert!(took >= Duration::from_secs(2), "{took:?}");
+        let expected_ms = 1_709_251_199_500 - millis(took / 2);
+        assert!(now_ms.abs_diff(expected_ms) < 500, "{now_ms}, expected {expected_ms}");
     }
 
     #[test]

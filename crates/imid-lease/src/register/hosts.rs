@@ -1,6 +1,7 @@
 //! The URLs of stores whose clients have none: `SCHEME://user:password@host:port,host:port/path`.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::net::Ipv6Addr;
 
 use percent_encoding::percent_decode_str;
@@ -9,15 +10,12 @@ use super::RegisterError;
 use super::password::Password;
 use super::query::Words;
 use super::tls::{Tls, check_feature};
+use super::worker::Deadline;
 
 /// A user, and the password if the URL has one.
 pub(super) type User = (String, Option<String>);
 
-/// Where a password comes from.
-pub(super) enum Secret<'a> {
-    Url(&'a str),
-    Function(&'a Password),
-}
+type Failure = Box<dyn Error + Send + Sync>;
 
 /// The user or the password is missing.
 #[derive(Debug, thiserror::Error)]
@@ -28,19 +26,22 @@ pub(super) struct Incomplete(String);
 pub(super) fn login<'a>(
     scheme: &str,
     user: Option<&'a User>,
-    password: Option<&'a Password>,
-) -> Result<Option<(&'a str, Secret<'a>)>, Incomplete> {
+    password: Option<&Password>,
+    deadline: Deadline,
+) -> Result<Option<(&'a str, String)>, Failure> {
     match (user, password) {
         (None, None) => Ok(None),
-        (Some((name, _)), Some(password)) => Ok(Some((name, Secret::Function(password)))),
-        (Some((name, Some(password))), None) => Ok(Some((name, Secret::Url(password)))),
+        (Some((name, _)), Some(password)) => Ok(Some((name, password.make(deadline)?))),
+        (Some((name, Some(password))), None) => Ok(Some((name, password.clone()))),
         (None, Some(_)) => {
-            Err(Incomplete(format!("expected a user in the URL for `password_with`, as in {scheme}://user@host")))
+            let expected = format!("expected a user in the URL for `password_with`, as in {scheme}://user@host");
+            Err(Incomplete(expected).into())
         }
         // What stands there may be meant as the password.
         (Some((_, None)), None) => Err(Incomplete(format!(
             "expected a password after the user in the URL, as in {scheme}://user:password@host, or `password_with`"
-        ))),
+        ))
+        .into()),
     }
 }
 

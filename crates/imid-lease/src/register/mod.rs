@@ -24,7 +24,7 @@ mod shared;
 pub(crate) mod tls;
 mod url;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-mod worker;
+pub(crate) mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 
@@ -95,7 +95,7 @@ pub trait Register: Send {
     /// later.
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError>;
 
-    /// Returns the store's own time in unix milliseconds, or `None` if it has none.
+    /// Returns the store's own time in the middle of the call, in unix milliseconds, or `None` if it has none.
     ///
     /// # Errors
     /// As for [`read`](Self::read).

@@ -1,18 +1,17 @@
 //! MySQL and MariaDB.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
-use super::password::Password;
 use super::query::{Words, check_rest};
-use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+use super::remote::{Failure, Records, Remote, Server, Settings, promise, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
-use super::{Access, CLIENT_NAME, Promise, RegisterError};
+use super::worker::Deadline;
+use super::{Access, Promise, RegisterError};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -47,24 +46,23 @@ impl MysqlRegister {
     /// # Errors
     /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (mysql, place) = Mysql::parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(mysql, place)))
+        Ok(Self(Mysql::parse(url, |mysql| mysql)?))
     }
 }
 
 /// Where a server is, and how to connect to it.
 pub(crate) struct Mysql {
     options: Opts,
-    /// The name of its connections.
-    name: String,
-    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
-    tls: Option<Tls>,
-    password: Option<Password>,
 }
 
 impl Mysql {
-    /// Reads a URL. Returns also the place for errors.
-    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
+    /// Reads a URL. `with` makes a server of it, for one kind of table.
+    pub(crate) fn parse<S: Server>(url: &str, with: impl FnOnce(Self) -> S) -> Result<Remote<S>, RegisterError> {
+        let (options, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
+        Ok(Remote::new(with(Self { options }), place, tls))
+    }
+
+    fn try_parse(url: &str) -> Result<(Opts, String, Option<Tls>), RegisterError> {
         let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
         let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url))?;
         check_rest(&words)?;
@@ -92,28 +90,19 @@ impl Mysql {
             // By default the client moves to a socket of the server's machine, where a proxy on it may be meant.
             .prefer_socket(false)
             .setup(SETUP.map(str::to_owned).to_vec());
-        Ok((Self { options: options.into(), name: CLIENT_NAME.into(), tls, password: None }, place))
-    }
-
-    #[cfg(feature = "tls")]
-    pub(crate) fn set_tls(&mut self, tls: Tls) {
-        self.tls = Some(tls);
-    }
-
-    pub(crate) fn set_password(&mut self, password: Password) {
-        self.password = Some(password);
+        Ok((options.into(), place, tls))
     }
 
     /// Connects to a server that takes writes.
-    pub(crate) async fn connect(&self) -> Result<Conn, Failure> {
+    pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
         let mut options =
-            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", self.name.as_str());
-        if let Some(password) = &self.password {
-            options = options.pass(Some(password.make().await?));
+            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.name.as_str());
+        if let Some(password) = settings.make_password(deadline)? {
+            options = options.pass(Some(password));
         }
         #[cfg(feature = "tls")]
-        if let Some(tls) = &self.tls {
-            options = options.ssl_opts(ssl_options(tls, tls.files(Some("MySQL")).await?));
+        if let Some(tls) = &settings.tls {
+            options = options.ssl_opts(ssl_options(tls, tls.files(deadline, Some("MySQL"))?));
         }
         let mut conn = Conn::new(options).await?;
         let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
@@ -192,16 +181,16 @@ const LOST: [u16; 2] = [1213, 1020];
 impl Server for Mysql {
     type Connection = Conn;
 
-    async fn connect(&self, access: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
-        let mut conn = Self::connect(self).await?;
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Conn, Promise), Failure> {
+        let mut conn = Self::connect(self, settings, deadline).await?;
         match check_table(&mut conn).await {
-            Err(failure) if access == Access::Write && is_no_table(&failure) => {
+            Err(failure) if settings.access == Access::Write && is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
                 check_table(&mut conn).await?;
             }
             checked => checked?,
         }
-        let promise = settings(&mut conn).await?;
+        let promise = promise_of(&mut conn).await?;
         Ok((conn, promise))
     }
 
@@ -210,20 +199,7 @@ impl Server for Mysql {
     }
 
     async fn promise(conn: &mut Conn) -> Result<Option<Promise>, Failure> {
-        settings(conn).await.map(Some)
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        Self::set_tls(self, tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        Self::set_password(self, password);
-    }
-
-    fn set_name(&mut self, name: String) {
-        self.name = name;
+        promise_of(conn).await.map(Some)
     }
 }
 
@@ -292,7 +268,7 @@ fn is_no_table(failure: &Failure) -> bool {
 }
 
 /// Reads the settings that make commits durable.
-pub(crate) async fn settings(conn: &mut Conn) -> Result<Promise, Failure> {
+pub(crate) async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
     let settings: Vec<(String, String)> = conn
         .query(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_doublewrite', \

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use super::worker::Worker;
+use super::worker::{Deadline, Worker};
 
 /// Makes the password of each new connection, in a thread of its own, because it may wait for a network.
 pub(crate) struct Password {
@@ -19,23 +19,12 @@ impl Password {
         Self { make: Arc::new(make), worker: Worker::default() }
     }
 
-    /// Makes one.
-    #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-    pub(crate) async fn make(&self) -> io::Result<String> {
+    /// Makes one, or gives up at the deadline.
+    pub(crate) fn make(&self, deadline: Deadline) -> io::Result<String> {
         let make = Arc::clone(&self.make);
-        self.worker.run(WHAT, move || make()).await?.map_err(|error| failed(&error))
+        let password = self.worker.run(deadline, WHAT, move || make())?;
+        password.map_err(|error| io::Error::new(error.kind(), format!("cannot make the password: {error}")))
     }
-
-    /// Makes one, or gives up after a time.
-    #[cfg(feature = "etcd")]
-    pub(crate) fn make_within(&self, limit: std::time::Duration) -> io::Result<String> {
-        let make = Arc::clone(&self.make);
-        self.worker.run_within(limit, WHAT, move || make())?.map_err(|error| failed(&error))
-    }
-}
-
-fn failed(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot make the password: {error}"))
 }
 
 impl fmt::Debug for Password {

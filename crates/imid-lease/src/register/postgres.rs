@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
@@ -13,11 +12,11 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 
-use super::password::Password;
 use super::query::Words;
-use super::remote::{Failure, Records, Remote, Server, promise, remote_register};
+use super::remote::{Failure, Records, Remote, Server, Settings, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
-use super::{Access, CLIENT_NAME, Promise, RegisterError};
+use super::worker::Deadline;
+use super::{Access, Promise, RegisterError};
 use crate::sync::lock;
 
 remote_register! {
@@ -69,24 +68,24 @@ impl PostgresRegister {
     /// # Errors
     /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (postgres, place) = Postgres::parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(postgres, place)))
+        Ok(Self(Postgres::parse(url, |postgres| postgres)?))
     }
 }
 
 /// Where servers are, and how to connect to the one that takes writes.
 pub(crate) struct Postgres {
+    /// Without what it has of TLS and of the password at each connection.
     config: Config,
-    /// The name of its connections, if the URL has none.
-    name: String,
-    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
-    tls: Option<Tls>,
-    password: Option<Password>,
 }
 
 impl Postgres {
-    /// Reads a URL. Returns also the place for errors.
-    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
+    /// Reads a URL. `with` makes a server of it, for one kind of table.
+    pub(crate) fn parse<S: Server>(url: &str, with: impl FnOnce(Self) -> S) -> Result<Remote<S>, RegisterError> {
+        let (config, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
+        Ok(Remote::new(with(Self { config }), place, tls))
+    }
+
+    fn try_parse(url: &str) -> Result<(Config, String, Option<Tls>), RegisterError> {
         let mut words = Words::split("PostgreSQL", url)?;
         // The client also reads `host=db sslmode=require`, of which the words below see nothing.
         let Some(("postgres" | "postgresql", rest)) = words.rest().split_once("://") else {
@@ -113,11 +112,6 @@ impl Postgres {
         if config.get_ssl_mode() != SslMode::Prefer {
             return Err(words.wrong("`sslmode` once"));
         }
-        config.ssl_mode(match &tls {
-            None => SslMode::Disable,
-            Some(tls) if tls.check == Check::Nothing => SslMode::Prefer,
-            Some(_) => SslMode::Require,
-        });
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(words.wrong("a host"));
         }
@@ -139,30 +133,25 @@ impl Postgres {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         let place = format!("PostgreSQL at {}", places(&config));
-        Ok((Self { config, name: CLIENT_NAME.into(), tls, password: None }, place))
-    }
-
-    #[cfg(feature = "tls")]
-    pub(crate) fn set_tls(&mut self, tls: Tls) {
-        self.config.ssl_mode(SslMode::Require);
-        self.tls = Some(tls);
-    }
-
-    pub(crate) fn set_password(&mut self, password: Password) {
-        self.password = Some(password);
+        Ok((config, place, tls))
     }
 
     /// Connects to a server that takes writes.
-    pub(crate) async fn connect(&self, limit: Duration) -> Result<Connection, Failure> {
+    pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
-            config.application_name(&self.name);
+            config.application_name(&settings.name);
         }
-        if let Some(password) = &self.password {
-            config.password(password.make().await?);
+        if let Some(password) = settings.make_password(deadline)? {
+            config.password(password);
         }
+        config.ssl_mode(match &settings.tls {
+            None => SslMode::Disable,
+            Some(tls) if tls.check == Check::Nothing => SslMode::Prefer,
+            Some(_) => SslMode::Require,
+        });
         #[cfg(feature = "tls")]
-        let encryption = self.encryption().await?;
+        let encryption = encryption(settings.tls.as_ref(), deadline)?;
         #[cfg(not(feature = "tls"))]
         let encryption = ();
         let servers = servers(&config);
@@ -170,7 +159,7 @@ impl Postgres {
             return open_writer(&config, &encryption).await;
         }
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
-        let part = limit / u32::try_from(servers + 1)?;
+        let part = settings.time_limit / u32::try_from(servers + 1)?;
         let first = match config.get_load_balance_hosts() {
             LoadBalanceHosts::Random => usize::try_from(crate::random::bits()? % u128::try_from(servers)?)?,
             _ => 0,
@@ -186,17 +175,17 @@ impl Postgres {
         }
         Err(failure)
     }
+}
 
-    /// Returns how to encrypt; `None` for plain text.
-    #[cfg(feature = "tls")]
-    async fn encryption(&self) -> Result<Encryption, Failure> {
-        let Some(tls) = &self.tls else { return Ok(None) };
-        match tls.files(None).await {
-            Ok(files) => Ok(Some(tokio_postgres_rustls::MakeRustlsConnect::new((*files.config).clone()))),
-            // Without a crypto provider it cannot encrypt.
-            Err(_) if self.config.get_ssl_mode() == SslMode::Prefer => Ok(None),
-            Err(error) => Err(error),
-        }
+/// Returns how to encrypt; `None` for plain text.
+#[cfg(feature = "tls")]
+fn encryption(tls: Option<&Tls>, deadline: Deadline) -> Result<Encryption, Failure> {
+    let Some(tls) = tls else { return Ok(None) };
+    match tls.files(deadline, None) {
+        Ok(files) => Ok(Some(tokio_postgres_rustls::MakeRustlsConnect::new((*files.config).clone()))),
+        // Without a crypto provider it cannot encrypt.
+        Err(_) if tls.check == Check::Nothing => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -397,17 +386,17 @@ impl Deref for Connection {
 impl Server for Postgres {
     type Connection = Connection;
 
-    async fn connect(&self, access: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
-        let client = Self::connect(self, limit).await?;
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
+        let client = Self::connect(self, settings, deadline).await?;
         let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
-        if access == Access::Write && !row.try_get::<_, bool>(0)? {
+        if settings.access == Access::Write && !row.try_get::<_, bool>(0)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
                 created => _ = created?,
             }
         }
-        let promise = settings(&client, "imid_register").await?;
+        let promise = promise_of(&client, "imid_register").await?;
         Ok((client, promise))
     }
 
@@ -416,20 +405,7 @@ impl Server for Postgres {
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
-        settings(client, "imid_register").await.map(Some)
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        Self::set_tls(self, tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        Self::set_password(self, password);
-    }
-
-    fn set_name(&mut self, name: String) {
-        self.name = name;
+        promise_of(client, "imid_register").await.map(Some)
     }
 }
 
@@ -517,7 +493,7 @@ where
 }
 
 /// Reads the settings that make the commits of a table durable.
-pub(crate) async fn settings(client: &Connection, table: &str) -> Result<Promise, Failure> {
+pub(crate) async fn promise_of(client: &Connection, table: &str) -> Result<Promise, Failure> {
     let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
@@ -554,7 +530,7 @@ mod tests {
 
     #[test]
     fn with_several_hosts_the_one_that_takes_writes_is_meant() {
-        let target = |url: &str| Postgres::parse(url).unwrap().0.config.get_target_session_attrs();
+        let target = |url: &str| Postgres::try_parse(url).unwrap().0.get_target_session_attrs();
         assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
         assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
     }

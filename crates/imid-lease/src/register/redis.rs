@@ -1,18 +1,16 @@
 //! Redis and Valkey.
 
-use std::time::Duration;
-
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisError, ServerErrorKind, Value,
     cmd,
 };
 
-use super::password::Password;
 use super::query::{Words, check_rest};
-use super::remote::{Failure, Records, Remote, Server, remote_register};
+use super::remote::{Failure, Records, Remote, Server, Settings, remote_register};
 use super::tls::{Tls, check_feature};
-use super::{Access, CLIENT_NAME, Promise, RegisterError};
+use super::worker::Deadline;
+use super::{Promise, RegisterError};
 
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
@@ -37,28 +35,24 @@ impl RedisRegister {
     /// # Errors
     /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (redis, place) = RedisServer::parse(url)?;
-        Ok(Self(Remote::new(redis, place)))
+        Ok(Self(RedisServer::parse(url)?))
     }
 }
 
 /// Where a server is, and how to connect to it.
 pub(crate) struct RedisServer {
     info: ConnectionInfo,
-    /// The name of its connections.
-    name: String,
-    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
-    tls: Option<Tls>,
-    password: Option<Password>,
 }
 
 impl RedisServer {
-    /// Reads a URL. Returns also the place for errors.
-    pub(crate) fn parse(url: &str) -> Result<(Self, String), RegisterError> {
-        Self::try_parse(url).map_err(RegisterError::of_url)
+    /// Reads a URL.
+    pub(crate) fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
+        let (info, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
+        let place = format!("Redis at {}", info.addr());
+        Ok(Remote::new(Self { info }, place, tls))
     }
 
-    fn try_parse(url: &str) -> Result<(Self, String), RegisterError> {
+    fn try_parse(url: &str) -> Result<(ConnectionInfo, Option<Tls>), RegisterError> {
         let mut words = Words::split("Redis", url)?;
         // The client does not check anything after `#insecure`.
         check_rest(&words)?;
@@ -102,49 +96,49 @@ impl RedisServer {
                 words.wrong(&format!("{scheme}///path?db=0, with `protocol` resp2 or resp3 if it is there"))
             }
         })?;
-        let place = format!("Redis at {}", info.addr());
-        Ok((Self { info, name: CLIENT_NAME.into(), tls, password: None }, place))
+        Ok((info, tls))
     }
 
-    /// Returns where the server is, with the password of now.
-    async fn info(&self) -> Result<ConnectionInfo, Failure> {
-        let Some(password) = &self.password else { return Ok(self.info.clone()) };
-        let password = password.make().await?;
-        let settings = self.info.redis_settings().clone().set_password(password);
-        Ok(self.info.clone().set_redis_settings(settings))
+    /// Connects.
+    async fn open(&self, settings: &Settings, deadline: Deadline) -> Result<MultiplexedConnection, Failure> {
+        // The time limit of the whole call replaces those of the client.
+        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let mut info = self.info.clone();
+        if let Some(password) = settings.make_password(deadline)? {
+            let with_password = info.redis_settings().clone().set_password(password);
+            info = info.set_redis_settings(with_password);
+        }
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &settings.tls {
+            return open_tls(info, config, tls, deadline).await;
+        }
+        Ok(Client::open(info)?.get_multiplexed_async_connection_with_config(&config).await?)
     }
+}
 
-    /// Connects in plain text.
-    async fn open_plain(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
-        Ok(Client::open(self.info().await?)?.get_multiplexed_async_connection_with_config(&config).await?)
-    }
+/// Connects by TLS. That of the client itself takes the crypto provider of the process only.
+#[cfg(feature = "tls")]
+async fn open_tls(
+    info: ConnectionInfo,
+    config: AsyncConnectionConfig,
+    tls: &Tls,
+    deadline: Deadline,
+) -> Result<MultiplexedConnection, Failure> {
+    use rustls::pki_types::ServerName;
+    use tokio::net::TcpStream;
 
-    #[cfg(not(feature = "tls"))]
-    async fn open(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
-        self.open_plain(config).await
-    }
-
-    /// Connects. The TLS of the client itself takes the crypto provider of the process only.
-    #[cfg(feature = "tls")]
-    async fn open(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection, Failure> {
-        use rustls::pki_types::ServerName;
-        use tokio::net::TcpStream;
-
-        let Some(tls) = &self.tls else { return self.open_plain(config).await };
-        let redis::ConnectionAddr::Tcp(host, port) = self.info.addr() else {
-            return Err("expected a host for TLS, found a socket".into());
-        };
-        let (settings, info) = (tls.files(None).await?.config, self.info().await?);
-        let stream = TcpStream::connect((host.as_str(), *port)).await?;
-        stream.set_nodelay(true)?;
-        let name = ServerName::try_from(host.clone())?;
-        let stream = tokio_rustls::TlsConnector::from(settings).connect(name, stream).await?;
-        let (connection, driver) =
-            MultiplexedConnection::new_with_config(info.redis_settings(), stream, config).await?;
-        // The task ends with the connection.
-        tokio::spawn(driver);
-        Ok(connection)
-    }
+    let redis::ConnectionAddr::Tcp(host, port) = info.addr() else {
+        return Err("expected a host for TLS, found a socket".into());
+    };
+    let settings = tls.files(deadline, None)?.config;
+    let stream = TcpStream::connect((host.as_str(), *port)).await?;
+    stream.set_nodelay(true)?;
+    let name = ServerName::try_from(host.clone())?;
+    let stream = tokio_rustls::TlsConnector::from(settings).connect(name, stream).await?;
+    let (connection, driver) = MultiplexedConnection::new_with_config(info.redis_settings(), stream, config).await?;
+    // The task ends with the connection.
+    tokio::spawn(driver);
+    Ok(connection)
 }
 
 /// The hash with all records.
@@ -163,10 +157,12 @@ const WEAKNESS: &str =
 impl Server for RedisServer {
     type Connection = MultiplexedConnection;
 
-    async fn connect(&self, _: Access, _: Duration) -> Result<(MultiplexedConnection, Promise), Failure> {
-        // The time limit of the whole call replaces those of the client.
-        let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-        let mut connection = self.open(config).await?;
+    async fn connect(
+        &self,
+        settings: &Settings,
+        deadline: Deadline,
+    ) -> Result<(MultiplexedConnection, Promise), Failure> {
+        let mut connection = self.open(settings, deadline).await?;
         let role: Result<Vec<Value>, _> = cmd("ROLE").query_async(&mut connection).await;
         match role {
             Ok(role) if !matches!(role.first(), Some(Value::BulkString(name)) if name == b"master") => {
@@ -176,7 +172,8 @@ impl Server for RedisServer {
             Err(error) if error.kind() != ErrorKind::Server(ServerErrorKind::NoPerm) => Err(error.into()),
             _ => {
                 // The name that `CLIENT LIST` shows. A server that refuses it serves all the same.
-                let _: Result<(), _> = cmd("CLIENT").arg("SETNAME").arg(&self.name).query_async(&mut connection).await;
+                let _: Result<(), _> =
+                    cmd("CLIENT").arg("SETNAME").arg(&settings.name).query_async(&mut connection).await;
                 Ok((connection, Promise::Weak(WEAKNESS.into())))
             }
         }
@@ -185,19 +182,6 @@ impl Server for RedisServer {
     fn is_final(failure: &Failure) -> bool {
         let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
         matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        self.tls = Some(tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        self.password = Some(password);
-    }
-
-    fn set_name(&mut self, name: String) {
-        self.name = name;
     }
 }
 

@@ -6,17 +6,20 @@ use std::io;
 use std::mem;
 use std::panic::resume_unwind;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value};
+use super::{
+    Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_access, check_key, check_prefix, check_value,
+};
+use crate::options::millis;
 use imid::fork::Process;
 
 use super::password::Password;
-#[cfg(feature = "tls")]
 use super::tls::Tls;
+use super::worker::Deadline;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -27,22 +30,12 @@ pub(crate) trait Server: Sync {
     /// Whether the client's tasks run between calls too.
     const NEEDS_THREAD: bool = false;
 
-    /// Connects within a time, checks that the server is one that takes writes, creates what is missing there unless
-    /// the access is to read only, and reads its settings.
-    async fn connect(&self, access: Access, limit: Duration) -> Result<(Self::Connection, Promise), Failure>;
+    /// Connects, checks that the server is one that takes writes, creates what is missing there unless the access is to
+    /// read only, and reads its settings.
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Self::Connection, Promise), Failure>;
 
     /// Returns whether the same call fails again, however often it is repeated.
     fn is_final(failure: &Failure) -> bool;
-
-    /// Replaces what the URL says of TLS.
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls);
-
-    /// Replaces the password in the URL.
-    fn set_password(&mut self, password: Password);
-
-    /// Sets the name that new connections have, where the server shows one and the URL has none.
-    fn set_name(&mut self, _name: String) {}
 
     /// Reads the settings again; `None` if the server has none that matter.
     async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
@@ -64,13 +57,37 @@ pub(crate) trait Records: Server {
     async fn now_ms(connection: &mut Self::Connection) -> Result<Option<u64>, Failure>;
 }
 
+/// How to connect, whatever the server is.
+pub(crate) struct Settings {
+    pub(crate) time_limit: Duration,
+    pub(crate) access: Access,
+    /// What the URL says, or what replaces it. `None` for plain text.
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
+    pub(crate) tls: Option<Tls>,
+    /// Makes the password in place of the URL's.
+    pub(crate) password: Option<Password>,
+    /// The name of new connections, where the server shows one and the URL has none.
+    #[cfg_attr(
+        not(any(feature = "mysql", feature = "postgres", feature = "redis")),
+        allow(dead_code, reason = "see above")
+    )]
+    pub(crate) name: String,
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+impl Settings {
+    /// Makes the password that replaces the URL's.
+    pub(crate) fn make_password(&self, deadline: Deadline) -> io::Result<Option<String>> {
+        self.password.as_ref().map(|password| password.make(deadline)).transpose()
+    }
+}
+
 /// A server and at most one connection to it.
 pub(crate) struct Remote<S: Server> {
     server: S,
     /// Kind, host and port, for errors.
     place: String,
-    time_limit: Duration,
-    access: Access,
+    pub(crate) settings: Settings,
     /// The process that owns the connection. A forked child has copies of the sockets, and the server would take what
     /// it sends for the parent's.
     process: Process,
@@ -97,27 +114,15 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 }
 
 impl<S: Server> Remote<S> {
-    pub(crate) fn new(server: S, place: String) -> Self {
-        let process = Process::current();
-        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
-        Self { server, place, time_limit, access, process, runtime: None, connection: None, promise: None }
-    }
-
-    pub(crate) fn set_time_limit(&mut self, time_limit: Duration) {
-        self.time_limit = time_limit;
+    pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
+        let (process, name) = (Process::current(), CLIENT_NAME.into());
+        let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
+        Self { server, place, settings, process, runtime: None, connection: None, promise: None }
     }
 
     #[cfg(feature = "redis")]
     pub(crate) fn place(&self) -> &str {
         &self.place
-    }
-
-    pub(crate) fn server_mut(&mut self) -> &mut S {
-        &mut self.server
-    }
-
-    pub(crate) fn read_only(&mut self) {
-        self.access = Access::Read;
     }
 
     pub(crate) fn promise(&self) -> Promise {
@@ -139,7 +144,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, time_limit, access, process, runtime, connection, promise } = self;
+        let Self { server, place, settings, process, runtime, connection, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -151,12 +156,13 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
+        let deadline = Deadline::of(settings.time_limit);
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
                 open
             } else {
-                let (open, promised) = server.connect(*access, *time_limit).await?;
+                let (open, promised) = server.connect(settings, deadline).await?;
                 Self::note(promise, promised);
                 open
             };
@@ -165,7 +171,7 @@ impl<S: Server> Remote<S> {
             *connection = Some(open);
             Ok::<T, Failure>(result)
         };
-        let run = || runtime.block_on(async { timeout(*time_limit, work()).await });
+        let run = || runtime.block_on(async { timeout(deadline.limit, work()).await });
         // A thread that runs async tasks may not wait for a second runtime.
         let outcome = match Handle::try_current() {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
@@ -180,7 +186,7 @@ impl<S: Server> Remote<S> {
                 let error = RegisterError::new(context).caused_by(failure);
                 Err(if is_final { error.finally() } else { error })
             }
-            Err(_) => Err(RegisterError::new(format!("{context}: no answer within {time_limit:?}"))),
+            Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
     }
 }
@@ -216,7 +222,7 @@ impl<S: Records> Remote<S> {
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, RegisterError> {
-        check_access(self.access)?;
+        check_access(self.settings.access)?;
         check_key(key)?;
         check_value(value)?;
         seen.map_or(Ok(()), check_value)?;
@@ -225,12 +231,16 @@ impl<S: Records> Remote<S> {
     }
 
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        let begun = Instant::now();
         // Settings can change under a connection, as in a fail-over.
         let promised = self.call(format_args!("read the settings"), S::promise)?;
         if let Some(now) = promised {
             Self::note(&mut self.promise, now);
         }
-        self.call(format_args!("read the time"), S::now_ms)
+        // To connect takes long. The time is that of the middle of both calls.
+        let since_ms = millis(begun.elapsed() / 2);
+        let time_ms = self.call(format_args!("read the time"), S::now_ms)?;
+        Ok(time_ms.map(|ms| ms.saturating_sub(since_ms)))
     }
 }
 
@@ -238,7 +248,7 @@ impl<S: Server> fmt::Debug for Remote<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote")
             .field("place", &self.place)
-            .field("time_limit", &self.time_limit)
+            .field("time_limit", &self.settings.time_limit)
             .field("connected", &self.connection.is_some())
             .finish_non_exhaustive()
     }
@@ -270,7 +280,7 @@ macro_rules! connection_settings {
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
-                self.0.set_time_limit(time_limit);
+                self.0.settings.time_limit = time_limit;
                 self
             }
 
@@ -278,7 +288,7 @@ macro_rules! connection_settings {
             #[cfg(feature = "tls")]
             #[must_use]
             pub fn tls(mut self, tls: crate::register::Tls) -> Self {
-                crate::register::remote::Server::set_tls(self.0.server_mut(), tls);
+                self.0.settings.tls = Some(tls);
                 self
             }
 
@@ -287,8 +297,7 @@ macro_rules! connection_settings {
             /// part of the call.
             #[must_use]
             pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
-                let password = crate::register::password::Password::new(make);
-                crate::register::remote::Server::set_password(self.0.server_mut(), password);
+                self.0.settings.password = Some(crate::register::password::Password::new(make));
                 self
             }
         }
@@ -310,7 +319,7 @@ macro_rules! remote_register {
             /// Makes each write an error, and creates nothing. The rights to read are enough.
             #[must_use]
             pub fn read_only(mut self) -> Self {
-                self.0.read_only();
+                self.0.settings.access = crate::register::Access::Read;
                 self
             }
         }
@@ -344,8 +353,7 @@ macro_rules! remote_register {
             fn set_holder(&mut self, holder: &str) {
                 // Another text could make each connection an error, as one with a zero does for PostgreSQL.
                 if let Ok(holder) = crate::record::Name::parse(holder) {
-                    let name = format!("{}/{holder}", crate::register::CLIENT_NAME);
-                    crate::register::remote::Server::set_name(self.0.server_mut(), name);
+                    self.0.settings.name = format!("{}/{holder}", crate::register::CLIENT_NAME);
                 }
             }
         }
@@ -353,3 +361,53 @@ macro_rules! remote_register {
 }
 
 pub(super) use remote_register;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use imid::clock::{Clock, SystemClock};
+
+    /// A server that takes long to connect to.
+    struct Slow;
+
+    impl Server for Slow {
+        type Connection = ();
+
+        async fn connect(&self, _: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
+            tokio::time::sleep(Duration::from_millis(800)).await;
+            Ok(((), Promise::Strong))
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
+    impl Records for Slow {
+        async fn read((): &mut (), _: &str) -> Result<Option<String>, Failure> {
+            Ok(None)
+        }
+
+        async fn list((): &mut (), _: &str) -> Result<Vec<(String, String)>, Failure> {
+            Ok(Vec::new())
+        }
+
+        async fn compare_and_set((): &mut (), _: &str, _: Option<&str>, _: &str) -> Result<bool, Failure> {
+            Ok(false)
+        }
+
+        async fn now_ms((): &mut ()) -> Result<Option<u64>, Failure> {
+            Ok(Some(SystemClock.now_ms()?))
+        }
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_middle_of_a_call_that_connects_first() {
+        let (begun, before_ms) = (Instant::now(), SystemClock.now_ms().unwrap());
+        let mut remote = Remote::new(Slow, "nowhere".into(), None);
+        remote.settings.time_limit = Duration::from_secs(60);
+        let found_ms = remote.now_ms().unwrap().unwrap();
+        let middle_ms = before_ms + millis(begun.elapsed() / 2);
+        assert!(found_ms.abs_diff(middle_ms) < 300, "{found_ms}, expected {middle_ms}");
+    }
+}

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use imid::fork::Process;
 
 use super::{Promise, Register, RegisterError};
+use crate::options::millis;
 use crate::sync::lock;
 
 /// A register that several holders of a process share, so that the process has one connection. Clones are the same
@@ -132,8 +133,8 @@ impl Register for SharedRegister {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.call(|named, waited| {
             let time_ms = named.register.now_ms()?;
-            // A caller takes it for the time in the middle of its call, of which the wait for the turn is a part.
-            let since_ms = u64::try_from(waited.as_millis() / 2).unwrap_or(u64::MAX);
+            // It is the time in the middle of the call, of which the wait for the turn is a part.
+            let since_ms = millis(waited / 2);
             Ok(time_ms.map(|ms| ms.saturating_sub(since_ms)))
         })
     }

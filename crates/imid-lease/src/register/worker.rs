@@ -1,10 +1,10 @@
 //! Work in a thread, because it may hang: a function of the application, or a file of a network.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex};
-use std::task::Waker;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,28 @@ use crate::sync::lock;
 pub(crate) struct Worker<T>(Mutex<Option<Arc<Job<T>>>>);
 
 struct Job<T> {
-    state: Mutex<State<T>>,
+    /// What the work has returned, and when.
+    made: Mutex<Option<(io::Result<T>, Instant)>>,
     done: Condvar,
 }
 
-struct State<T> {
-    /// What the work has returned, and when.
-    made: Option<(io::Result<T>, Instant)>,
-    waker: Option<Waker>,
+/// The end of a call, with all that it has to do first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(super) start: Instant,
+    pub(super) limit: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn of(limit: Duration) -> Self {
+        Self { start: Instant::now(), limit }
+    }
+
+    /// Returns the time that is left, if any is.
+    pub(crate) fn left(self) -> Result<Duration, Box<dyn Error + Send + Sync>> {
+        let left = self.limit.saturating_sub(self.start.elapsed());
+        if left.is_zero() { Err(format!("no answer within {:?}", self.limit).into()) } else { Ok(left) }
+    }
 }
 
 /// For how long the next attempt takes what was made after an attempt had given up. A token may end after minutes.
@@ -33,60 +47,35 @@ impl<T: Send + 'static> Worker<T> {
     fn job(&self, what: &'static str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Arc<Job<T>>> {
         let mut job = lock(&self.0);
         if let Some(job) = &*job
-            && lock(&job.state).made.as_ref().is_none_or(|(_, at)| at.elapsed() < FRESH)
+            && lock(&job.made).as_ref().is_none_or(|(_, at)| at.elapsed() < FRESH)
         {
             return Ok(Arc::clone(job));
         }
-        let new = Arc::new(Job { state: Mutex::new(State { made: None, waker: None }), done: Condvar::new() });
+        let new = Arc::new(Job { made: Mutex::new(None), done: Condvar::new() });
         let of_thread = Arc::clone(&new);
         thread::Builder::new().name("imid-register".into()).spawn(move || {
             let made = catch_unwind(AssertUnwindSafe(work));
             let made = made.map_err(|_| io::Error::other(format!("{what} has panicked")));
-            let mut state = lock(&of_thread.state);
-            state.made = Some((made, Instant::now()));
-            let waker = state.waker.take();
-            drop(state);
+            *lock(&of_thread.made) = Some((made, Instant::now()));
             of_thread.done.notify_all();
-            waker.into_iter().for_each(Waker::wake);
         })?;
         *job = Some(Arc::clone(&new));
         Ok(new)
     }
 
-    /// Does the work. `what` begins the sentences of errors.
-    #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-    pub(crate) async fn run(&self, what: &'static str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
-        use std::future::poll_fn;
-        use std::task::Poll;
-
-        let job = self.job(what, work)?;
-        let made = poll_fn(|context| {
-            let mut state = lock(&job.state);
-            if let Some((made, _)) = state.made.take() {
-                return Poll::Ready(made);
-            }
-            state.waker = Some(context.waker().clone());
-            Poll::Pending
-        });
-        let made = made.await;
-        *lock(&self.0) = None;
-        made
-    }
-
-    /// Does the work, or gives up after a time.
-    #[cfg(feature = "etcd")]
-    pub(crate) fn run_within(
+    /// Does the work, or gives up at the deadline. `what` begins the sentences of errors.
+    pub(crate) fn run(
         &self,
-        limit: Duration,
+        deadline: Deadline,
         what: &'static str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        use std::sync::PoisonError;
-
         let job = self.job(what, work)?;
-        let waited = job.done.wait_timeout_while(lock(&job.state), limit, |state| state.made.is_none());
-        let made = waited.unwrap_or_else(PoisonError::into_inner).0.made.take();
+        let left = deadline.left().unwrap_or_default();
+        let waited = job.done.wait_timeout_while(lock(&job.made), left, |made| made.is_none());
+        let made = waited.unwrap_or_else(PoisonError::into_inner).0.take();
         let Some((made, _)) = made else {
+            let limit = deadline.limit;
             return Err(io::Error::new(io::ErrorKind::TimedOut, format!("{what} has not ended within {limit:?}")));
         };
         *lock(&self.0) = None;
@@ -113,7 +102,7 @@ impl<T> fmt::Debug for Worker<T> {
     }
 }
 
-#[cfg(all(test, feature = "etcd"))]
+#[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
@@ -131,7 +120,7 @@ mod tests {
         let released = Arc::new(Mutex::new(released));
         let attempt = |limit| {
             let released = Arc::clone(&released);
-            worker.run_within(limit, "it", move || {
+            worker.run(Deadline::of(limit), "it", move || {
                 let number = BEGUN.fetch_add(1, Ordering::SeqCst);
                 lock(&released).recv().unwrap();
                 number
@@ -149,17 +138,17 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_and_the_next_attempt_begins_anew() {
         let worker = Worker::default();
-        let error = worker.run_within(LONG, "it", || panic!("no")).unwrap_err();
+        let error = worker.run(Deadline::of(LONG), "it", || panic!("no")).unwrap_err();
         assert_eq!(error.to_string(), "it has panicked");
-        assert_eq!(worker.run_within(LONG, "it", || 7).unwrap(), 7);
+        assert_eq!(worker.run(Deadline::of(LONG), "it", || 7).unwrap(), 7);
     }
 
     #[test]
     fn what_was_made_long_ago_is_not_taken() {
         let worker = Worker::default();
         let old = Instant::now().checked_sub(FRESH).expect("the machine runs for longer");
-        let state = Mutex::new(State { made: Some((Ok(1), old)), waker: None });
-        *lock(&worker.0) = Some(Arc::new(Job { state, done: Condvar::new() }));
-        assert_eq!(worker.run_within(LONG, "it", || 2).unwrap(), 2);
+        let made = Mutex::new(Some((Ok(1), old)));
+        *lock(&worker.0) = Some(Arc::new(Job { made, done: Condvar::new() }));
+        assert_eq!(worker.run(Deadline::of(LONG), "it", || 2).unwrap(), 2);
     }
 }

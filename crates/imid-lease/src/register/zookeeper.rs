@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
-use super::hosts::{Hosts, Incomplete, Secret, User, login};
-use super::password::Password;
-use super::remote::{Failure, Records, Remote, Server, remote_register};
+use super::hosts::{Hosts, Incomplete, User, login};
+use super::remote::{Failure, Records, Remote, Server, Settings, remote_register};
+#[cfg(feature = "tls")]
 use super::tls::Tls;
+use super::worker::Deadline;
 use super::{Access, Promise, RegisterError};
 
 remote_register! {
@@ -41,8 +42,7 @@ impl ZookeeperRegister {
         let Hosts { user, addresses, path, tls } =
             Hosts::parse(url, "ZooKeeper", "zookeeper", &["zookeepers"], 2181).map_err(RegisterError::of_url)?;
         let place = format!("ZooKeeper at {}", addresses.join(","));
-        let server = Zookeeper { addresses, user, root: path + "/imid-register", tls, password: None };
-        Ok(Self(Remote::new(server, place)))
+        Ok(Self(Remote::new(Zookeeper { addresses, user, root: path + "/imid-register" }, place, tls)))
     }
 }
 
@@ -50,18 +50,21 @@ pub(super) struct Zookeeper {
     addresses: Vec<String>,
     user: Option<User>,
     root: String,
-    tls: Option<Tls>,
-    password: Option<Password>,
 }
 
 #[cfg(feature = "tls")]
 impl Zookeeper {
     /// Connects by TLS. The client makes the configuration of rustls itself.
-    async fn connect_by(&self, tls: &Tls, connector: zookeeper_client::Connector) -> Result<Client, Failure> {
+    async fn connect_by(
+        &self,
+        tls: &Tls,
+        connector: zookeeper_client::Connector,
+        deadline: Deadline,
+    ) -> Result<Client, Failure> {
         use rustls::pki_types::ServerName;
         use zookeeper_client::TlsOptions;
 
-        let files = tls.files(Some("ZooKeeper")).await?;
+        let files = tls.files(deadline, Some("ZooKeeper"))?;
         for address in &self.addresses {
             let host = address.rsplit_once(':').map_or(&**address, |(host, _)| host);
             // The client panics.
@@ -114,40 +117,28 @@ impl Server for Zookeeper {
     // The client tells the servers from time to time that it lives.
     const NEEDS_THREAD: bool = true;
 
-    async fn connect(&self, access: Access, _: Duration) -> Result<(Connection, Promise), Failure> {
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
         let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
         let mut acls = Acls::anyone_all();
-        if let Some((name, password)) = login("zookeeper", self.user.as_ref(), self.password.as_ref())? {
-            let password = match password {
-                Secret::Function(password) => &password.make().await?,
-                Secret::Url(password) => password,
-            };
+        if let Some((name, password)) = login("zookeeper", self.user.as_ref(), settings.password.as_ref(), deadline)? {
             connector = connector.with_auth("digest", format!("{name}:{password}").as_bytes());
             acls = Acls::creator_all();
         }
-        let client = match &self.tls {
+        let client = match &settings.tls {
             #[cfg(feature = "tls")]
-            Some(tls) => self.connect_by(tls, connector).await?,
+            Some(tls) => self.connect_by(tls, connector, deadline).await?,
             _ => connector.connect(&self.addresses.join(",")).await?,
         };
         let options = CreateMode::Persistent.with_acls(acls);
-        if access == Access::Write {
+        if settings.access == Access::Write {
             client.mkdir(&self.root, &options).await?;
         }
-        Ok((Connection { client, access, root: self.root.clone(), options, written: None }, Promise::Strong))
+        let (access, root) = (settings.access, self.root.clone());
+        Ok((Connection { client, access, root, options, written: None }, Promise::Strong))
     }
 
     fn is_final(failure: &Failure) -> bool {
         matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth)) || failure.is::<Incomplete>()
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        self.tls = Some(tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        self.password = Some(password);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn blocks<R: Register>(
     if !(1..=MAX_STEP).contains(&step) {
         return Err(OptionsKind::Step { found: step }.into());
     }
-    let key = format!("seg/{name}");
+    let key = LineRecord::key(&name);
     Ok(move |length: Option<i64>| {
         loop {
             let seen = register.read(&key)?;

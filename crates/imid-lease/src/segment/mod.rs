@@ -13,6 +13,13 @@
 //!
 //! The [crate's table](crate#what-is-promised) says what each fault does. The settings of a database whose client is the
 //! application's own are not checked: its commits must be durable.
+//!
+//! # After a restore
+//! A store that was restored from a backup grants blocks again that it had granted since. A process that lives notices a block
+//! below its last one and ends ([`is_reverted`](LeaseError::is_reverted)); one that starts cannot notice it. Stop all processes,
+//! raise the line above all numbers that were handed out, and start them again:
+//! [`admin::recover_line`](crate::admin::recover_line) for a line in a register, and one [statement](leaf#after-a-restore) for
+//! Leaf's table.
 
 pub mod leaf;
 mod line;

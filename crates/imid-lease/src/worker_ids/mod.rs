@@ -200,7 +200,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             (None, _) if state.status.phase == Phase::Seeking && !state.is_answered => {
                 LeaseKind::Opening { retry_after: until(state.next_ms) }
             }
-            (None, None) if state.far_ahead.is_some() => LeaseKind::Clock { retry_after: until(state.next_ms) },
+            (None, None) if state.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after: until(state.next_ms) },
             (None, Some(_)) => LeaseKind::Silent { retry_after: until(state.next_ms) },
             (None, None) => LeaseKind::NoLane { retry_after: until(state.next_ms) },
         }

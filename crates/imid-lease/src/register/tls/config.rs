@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::{Check, Tls};
-use crate::register::worker::Worker;
+use crate::register::worker::{Deadline, Worker};
 
 /// The settings of TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -107,21 +107,13 @@ impl Tls {
     /// Reads the files in a thread, because they may be on a network. `client` is one that makes a configuration of
     /// rustls itself: a configuration of one's own is refused for it, and the settings are made sure to be right,
     /// because some clients panic.
-    #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
-    pub(crate) async fn files(&self, client: Option<&'static str>) -> Result<Files, Box<dyn Error + Send + Sync>> {
-        let tls = self.clone();
-        Ok(self.reader.run(WHAT, move || tls.read(client)).await??)
-    }
-
-    /// Does so within a time.
-    #[cfg(feature = "etcd")]
-    pub(crate) fn files_within(
+    pub(crate) fn files(
         &self,
-        limit: std::time::Duration,
+        deadline: Deadline,
         client: Option<&'static str>,
     ) -> Result<Files, Box<dyn Error + Send + Sync>> {
         let tls = self.clone();
-        Ok(self.reader.run_within(limit, WHAT, move || tls.read(client))??)
+        Ok(self.reader.run(deadline, WHAT, move || tls.read(client))??)
     }
 
     fn read(&self, client: Option<&str>) -> Result<Files, Settings> {

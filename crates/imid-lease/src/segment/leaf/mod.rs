@@ -35,6 +35,15 @@
 //! })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # After a restore
+//! While no process and no Leaf server uses the tag, run this statement in PostgreSQL, MySQL or MariaDB. 120000 stands for a
+//! number above all that were handed out: those in the application's tables, and those that only other systems have, such as
+//! numbers in mails.
+//!
+//! ```sql
+//! UPDATE leaf_alloc SET max_id = GREATEST(max_id, 120000) WHERE biz_tag = 'order'
+//! ```
 
 #[cfg(feature = "mysql")]
 mod mysql;

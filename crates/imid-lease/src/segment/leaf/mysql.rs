@@ -1,17 +1,12 @@
 //! Leaf's table in MySQL and MariaDB.
 
-use std::time::Duration;
-
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
 use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, check, no_tag};
-use crate::register::Access;
-use crate::register::mysql::{Mysql, engine, is_final, settings};
-use crate::register::password::Password;
-use crate::register::remote::{Failure, Remote, Server, connection_settings};
-#[cfg(feature = "tls")]
-use crate::register::tls::Tls;
+use crate::register::mysql::{Mysql, engine, is_final, promise_of};
+use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
+use crate::register::worker::Deadline;
 use crate::segment::Block;
 use crate::{Promise, RegisterError};
 
@@ -33,8 +28,7 @@ impl MysqlTable {
     /// # Errors
     /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (mysql, place) = Mysql::parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(Leaf(mysql), place)))
+        Ok(Self(Mysql::parse(url, Leaf)?))
     }
 
     /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::Segment::open). The row of the tag must exist.
@@ -62,8 +56,8 @@ impl MysqlTable {
 impl Server for Leaf {
     type Connection = Conn;
 
-    async fn connect(&self, _: Access, _: Duration) -> Result<(Conn, Promise), Failure> {
-        let mut conn = self.0.connect().await?;
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Conn, Promise), Failure> {
+        let mut conn = self.0.connect(settings, deadline).await?;
         match engine(&mut conn, r"leaf\_alloc").await? {
             Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
             Some(engine) => {
@@ -71,21 +65,12 @@ impl Server for Leaf {
             }
             None => return Err(super::refused("expected the table leaf_alloc, found none")),
         }
-        let promise = settings(&mut conn).await?;
+        let promise = promise_of(&mut conn).await?;
         check(promise.clone())?;
         Ok((conn, promise))
     }
 
     fn is_final(failure: &Failure) -> bool {
         super::is_refusal(failure) || is_final(failure)
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        self.0.set_tls(tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        self.0.set_password(password);
     }
 }

@@ -1,16 +1,11 @@
 //! Leaf's table in PostgreSQL.
 
-use std::time::Duration;
-
 use tokio_postgres::types::Type;
 
 use super::{BlockError, check, no_tag, postgres_update};
-use crate::register::Access;
-use crate::register::password::Password;
-use crate::register::postgres::{Connection, Postgres, durable, is_final, settings};
-use crate::register::remote::{Failure, Remote, Server, connection_settings};
-#[cfg(feature = "tls")]
-use crate::register::tls::Tls;
+use crate::register::postgres::{Connection, Postgres, durable, is_final, promise_of};
+use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
+use crate::register::worker::Deadline;
 use crate::segment::Block;
 use crate::{Promise, RegisterError};
 
@@ -35,8 +30,7 @@ impl PostgresTable {
     /// # Errors
     /// The URL cannot be understood, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        let (postgres, place) = Postgres::parse(url).map_err(RegisterError::of_url)?;
-        Ok(Self(Remote::new(Leaf(postgres), place)))
+        Ok(Self(Postgres::parse(url, Leaf)?))
     }
 
     /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::Segment::open). The row of the tag must exist.
@@ -58,27 +52,18 @@ impl PostgresTable {
 impl Server for Leaf {
     type Connection = Connection;
 
-    async fn connect(&self, _: Access, limit: Duration) -> Result<(Connection, Promise), Failure> {
-        let client = self.0.connect(limit).await?;
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
+        let client = self.0.connect(settings, deadline).await?;
         let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
         if !row.try_get::<_, bool>(0)? {
             return Err(super::refused("expected the table leaf_alloc, found none"));
         }
-        let promise = settings(&client, "leaf_alloc").await?;
+        let promise = promise_of(&client, "leaf_alloc").await?;
         check(promise.clone())?;
         Ok((client, promise))
     }
 
     fn is_final(failure: &Failure) -> bool {
         super::is_refusal(failure) || is_final(failure)
-    }
-
-    #[cfg(feature = "tls")]
-    fn set_tls(&mut self, tls: Tls) {
-        self.0.set_tls(tls);
-    }
-
-    fn set_password(&mut self, password: Password) {
-        self.0.set_password(password);
     }
 }

@@ -1,0 +1,145 @@
+//! The events that move the time of a generator: its start, a fork, an ID from elsewhere, and a floor.
+//!
+//! They only move the time later, and withdraw the published reading. The next call that mints then reads the real clock, and
+//! computes how the time goes on.
+
+use super::error::{GenerateKind, ObserveError};
+use super::policy::Policy;
+use super::seed;
+use super::take::Core;
+use super::timeline::fresh;
+use super::words::{NOT_STARTED, raise};
+use crate::clock::{Clock, ClockError};
+use crate::fork;
+use crate::stamp::Origin;
+use crate::sync::Ordering;
+
+impl<const STRIPES: usize> Core<STRIPES> {
+    /// Binds a lane to this process. A child that is forked before the first ID then refuses, too.
+    pub(crate) fn bind_lane(&self) {
+        if self.has_lane {
+            let _ = self.begin(None);
+        }
+    }
+
+    /// Takes the seed of this process. A forked child then begins after the millisecond of the last stamp that it
+    /// inherited.
+    ///
+    /// Several threads can do this at once. The seed of the last one stays, and `first` only grows.
+    #[cold]
+    pub(super) fn begin(&self, now: Option<u64>) -> Result<(), GenerateKind> {
+        let words = &self.words;
+        let process = fork::watch();
+        let known = words.process.load(Ordering::Acquire);
+        if known == process {
+            return Ok(());
+        }
+        let forked = known != NOT_STARTED;
+        if forked && self.has_lane {
+            return Err(GenerateKind::Forked);
+        }
+        let seed = match self.fixed_seed {
+            Some(seed) if !forked => seed,
+            _ => seed::draw(words.seed.load(Ordering::Relaxed)),
+        };
+        words.seed.store(seed, Ordering::Relaxed);
+        // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
+        let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
+        if forked {
+            self.leave_the_parents_counters(inherited, seed);
+        }
+        self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
+        // ORDERING: releases the seed and the floor to threads that find the mark.
+        words.process.store(process, Ordering::Release);
+        Ok(())
+    }
+
+    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would
+    /// meet in every stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last
+    /// stamp.
+    fn leave_the_parents_counters(&self, tick: u64, seed: u64) {
+        let Policy { shape, origin: Origin::Rolling, .. } = self.words.policy else { return };
+        let start = Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
+        for stripe in &self.stripes {
+            raise(&stripe.free, shape.first_of(tick) | start);
+        }
+    }
+
+    /// Makes every later stamp have at least this tick.
+    fn start_at(&self, tick: u64, now: Option<u64>) {
+        let seed = self.words.seed.load(Ordering::Relaxed);
+        let tick = now.map_or(tick, |now| {
+            let timeline = self.words.timeline();
+            let tick = timeline.spread(tick, now, seed);
+            // Further ahead, calls are refused until the clock is corrected. A `meet` from the wrong reading would then
+            // take the time half of the way past the clock.
+            let most = self.words.policy.max_rollback.max(self.words.policy.max_skew);
+            if tick > now && tick > timeline.reached && tick - now <= most {
+                let meet = timeline.meet_after_jump(tick, now);
+                raise(&self.words.jump, meet);
+                // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their
+                // first IDs into one millisecond.
+                raise(&self.words.meet, meet);
+            }
+            tick
+        });
+        raise(&self.words.first, fresh(tick, seed, &self.words.policy));
+        // The next call reads the real clock, and computes how time goes on from here.
+        self.words.reading.store(NOT_STARTED, Ordering::Release);
+    }
+
+    /// Makes every later stamp come after `tick`.
+    #[inline]
+    pub(crate) fn observe(&self, tick: u64, max_skew: u64, clock: &impl Clock) -> Result<(), ObserveError> {
+        // Later stamps are at this time or after it, whatever the clock does.
+        if tick < self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+            return Ok(());
+        }
+        self.observe_out_of_line(tick, max_skew, clock)
+    }
+
+    #[inline(never)]
+    fn observe_out_of_line(&self, tick: u64, max_skew: u64, clock: &impl Clock) -> Result<(), ObserveError> {
+        // Skew is measured from readings, and not from the time reached. Otherwise a chain of IDs that are each a
+        // little ahead would move the generator away from the clock without bound.
+        let known = self.words.timeline();
+        let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
+        // A wild reading must not let an ID past a limit that is less than the skew.
+        let max_advance = self.words.policy.max_advance().min(max_skew);
+        let mut now = clock.now_ms()?;
+        if ahead(now) > max_skew || known.is_far_ahead(now, max_advance) || !clock.accepts(now) {
+            now = self.believed(known, max_advance, clock)?;
+        }
+        if now > self.words.policy.shape.last_tick() {
+            return Err(ClockError::past_2109(now).into());
+        }
+        if ahead(now) > max_skew {
+            return Err(ObserveError::skew(max_skew, ahead(now)));
+        }
+        self.follow(tick + 1, Some(now.max(known.latest)));
+        Ok(())
+    }
+
+    /// Makes every later stamp come after `tick`, which is trusted.
+    pub(crate) fn raise_floor(&self, tick: u64, clock: &impl Clock) {
+        // A floor that the time has passed changes nothing.
+        if tick >= self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+            raise(&self.words.floor, tick + 1);
+            self.follow(tick + 1, self.settled(clock));
+        }
+    }
+
+    fn follow(&self, tick: u64, now: Option<u64>) {
+        // The spread needs a seed. A child that has no lane of its own gets an error here, and raises `first` all the
+        // same.
+        let _ = self.begin(now);
+        self.start_at(tick, now);
+    }
+
+    /// Reads the real clock for an event that moves the time: the greater of two readings counts, too, because the lead of
+    /// the event is measured from it.
+    pub(super) fn settled(&self, clock: &impl Clock) -> Option<u64> {
+        let read = || self.believed(self.words.timeline(), self.words.policy.max_advance(), clock).ok();
+        read().max(read())
+    }
+}

@@ -1,0 +1,257 @@
+//! The step that mints: a run of stamps is taken, or refused.
+//!
+//! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading
+//! computes it, and publishes it in the [`Words`] `reading`, `first` and `end`. A call that mints compares the
+//! reading, checks that the stripe's `free` is between the two others, and adds one to `free`.
+//!
+//! Why old and torn views do no harm:
+//! - One word makes IDs distinct and ordered: a stripe's `free`. It changes only by read-modify-write, and only grows. All
+//!   threads agree on the order of its values. If a call happens before another one, its value comes first (coherence,
+//!   C++20 [intro.races]).
+//! - `first` only grows. So an observed ID or a floor comes before all IDs whose calls begin later.
+//! - `ceiling` only grows. So an old `end` is below a later ceiling. The limit of the lead can shrink: a late thread can use
+//!   the limit of a moment ago.
+//! - Each stamp is compared with the `end` after it was taken. At or past it, the stamp is compared with a new one, or
+//!   dropped.
+
+use super::error::GenerateKind;
+use super::policy::Policy;
+use super::refusal::Asked;
+use super::timeline::{Timeline, Window};
+use super::words::Words;
+use crate::clock::{Clock, ClockError};
+use crate::fork;
+use crate::sync::{AtomicU64, Ordering};
+
+/// The bit of a stripe's `free` that says that the generator is closed. It is past every `end`, and additions do not
+/// wrap.
+const CLOSED: u64 = 1 << 63;
+
+/// Two cache lines: the prefetcher of x86-64 fetches lines in pairs.
+#[repr(align(128))]
+pub(crate) struct Stripe {
+    /// The least compact stamp that has not been taken.
+    pub(super) free: AtomicU64,
+    /// How many calls were refused.
+    pub(super) refused: AtomicU64,
+}
+
+/// Everything of a generator but its clock.
+pub(crate) struct Core<const STRIPES: usize> {
+    pub(super) words: Words,
+    /// Whether a lane was set. The stamps then belong to one process.
+    pub(super) has_lane: bool,
+    /// The seed that the builder was given. With `None` each process draws its own.
+    pub(super) fixed_seed: Option<u64>,
+    pub(super) stripes: [Stripe; STRIPES],
+}
+
+impl<const STRIPES: usize> Core<STRIPES> {
+    /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
+    pub(crate) const fn new(
+        policy: Policy,
+        has_lane: bool,
+        fixed_seed: Option<u64>,
+        floor: Option<u64>,
+        ceiling: Option<u64>,
+    ) -> Self {
+        const { assert!(STRIPES > 0, "a generator has at least one stripe") };
+        let floor = match floor {
+            Some(tick) => tick + 1,
+            None => 0,
+        };
+        let ceiling = policy.ceiling(match ceiling {
+            Some(tick) => tick,
+            None => u64::MAX,
+        });
+        Self {
+            words: Words::new(policy, floor, ceiling),
+            has_lane,
+            fixed_seed,
+            stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn policy(&self) -> &Policy {
+        &self.words.policy
+    }
+
+    /// Takes `run` consecutive compact stamps of the stripe that `key` selects, and returns the first.
+    #[inline]
+    pub(crate) fn take(&self, key: u32, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
+        let stripe = &self.stripes[key as usize % STRIPES];
+        let reading = clock.now_ms().ok();
+        // Loaded here, so that the processor fetches it together with the words if they come from memory. An old `free`
+        // does no harm: the stamp that is taken is checked again.
+        let free = stripe.free.load(Ordering::Relaxed);
+        if let Some(now) = reading
+            && self.words.hold_for(now)
+        {
+            let Window { first, end } = self.words.window();
+            if first <= free && free + run <= end {
+                if run == 1 {
+                    // An addition needs no retry when threads compete. Others may have added since the load, so the
+                    // stamp is checked again. The check before the addition limits the dropped stamps to one per
+                    // thread. A run uses the exchange, because a dropped run would waste many stamps.
+                    // ORDERING: as in `exchange`.
+                    let taken = stripe.free.fetch_add(1, Ordering::Release);
+                    if taken < end || self.allows_now(taken, clock) {
+                        return Ok(taken);
+                    }
+                } else if stripe.exchange(free, free, run) {
+                    return Ok(free);
+                }
+            }
+        }
+        self.take_out_of_line(stripe, run, clock, reading)
+    }
+
+    /// Takes stamps where the stripe's `free` is outside the window, or where the reading has no window yet.
+    #[inline(never)]
+    fn take_out_of_line(
+        &self,
+        stripe: &Stripe,
+        run: u64,
+        clock: &impl Clock,
+        reading: Option<u64>,
+    ) -> Result<u64, GenerateKind> {
+        if let Some(now) = reading
+            && clock.accepts(now)
+            && let Some(window) = self.words.window_at(now)
+        {
+            let mut free = stripe.free.load(Ordering::Relaxed);
+            while let Some(first) = window.fit(free, run, &self.words.policy) {
+                if stripe.exchange(free, first, run) {
+                    return Ok(first);
+                }
+                free = stripe.free.load(Ordering::Relaxed);
+            }
+        }
+        self.take_by_real_clock(stripe, run, clock)
+    }
+
+    /// Takes stamps by the real clock, or refuses them.
+    ///
+    /// The words are loaded before the clock is read. So the readings that they hold were made before this one, and
+    /// this one is behind them only if the clock stepped back. A refusal was correct at this reading, even if the
+    /// thread was paused before or after it.
+    #[cold]
+    #[inline(never)]
+    fn take_by_real_clock(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
+        let refused = |kind| {
+            stripe.refused.fetch_add(1, Ordering::Relaxed);
+            Err(kind)
+        };
+        loop {
+            let free = stripe.free.load(Ordering::Acquire);
+            if free >= CLOSED {
+                return refused(GenerateKind::Closed);
+            }
+            let (timeline, now, window) = match self.read(clock) {
+                Ok(read) => read,
+                Err(kind) => return refused(kind),
+            };
+            if self.words.policy.shape.tick(window.first) > timeline.reached {
+                // Another thread has moved the time since the words were loaded.
+                continue;
+            }
+            match window.fit(free, run, &self.words.policy) {
+                Some(first) if stripe.exchange(free, first, run) => return Ok(first),
+                Some(_) => {}
+                None => {
+                    let asked = Asked { free, run, unissued: self.unissued() };
+                    let (seed, ceiling) =
+                        (self.words.seed.load(Ordering::Relaxed), self.words.ceiling.load(Ordering::Relaxed));
+                    return refused(timeline.refuse(now, asked, seed, ceiling, &self.words.policy).into());
+                }
+            }
+        }
+    }
+
+    /// Reads the real clock, and publishes the window of that reading.
+    fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
+        if self.words.process.load(Ordering::Acquire) != fork::mark() {
+            self.begin(self.settled(clock))?;
+        }
+        let timeline = self.words.timeline();
+        // What the next calls will read. A copied clock can be older than the real one. The window then holds for the
+        // copy.
+        let copy = clock.now_ms().ok();
+        let now = self.believed(timeline, self.words.policy.max_advance(), clock)?;
+        let next = timeline
+            .after(now, &self.words.policy, || self.unissued())
+            .map_err(|behind| GenerateKind::Rollback { max: self.words.policy.max_rollback, found: behind.0 })?;
+        Ok((next, now, self.words.publish(copy, now, timeline, next)))
+    }
+
+    /// Reads the real clock. If the reading is more than `max_advance` ahead of the last one, the lesser of two readings
+    /// counts.
+    pub(super) fn believed(&self, known: Timeline, max_advance: u64, clock: &impl Clock) -> Result<u64, ClockError> {
+        let mut now = clock.refresh()?;
+        if known.is_far_ahead(now, max_advance) {
+            now = now.min(clock.refresh()?);
+        }
+        if now > self.words.policy.shape.last_tick() {
+            return Err(ClockError::past_2109(now));
+        }
+        Ok(now)
+    }
+
+    /// Returns whether the real clock allows a stamp that has been taken. A thread that was paused before it took the
+    /// stamp has an old `end`. The stamp must not be below `first` either, because a floor may have been raised past
+    /// it.
+    #[cold]
+    #[inline(never)]
+    fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
+        self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.end)
+    }
+
+    /// Raises the first tick that no stamp may have.
+    pub(crate) fn raise_ceiling(&self, tick: u64) {
+        // ORDERING: releases the floors that were raised before.
+        self.words.ceiling.fetch_max(self.words.policy.ceiling(tick), Ordering::Release);
+    }
+
+    /// Closes the generator, and returns a stamp that is at least as great as each one taken.
+    pub(crate) fn close(&self) -> Option<u64> {
+        // A thread that is paused before its addition now gets a stamp past every `end`. The exchange of a paused
+        // thread fails.
+        let free = |stripe: &Stripe| stripe.free.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED;
+        let end = self.stripes.iter().map(free).max();
+        // A stamp that was dropped can be past the ceiling. An issued one is not.
+        // ORDERING: after `free`, which acquires the ceiling of each issued stamp.
+        let ceiling = self.words.ceiling.load(Ordering::Acquire);
+        end.and_then(|end| end.min(ceiling).checked_sub(1))
+    }
+
+    /// Returns the first tick after every stamp that was taken.
+    pub(super) fn unissued(&self) -> u64 {
+        self.last_tick().map_or(0, |last| last + 1)
+    }
+
+    /// Returns the tick of the greatest stamp taken, over all stripes; `None` before the first.
+    pub(crate) fn last_tick(&self) -> Option<u64> {
+        let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
+        free.and_then(|free| free.checked_sub(1)).map(|last| self.words.policy.shape.tick(last))
+    }
+
+    /// Returns how many calls were refused.
+    pub(crate) fn refused(&self) -> u64 {
+        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.refused.load(Ordering::Relaxed)))
+    }
+
+    /// Returns the time reached.
+    pub(crate) fn reached(&self) -> u64 {
+        self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed))
+    }
+}
+
+impl Stripe {
+    /// Moves `free` past the run, if no other thread has moved it.
+    #[inline]
+    fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
+        // ORDERING: releases the ceiling that allowed the run to `close`, which compares its end with the ceiling.
+        self.free.compare_exchange(free, first + run, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+}
