@@ -12,14 +12,6 @@ use crate::form::{Form, Read, ReadForm, hex_prefix_len, look_alike};
 use crate::scheme::{Id, STANDARD, Scheme};
 use crate::time::{now_ms, rfc3339};
 
-/// A way to read a text.
-#[derive(Clone, Copy)]
-pub(crate) struct Reading {
-    pub(crate) read: Read,
-    /// Whether the time is between 2005 and two years from now.
-    pub(crate) is_plausible: bool,
-}
-
 /// The shortest text that is worth a hint: 16 digits. Shorter numbers are Snowflakes too, but of the first minutes after
 /// an epoch.
 const MIN_HINTED: usize = 16;
@@ -29,30 +21,25 @@ const MIN_HINTED: usize = 16;
 /// The order is that of [`Candidate::fit`](imid::identify::Candidate::fit), with exact forms first among readings of the
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
 /// inexact form with an implausible time is returned only if there is nothing else.
-pub(crate) fn readings(text: &str, now_ms: u64) -> Vec<Reading> {
-    let mut readings: Vec<(u8, Reading)> = Scheme::all()
-        .filter_map(|scheme| {
-            let read = scheme.recognize(text).ok()?;
-            // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
-            let is_snowflake = matches!(scheme, Scheme::Snowflake(_));
-            let is_exact = read.form == ReadForm::Exact(Form::Text);
-            (is_exact || !is_snowflake || hex_prefix_len(text) > 0).then_some(read)
-        })
-        .map(|read| {
-            let (class, _) = read.id.candidate().fit(now_ms);
-            (class, Reading { read, is_plausible: read.id.candidate().is_plausible(now_ms) })
-        })
-        .collect();
-    let is_inexact = |read: Read| read.form != ReadForm::Exact(Form::Text);
-    readings.sort_by_key(|(class, Reading { read, .. })| {
-        let (inexact, (_, distance)) = (is_inexact(*read), read.id.candidate().fit(now_ms));
-        (*class, inexact, inexact && !read.id.is_standard(), distance)
+fn readings(text: &str, now_ms: u64) -> Vec<Read> {
+    let readings = Scheme::all().filter_map(|scheme| {
+        let read = scheme.recognize(text).ok()?;
+        // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
+        let is_snowflake = matches!(scheme, Scheme::Snowflake(_));
+        let is_exact = read.form == ReadForm::Exact(Form::Text);
+        (is_exact || !is_snowflake || hex_prefix_len(text) > 0).then_some(read)
     });
-    let is_unlikely = |reading: &Reading| !reading.is_plausible && is_inexact(reading.read);
-    if readings.first().is_some_and(|(_, best)| !is_unlikely(best)) {
-        readings.retain(|(_, reading)| !is_unlikely(reading));
+    let mut readings: Vec<Read> = readings.collect();
+    let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
+    readings.sort_by_key(|read| {
+        let (inexact, (class, distance)) = (is_inexact(read), read.id.candidate().fit(now_ms));
+        (class, inexact, inexact && !read.id.is_standard(), distance)
+    });
+    let is_unlikely = |read: &Read| is_inexact(read) && !read.id.is_plausible(now_ms);
+    if readings.first().is_some_and(|best| !is_unlikely(best)) {
+        readings.retain(|read| !is_unlikely(read));
     }
-    readings.into_iter().map(|(_, reading)| reading).collect()
+    readings
 }
 
 /// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs, or
@@ -92,22 +79,22 @@ pub(crate) fn place_of_id(scheme: Scheme, text: &str) -> Option<String> {
 /// Returns the ID of another scheme that a text is likely to be, if its time as `read` is implausible.
 pub(crate) fn likelier(read: Read, text: &str) -> Option<Id> {
     let now_ms = now_ms();
-    if read.id.candidate().is_plausible(now_ms) {
+    if read.id.is_plausible(now_ms) {
         return None;
     }
-    let first = pasted_readings(text, now_ms).into_iter().next().filter(|first| first.is_plausible)?.read.id;
-    (first.scheme_name() != read.id.scheme_name()).then_some(first)
+    let first = pasted_readings(text, now_ms).first()?.id;
+    (first.is_plausible(now_ms) && first.scheme_name() != read.id.scheme_name()).then_some(first)
 }
 
 /// Returns the ways to read a text that a person gives, which can have something around it.
-pub(crate) fn pasted_readings(text: &str, now_ms: u64) -> Vec<Reading> {
+pub(crate) fn pasted_readings(text: &str, now_ms: u64) -> Vec<Read> {
     let exact = readings(text.trim(), now_ms);
     if !exact.is_empty() {
         return exact;
     }
     let unwrapped = readings(&unwrapped(text), now_ms);
     match from_base64(STANDARD, text) {
-        Some(read) if unwrapped.is_empty() => vec![Reading { read, is_plausible: true }],
+        Some(read) if unwrapped.is_empty() => vec![read],
         _ => unwrapped,
     }
 }
@@ -127,7 +114,7 @@ fn from_base64(scheme: Scheme, text: &str) -> Option<Read> {
     engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
     let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
     let id = Id::Message { dialect, id };
-    id.candidate().is_plausible(now_ms()).then_some(Read { id, form: ReadForm::Base64 })
+    id.is_plausible(now_ms()).then_some(Read { id, form: ReadForm::Base64 })
 }
 
 /// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
@@ -157,7 +144,7 @@ fn unwrapped(text: &str) -> String {
 
 /// Returns the most likely ID that a text can be.
 fn hint(text: &str) -> Option<Id> {
-    let is_long = text.len() >= MIN_HINTED;
-    let likely = readings(text, now_ms()).into_iter().next();
-    likely.filter(|reading| is_long && reading.is_plausible).map(|reading| reading.read.id)
+    let now_ms = now_ms();
+    let likely = readings(text, now_ms).first()?.id;
+    (text.len() >= MIN_HINTED && likely.is_plausible(now_ms)).then_some(likely)
 }

@@ -138,7 +138,7 @@ impl Finder {
             return None;
         }
         let id = standard(MessageId::from_uuid(Uuid::try_parse_ascii(text).ok()?).ok()?);
-        let is_expected = self.scheme.is_some() || id.candidate().is_plausible(self.now_ms);
+        let is_expected = self.scheme.is_some() || id.is_plausible(self.now_ms);
         is_expected.then_some(Read { id, form: ReadForm::Exact(Form::Uuid) })
     }
 }
@@ -225,7 +225,7 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
         let hex = ["0x", "x", "0X", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
         let read = scheme.recognize(word).or_else(|problem| hex.map_or(Err(problem), |hex| scheme.recognize(hex)));
         let read = read.ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
-        let is_likely = read.id.candidate().is_plausible(now_ms);
+        let is_likely = read.id.is_plausible(now_ms);
         is_likely.then_some(Found { at: start..start + word.len(), read })
     })
 }

@@ -268,17 +268,6 @@ mod tests {
         assert_eq!(object.value(r"\n"), Err(r#"field "\\n" is missing"#.into()));
     }
 
-    #[test]
-    fn a_line_that_is_not_an_object_is_an_error_that_names_the_position() {
-        let error = |line: &[u8]| JsonLine::read(line).err().unwrap();
-        assert_eq!(error(b"[1]"), r#"expected a JSON object, found "[1]""#);
-        assert_eq!(error(b" \x0c{}\r\n"), r#"expected a JSON object, found "\u{c}{}""#);
-        assert_eq!(error("\u{a0}{}\u{a0}\n".as_bytes()), r#"expected a JSON object, found "\u{a0}{}\u{a0}""#);
-        assert_eq!(error(b"{\"a\":1\r\n"), "invalid JSON: EOF while parsing an object at 6");
-        assert_eq!(error(br#"{"a":1} {}"#), "invalid JSON: trailing characters at 8");
-        assert_eq!(error(b"{\"a\":\"\xff\"}"), "expected UTF-8, found byte 0xff at 6");
-    }
-
     /// A key, a value, and the spaces before, between and after them.
     fn member() -> impl Strategy<Value = (&'static str, &'static str, [&'static str; 4])> {
         let key = prop::sample::select(vec!["id", r"\u0069d", "i", "id ", r#"\"id\""#, ""]);

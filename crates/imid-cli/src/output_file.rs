@@ -1,5 +1,6 @@
 //! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
+use std::error::Error;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,13 @@ pub(crate) fn svg(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
     let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
+}
+
+/// Writes a drawing of a command as an SVG file.
+pub(crate) fn write_svg(path: &Path, command: &str, drawn: Result<String, Box<dyn Error>>) -> Result<(), Stop> {
+    let svg = drawn.map_err(|problem| Stop::Error(format!("cannot draw {}: {problem}", name(path))))?;
+    let mark = format!("<!-- imid {command} -->\n");
+    write(path, &mark, &format!("{mark}{svg}"))
 }
 
 /// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.

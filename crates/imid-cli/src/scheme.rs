@@ -103,6 +103,11 @@ impl Id {
         }
     }
 
+    /// Returns whether the time is between 2005 and two years from now.
+    pub(crate) fn is_plausible(self, now_ms: u64) -> bool {
+        self.candidate().is_plausible(now_ms)
+    }
+
     /// Returns the name of the scheme.
     pub(crate) fn scheme_name(self) -> &'static str {
         self.candidate().name()

@@ -14,7 +14,7 @@ use crate::id_object::IdObject;
 use crate::input::{Block, Input, paths, too_long};
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
-use crate::scheme::{Id, Scheme, scheme};
+use crate::scheme::{Id, STANDARD, Scheme, scheme};
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 
@@ -173,7 +173,12 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = match &self.file {
-            Some(path) => Input::open(path.as_ref())?,
+            Some(path) => Input::open(path.as_ref()).map_err(|stop| match stop {
+                Stop::Error(error) if STANDARD.read_text(path).is_ok() => {
+                    Stop::Error(format!("{error}; the arguments are files: to find one ID, use grep -i"))
+                }
+                stop => stop,
+            })?,
             None => Input::stdin("text")?,
         };
         while let Some(block) = input.next()? {

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use crate::Out;
-use crate::candidates::{Reading, pasted_readings, place_of_id};
+use crate::candidates::{pasted_readings, place_of_id};
 use crate::commands::id_texts::IdTexts;
 use crate::foreign::Foreign;
-use crate::form::{Form, ReadForm};
+use crate::form::{Form, Read, ReadForm};
 use crate::id_object::IdObject;
 use crate::json::{self, JsonArg};
 use crate::report::{KeepGoing, Report, Stop, quote};
@@ -73,7 +73,8 @@ struct List<'a> {
 impl List<'_> {
     /// Writes the candidates for one text. The inner error says that there are none.
     fn write(&mut self, out: &mut Out, text: &str, report: &Report) -> Result<Result<(), String>, Stop> {
-        let readings = pasted_readings(text, now_ms());
+        let now_ms = now_ms();
+        let readings = pasted_readings(text, now_ms);
         if readings.is_empty() {
             if let Some(foreign) = Foreign::read(text) {
                 return Ok(Err(format!("{} is {foreign}, not an ID of this family", quote(text))));
@@ -89,16 +90,14 @@ impl List<'_> {
             self.is_first = false;
         }
         if self.is_json {
-            for reading in readings {
-                let (id, form, plausible) = (reading.read.id, reading.read.form, reading.is_plausible);
-                let object =
-                    IdObject { form: Some(form), plausible: Some(plausible), input: Some(text), ..IdObject::new(id) };
+            for read in readings {
+                let (form, plausible) = (Some(read.form), Some(read.id.is_plausible(now_ms)));
+                let object = IdObject { form, plausible, input: Some(text), ..IdObject::new(read.id) };
                 json::write_line(out, &object)?;
             }
             return Ok(Ok(()));
         }
-        let candidates: Vec<_> =
-            readings.into_iter().map(|reading| Candidate::new(reading, now_ms(), self.zone)).collect();
+        let candidates: Vec<_> = readings.iter().map(|read| Candidate::new(read, now_ms, self.zone)).collect();
         let lines: Vec<_> = candidates.iter().map(Candidate::line).collect();
         if lines.iter().all(|line| self.terminal.fits(line.len())) {
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -120,54 +119,54 @@ struct Candidate {
     time: String,
     /// The other fields, with their names.
     fields: Vec<(&'static str, String)>,
-    /// The form of the text, unless it is the usual one.
-    form: Option<&'static str>,
     /// The day on which the time of the layout ends, with "ends" or "ended".
     end: String,
-    /// The time of a Snowflake uses the sign bit.
-    is_overflowed: bool,
-    is_plausible: bool,
+    /// What is unusual: its name and value on a line of their own, and the words in the line of the candidate.
+    notes: Vec<(&'static str, &'static str, String)>,
 }
 
 impl Candidate {
-    fn new(reading: Reading, now_ms: u64, zone: &ZoneArg) -> Self {
-        let id = reading.read.id;
+    fn new(read: &Read, now_ms: u64, zone: &ZoneArg) -> Self {
+        let id = read.id;
+        let mut notes = Vec::new();
         let fields = match id {
             Id::Message { dialect, id } => {
                 let spin = id.spin().map(|spin| ("spin", spin.to_string()));
                 let others = [("type", named_type(dialect, id.type_code())), ("hash", id.session_hash().to_string())];
                 spin.into_iter().chain(others).collect()
             }
-            Id::Snowflake(id) => vec![("node", id.node().to_string()), ("sequence", id.sequence().to_string())],
+            Id::Snowflake(id) => {
+                if id.is_overflowed() {
+                    notes.push(("sign", "the time overflows", "the time overflows into the sign bit".to_owned()));
+                }
+                vec![("node", id.node().to_string()), ("sequence", id.sequence().to_string())]
+            }
         };
-        let form = match reading.read.form {
-            ReadForm::Exact(Form::Text) => None,
-            form => Some(form.name()),
-        };
-        let (scheme, time) = (id.scheme_name(), zone.rfc3339(id.timestamp_ms()));
-        let overflowed = matches!(id, Id::Snowflake(id) if id.is_overflowed());
+        if read.form != ReadForm::Exact(Form::Text) {
+            notes.push(("from", read.form.name(), format!("from {}", read.form.name())));
+        }
+        if !id.is_plausible(now_ms) {
+            notes.push(("note", "implausible time", "but the time is implausible".to_owned()));
+        }
         let verb = if id.layout_end_ms() < now_ms { "ended" } else { "ends" };
         let end = format!("{verb} {}", &rfc3339(id.layout_end_ms())[..10]);
-        Self { scheme, time, fields, form, end, is_overflowed: overflowed, is_plausible: reading.is_plausible }
+        Self { scheme: id.scheme_name(), time: zone.rfc3339(id.timestamp_ms()), fields, end, notes }
     }
 
     /// Returns the candidate as one line.
     fn line(&self) -> String {
-        let fields = self.fields.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
-        let overflowed = if self.is_overflowed { ", the time overflows into the sign bit" } else { "" };
-        let form = self.form.map(|form| format!(", from {form}")).unwrap_or_default();
-        let doubt = if self.is_plausible { "" } else { ", but the time is implausible" };
-        format!("{:<18}{}  {fields}, {}{overflowed}{form}{doubt}", self.scheme, self.time, self.end)
+        let fields = self.fields.iter().map(|(name, value)| format!("{name} {value}"));
+        let words = self.notes.iter().map(|(.., words)| words.clone());
+        let parts: Vec<_> = fields.chain([self.end.clone()]).chain(words).collect();
+        format!("{:<18}{}  {}", self.scheme, self.time, parts.join(", "))
     }
 
     /// Writes the candidate with a line for each field, for a narrow terminal.
     fn write_fields(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut lines = vec![("scheme", self.scheme), ("time", &self.time)];
-        lines.extend(self.fields.iter().map(|(name, value)| (*name, value.as_str())));
-        lines.push(("layout", &self.end));
-        lines.extend(self.is_overflowed.then_some(("sign", "the time overflows")));
-        lines.extend(self.form.map(|form| ("from", form)));
-        lines.extend((!self.is_plausible).then_some(("note", "implausible time")));
-        Ok(lines.iter().try_for_each(|(name, value)| writeln!(out, "{name:<9}{value}"))?)
+        let fields = self.fields.iter().map(|(name, value)| (*name, value.as_str()));
+        let notes = self.notes.iter().map(|(name, value, _)| (*name, *value));
+        let lines = [("scheme", self.scheme), ("time", &self.time)].into_iter().chain(fields);
+        let mut lines = lines.chain([("layout", self.end.as_str())]).chain(notes);
+        Ok(lines.try_for_each(|(name, value)| writeln!(out, "{name:<9}{value}"))?)
     }
 }

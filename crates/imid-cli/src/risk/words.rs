@@ -1,5 +1,7 @@
 //! Frequencies in words.
 
+use indicatif::HumanCount;
+
 /// Writes how often something happens, of which so many are expected per second.
 pub(crate) fn how_often(per_second: f64) -> String {
     const UNITS: [(&str, f64, f64); 5] = [
@@ -44,20 +46,10 @@ fn grouped(value: f64) -> String {
     exact((value / scale).round() * scale)
 }
 
-/// Writes a number with all of its digits, and with commas.
+/// Writes a number that is not negative with all of its digits. A whole number has commas.
+#[expect(clippy::cast_sign_loss, reason = "numbers are not negative")]
 pub(crate) fn exact(value: f64) -> String {
-    let digits = value.to_string();
-    if value < 1_000.0 || digits.contains(['.', 'e']) {
-        return digits;
-    }
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    if value.fract() == 0.0 && value < 1e15 { HumanCount(value as u64).to_string() } else { value.to_string() }
 }
 
 #[cfg(test)]

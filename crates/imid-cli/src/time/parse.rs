@@ -415,33 +415,6 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_an_offset_needs_a_zone() {
-        let zone = ZoneArg { given: Some(TimeZone::get("Europe/Berlin").unwrap()) };
-        let field = TimeField { zone, ..TimeField::default() };
-        for (text, utc) in [
-            ("2024-11-19T18:37:45.755", "2024-11-19T17:37:45.755Z"),
-            ("2024-07-19 18:37:45", "2024-07-19T16:37:45.000Z"),
-            // The clocks show this time twice, and the next one never.
-            ("2024-10-27T02:30:00", "2024-10-27T00:30:00.000Z"),
-            ("2024-03-31T02:30:00", "2024-03-31T01:30:00.000Z"),
-            ("2024-11-19T17:37:45Z", "2024-11-19T17:37:45.000Z"),
-        ] {
-            assert_eq!(field.parse(text).map(rfc3339), Ok(utc.into()), "{text}");
-        }
-        let error = parse_timestamp_ms("2024-11-19T18:37:45").unwrap_err();
-        assert!(error.starts_with("expected a time with its zone, ") && error.contains("--time-zone"), "{error}");
-        assert!(field.parse("2016-12-31T23:59:60").is_err());
-    }
-
-    #[test]
-    fn a_leap_second_is_an_error_and_not_the_second_before() {
-        let error = parse_timestamp_ms("2016-12-31T23:59:60Z").unwrap_err();
-        let expected =
-            "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
-        assert_eq!(error, expected);
-    }
-
-    #[test]
     fn a_time_past_the_last_id_is_not_called_another_form() {
         let expected = |text: &str| Err(format!("expected a time up to 2109-05-15T07:35:11.103Z, found {text:?}"));
         for text in

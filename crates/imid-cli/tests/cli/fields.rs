@@ -66,6 +66,8 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
     let error = refusal("--time-field t", r#"{"s":1,"t":"2016-12-31T23:59:60Z"}"#);
     let expected = "expected a second from 00 to 59 (unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
     assert_eq!(error, format!("field \"t\": {expected}"));
+    let error = refusal("--time-field t --time-zone UTC", r#"{"s":1,"t":"2016-12-31T23:59:60"}"#);
+    assert_eq!(error, "field \"t\": expected a time such as 2024-11-19T17:37:45.755, found \"2016-12-31T23:59:60\"");
     let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
     assert_eq!(error, "field \"t\": expected a time in 1970 or later, found \"1969-12-31T23:59:59.9999Z\"");
     let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);

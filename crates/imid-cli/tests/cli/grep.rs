@@ -101,6 +101,9 @@ fn several_files_are_named_and_a_missing_one_does_not_hide_the_others() {
         imid_args(&["grep", "-o", "--from", "2025-11-20T12:00:09Z", &path("a.log"), &path("none"), &path("b.bin")], "");
     assert_eq!((run.status, run.out), (1, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
     assert!(run.err.starts_with(&format!("error: cannot open {:?}: ", path("none"))), "{}", run.err);
+    // A person can take the first argument for a pattern.
+    let run = imid_args(&["grep", &id(0, SessionType::GROUP, "a"), &path("b.bin")], "");
+    assert!(run.err.ends_with("; the arguments are files: to find one ID, use grep -i\n"), "{}", run.err);
     // A line of another encoding is printed as it is.
     let out = command().args(["grep", &path("b.bin")]).output().unwrap().stdout;
     assert!(out.starts_with(b"\0\xff\xfe\0") && out.ends_with(b"\xff\n"));

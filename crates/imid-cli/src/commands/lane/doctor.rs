@@ -282,43 +282,29 @@ impl Doctor {
     }
 
     fn print(&self, findings: &Findings, out: &mut Out) -> Result<(), Stop> {
-        let Findings {
-            register_id,
-            reads,
-            writes,
-            clock,
-            promise,
-            looked_at,
-            not_seen,
-            room,
-            spaces,
-            segments,
-            changes,
-            is_zookeeper,
-        } = findings;
-        match register_id {
+        match &findings.register_id {
             Some(id) => writeln!(out, "register  {id}")?,
             None => writeln!(out, "register  has no ID that can be read; the first process with a lease writes it")?,
         }
-        writeln!(out, "reads     {}", reads.text())?;
-        match writes {
+        writeln!(out, "reads     {}", findings.reads.text())?;
+        match &findings.writes {
             Some(writes) => writeln!(out, "writes    {}, of the record {KEY}", writes.text())?,
             None => writeln!(out, "writes    not measured; --write measures them")?,
         }
-        match (clock.difference_ms, &clock.error) {
+        match (findings.clock.difference_ms, &findings.clock.error) {
             (Some(ms), _) => writeln!(out, "clock     of the store is {} the clock here", ahead_of(ms))?,
             (None, Some(error)) => writeln!(out, "clock     cannot be read: {error}")?,
             (None, None) => {
-                let reason = if !self.write && *is_zookeeper { ", or tells it only to a writer" } else { "" };
+                let reason = if !self.write && findings.is_zookeeper { ", or tells it only to a writer" } else { "" };
                 writeln!(out, "clock     the store has no time of its own{reason}")?;
             }
         }
-        writeln!(out, "promise   {promise}")?;
-        writeln!(out, "looked at {looked_at}")?;
-        for what in *not_seen {
+        writeln!(out, "promise   {}", findings.promise)?;
+        writeln!(out, "looked at {}", findings.looked_at)?;
+        for what in findings.not_seen {
             writeln!(out, "not seen  {what}")?;
         }
-        if let Some(Room { bytes, versions, alarms, members }) = room {
+        if let Some(Room { bytes, versions, alarms, members }) = &findings.room {
             let alarms = if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") };
             writeln!(out, "room      {versions} versions that are not compacted, {} kB, {alarms}", bytes / 1000)?;
             for Member { member, clock_difference_ms } in members {
@@ -328,7 +314,7 @@ impl Doctor {
                 }
             }
         }
-        for Space { space, lanes } in spaces {
+        for Space { space, lanes } in &findings.spaces {
             match lanes {
                 LanesOrError::Lanes(Lanes { space_id, layout, lanes, held, unused }) => writeln!(
                     out,
@@ -337,16 +323,16 @@ impl Doctor {
                 LanesOrError::Unreadable { error } => writeln!(out, "space     {space}: {error}")?,
             }
         }
-        if !spaces.iter().any(|space| space.space == self.space.name) {
+        if !findings.spaces.iter().any(|space| space.space == self.space.name) {
             writeln!(out, "space     {} is not in this register; the first process creates it", self.space.name)?;
         }
-        if *segments > 0 {
-            writeln!(out, "segments  {segments}")?;
+        if findings.segments > 0 {
+            writeln!(out, "segments  {}", findings.segments)?;
         }
-        if changes.is_empty() {
+        if findings.changes.is_empty() {
             writeln!(out, "change    nothing that this command can see")?;
         }
-        for change in changes {
+        for change in &findings.changes {
             writeln!(out, "change    {change}")?;
         }
         Ok(())
@@ -403,8 +389,8 @@ fn look_at_members(members: &[Member], changes: &mut Vec<String>) {
         match clock_difference_ms.map(|ms| ms - usual) {
             None => changes.push(format!("the member {member} does not answer")),
             Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && members.len() > 1 => {
-                changes
-                    .push(format!("the clock of the member {member} is {} the others: synchronize it", ahead_of(ms)));
+                let ahead_of = ahead_of(ms);
+                changes.push(format!("the clock of the member {member} is {ahead_of} the others: synchronize it"));
             }
             Some(_) => {}
         }

@@ -113,7 +113,7 @@ impl Args {
         };
         let forecast = Forecast::new(self.hosts, source, pairs);
         if let Some(path) = &self.plot {
-            output_file::write(path, plot::MARK, &plot::draw(&forecast)?)?;
+            output_file::write_svg(path, "risk", plot::draw(&forecast))?;
         }
         if self.json.json { forecast.write_json(out) } else { forecast.write(&self.time.zone, out) }
     }

@@ -3,11 +3,7 @@
 use plotters::prelude::*;
 
 use super::report::Forecast;
-use crate::report::Stop;
 use crate::risk::{Mode, number};
-
-/// The start of each file that this command writes.
-pub(super) const MARK: &str = "<!-- imid risk -->\n";
 
 /// The greatest and the least number of equal IDs a year that are shown.
 const PER_YEAR: std::ops::Range<f64> = 1e-6..1e12;
@@ -18,12 +14,6 @@ const DECADES: f64 = 7.0;
 /// Points of a curve after the first one. With more of them, rounding to pixels makes a straight curve uneven.
 const POINTS: u32 = 14;
 
-/// Draws a curve for each mode that can repeat IDs.
-pub(super) fn draw(forecast: &Forecast) -> Result<String, Stop> {
-    let svg = try_draw(forecast).map_err(|problem| Stop::Error(format!("cannot draw the risk: {problem}")))?;
-    Ok(format!("{MARK}{svg}"))
-}
-
 fn color(mode: Mode) -> RGBColor {
     match mode {
         Mode::AnyHost => RGBColor(200, 30, 30),
@@ -32,7 +22,8 @@ fn color(mode: Mode) -> RGBColor {
     }
 }
 
-fn try_draw(forecast: &Forecast) -> Result<String, Box<dyn std::error::Error>> {
+/// Draws a curve for each mode that can repeat IDs.
+pub(super) fn draw(forecast: &Forecast) -> Result<String, Box<dyn std::error::Error>> {
     // Half of the powers of ten on each side of the rate.
     let start = (forecast.rate().log10() - DECADES / 2.0).round();
     let rates = 10_f64.powf(start)..10_f64.powf(start + DECADES);

@@ -106,7 +106,7 @@ impl Args {
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
         let mut summary = stats.finish(counts, self);
         if let Some(path) = &self.plot {
-            output_file::write(path, plot::MARK, &summary.plot()?)?;
+            output_file::write_svg(path, "stats", summary.plot())?;
         }
         if self.json.json { summary.write_json(out) } else { summary.write(out) }
     }

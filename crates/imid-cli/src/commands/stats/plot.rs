@@ -4,26 +4,17 @@ use jiff::tz::TimeZone;
 use plotters::prelude::*;
 
 use super::rates::{Column, Columns, Interval};
-use crate::report::Stop;
 use crate::time::timestamp;
 
 /// The most points of the line.
 pub(super) const MAX_POINTS: usize = 1_000;
-
-/// The start of each file that this command writes.
-pub(super) const MARK: &str = "<!-- imid stats -->\n";
 
 const DAY_MS: u64 = 86_400_000;
 
 const LINE: RGBColor = RGBColor(30, 90, 200);
 
 /// Draws rates.
-pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Stop> {
-    let svg = try_draw(rates, zone).map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
-    Ok(format!("{MARK}{svg}"))
-}
-
-fn try_draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn std::error::Error>> {
+pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn std::error::Error>> {
     let columns = &rates.columns;
     let start = columns.first().map_or(0, |column| column.start_ms);
     let end = columns.last().map_or(start + 1, |column| column.end_ms);

@@ -220,7 +220,7 @@ impl Summary {
     }
 
     /// Draws the rates as SVG.
-    pub(super) fn plot(&mut self) -> Result<String, Stop> {
+    pub(super) fn plot(&mut self) -> Result<String, Box<dyn std::error::Error>> {
         let columns = self.columns(plot::MAX_POINTS);
         plot::draw(&columns, &self.zone.zone())
     }

@@ -185,18 +185,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn two_runs_with_one_seed_give_the_ids_of_one_run() {
-        let times = [0, 0, 5, 2, 5, 5, 6, 6].into_iter().chain(iter::repeat_n(7, 5_000)).chain([7, 9, 9]);
-        let times: Vec<_> = times.map(|ms| NOON + ms).collect();
-        assert_cuts_change_nothing(1, &times, [1, 2, 3, 4, 7, 8, 9, 1_000, 4_999, 5_008, 5_009, 5_010]);
-    }
-
-    #[test]
-    fn a_cut_in_a_millisecond_that_a_burst_borrowed_changes_no_id() {
-        assert_cuts_change_nothing(1, &vec![NOON; 6_000], (1..6_000).step_by(97).chain([4_095, 4_096, 4_097, 4_100]));
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
