@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::Out;
 use crate::form::{Form, NO_UUID};
 use crate::id_object::IdObject;
-use crate::json::{self, JsonArg};
+use crate::json::JsonArg;
 use crate::report::Stop;
 use crate::scheme::{Id, Scheme};
 
@@ -39,8 +39,13 @@ pub(crate) enum Writer {
 
 impl Writer {
     pub(crate) fn write(self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
-        let Self::Form(form) = self else { return json::write_line(out, object) };
-        let text = object.id.in_form(form).ok_or_else(|| Stop::Error(format!("{}: {NO_UUID}", object.id)))?;
+        let text = match self {
+            // Written in one piece, which is faster than many small ones.
+            Self::Json => serde_json::to_string(object).map_err(std::io::Error::from)?,
+            Self::Form(form) => {
+                object.id.in_form(form).ok_or_else(|| Stop::Error(format!("{}: {NO_UUID}", object.id)))?
+            }
+        };
         Ok(writeln!(out, "{text}")?)
     }
 

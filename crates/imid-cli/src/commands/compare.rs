@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use imid::dialect::Dialect;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::Out;
@@ -49,50 +50,45 @@ pub(crate) struct Args {
     scheme: SchemeArg,
 }
 
-/// The most IDs. They take 64 MB. More lines are not for people, and `check` has no such limit.
+/// The most IDs. They take 80 MB. More lines are not for people, and `check` has no such limit.
 const MAX_IDS: usize = 1_000_000;
 
 /// An ID and its place in the input, from 1.
 struct Item {
     number: u64,
     id: Id,
+    /// The time since the ID before it in the order of the IDs.
+    since_previous_ms: Option<u64>,
     /// The index of its session among all sessions. `None` for a Snowflake.
     session: Option<usize>,
+}
+
+/// The object is made when it is written, because all of them would take much more memory than the IDs.
+impl Serialize for Item {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (unix_ms, session) = (self.id.timestamp_ms(), session_of(self.id));
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("number", &self.number)?;
+        object.serialize_entry("id", &format_args!("{}", self.id))?;
+        object.serialize_entry("timestamp_ms", &unix_ms)?;
+        object.serialize_entry("time", &rfc3339(unix_ms))?;
+        object.serialize_entry("since_previous_ms", &self.since_previous_ms)?;
+        object.serialize_entry("type", &session.map(|(code, ..)| code))?;
+        object.serialize_entry("hash", &session.map(|(_, hash, _)| hash))?;
+        object.end()
+    }
 }
 
 /// The comparison as a JSON object.
 #[derive(Serialize)]
 struct Comparison<'a> {
-    ids: ComparedIds<'a>,
+    ids: &'a [Item],
     /// Whether the IDs of the input strictly increase.
     increasing: bool,
     /// `None` for Snowflakes.
     same_session: Option<bool>,
     span_ms: u64,
     now_ms: u64,
-}
-
-/// The IDs in order. Each is made when it is written, because all of them would take much more memory than the IDs.
-struct ComparedIds<'a> {
-    items: &'a [Item],
-    sessions: &'a [SessionFields],
-}
-
-impl Serialize for ComparedIds<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(compared(self.items, self.sessions))
-    }
-}
-
-#[derive(Serialize)]
-struct Compared {
-    number: u64,
-    id: String,
-    timestamp_ms: u64,
-    time: String,
-    since_previous_ms: Option<u64>,
-    r#type: Option<u8>,
-    hash: Option<u32>,
 }
 
 impl Args {
@@ -104,11 +100,20 @@ impl Args {
         let is_increasing = items.is_sorted_by(|a, b| a.id.sort_key() < b.id.sort_key());
         // Equal IDs stay in the order of the input. A stable sort would take more memory.
         items.sort_unstable_by_key(|item| (item.id.sort_key(), item.number));
-        let sessions = number_sessions(&mut items)?;
-        if self.json.json {
-            return write_json(out, &items, &sessions, is_increasing);
+        let mut previous_ms = None;
+        for item in &mut items {
+            let unix_ms = item.id.timestamp_ms();
+            item.since_previous_ms = previous_ms.replace(unix_ms).map(|previous| unix_ms - previous);
         }
-        write_table(out, &items, &sessions, is_increasing, &self.zone)
+        let sessions = number_sessions(&mut items)?;
+        let span_ms = items.iter().filter_map(|item| item.since_previous_ms).sum();
+        if self.json.json {
+            let same_session = (!sessions.is_empty()).then_some(sessions.len() == 1);
+            let comparison =
+                Comparison { ids: &items, increasing: is_increasing, same_session, span_ms, now_ms: now_ms() };
+            return json::write_line(out, &comparison);
+        }
+        write_table(out, &items, &sessions, is_increasing, span_ms, &self.zone)
     }
 
     fn items(&self, out: &mut Out) -> Result<Vec<Item>, Stop> {
@@ -120,7 +125,7 @@ impl Args {
             items.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             let read = text.and_then(|text| read_or_hint(self.scheme.scheme, text, None));
             let read = read.map_err(|problem| Stop::Error(format!("{place}: {problem}")))?;
-            items.push(Item { number: place.number, id: read.id, session: None });
+            items.push(Item { number: place.number, id: read.id, since_previous_ms: None, session: None });
             Ok(())
         })?;
         Ok(items)
@@ -130,17 +135,21 @@ impl Args {
 /// A session type and hash, and the dialect that names the type.
 type SessionFields = (u8, u32, &'static Dialect<'static>);
 
+fn session_of(id: Id) -> Option<SessionFields> {
+    let Id::Message { dialect, id } = id else { return None };
+    Some((id.type_code(), id.session_hash(), dialect))
+}
+
 /// Numbers the sessions in the order of the IDs.
 fn number_sessions(items: &mut [Item]) -> Result<Vec<SessionFields>, Stop> {
     let mut sessions: Vec<SessionFields> = Vec::new();
     let mut numbers = HashMap::new();
     for item in items {
-        if let Id::Message { dialect, id } = item.id {
+        if let Some(session) = session_of(item.id) {
             numbers.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
             sessions.try_reserve(1).map_err(|_| Stop::out_of_memory())?;
-            let key = (id.type_code(), id.session_hash());
-            item.session = Some(*numbers.entry(key).or_insert_with(|| {
-                sessions.push((key.0, key.1, dialect));
+            item.session = Some(*numbers.entry((session.0, session.1)).or_insert_with(|| {
+                sessions.push(session);
                 sessions.len() - 1
             }));
         }
@@ -150,44 +159,6 @@ fn number_sessions(items: &mut [Item]) -> Result<Vec<SessionFields>, Stop> {
 
 fn describe((code, hash, dialect): &SessionFields) -> String {
     format!("type {}, hash {hash}", named_type(dialect, *code))
-}
-
-/// The milliseconds since the ID before it.
-fn since_previous(items: &[Item], index: usize) -> Option<u64> {
-    let previous = items.get(index.checked_sub(1)?)?;
-    Some(items[index].id.timestamp_ms() - previous.id.timestamp_ms())
-}
-
-fn span_ms(items: &[Item]) -> u64 {
-    let ends = items.first().zip(items.last());
-    ends.map_or(0, |(first, last)| last.id.timestamp_ms() - first.id.timestamp_ms())
-}
-
-fn compared<'a>(items: &'a [Item], sessions: &'a [SessionFields]) -> impl Iterator<Item = Compared> {
-    items.iter().enumerate().map(|(index, item)| {
-        let session = item.session.map(|session| &sessions[session]);
-        Compared {
-            number: item.number,
-            id: item.id.to_string(),
-            timestamp_ms: item.id.timestamp_ms(),
-            time: rfc3339(item.id.timestamp_ms()),
-            since_previous_ms: since_previous(items, index),
-            r#type: session.map(|session| session.0),
-            hash: session.map(|session| session.1),
-        }
-    })
-}
-
-fn write_json(out: &mut Out, items: &[Item], sessions: &[SessionFields], increasing: bool) -> Result<(), Stop> {
-    let same_session = (!sessions.is_empty()).then_some(sessions.len() == 1);
-    let comparison = Comparison {
-        ids: ComparedIds { items, sessions },
-        increasing,
-        same_session,
-        span_ms: span_ms(items),
-        now_ms: now_ms(),
-    };
-    json::write_line(out, &comparison)
 }
 
 /// Returns the time since the ID before.
@@ -203,6 +174,7 @@ fn write_table(
     items: &[Item],
     sessions: &[SessionFields],
     is_increasing: bool,
+    span_ms: u64,
     zone: &ZoneArg,
 ) -> Result<(), Stop> {
     let now = now_ms();
@@ -228,7 +200,7 @@ fn write_table(
             line("", "now", "", now, &previous.map_or(String::new(), |previous| since(now - previous)))?;
         }
         let is_equal = index > 0 && items[index - 1].id.sort_key() == item.id.sort_key();
-        let since = since_previous(items, index).map(since).unwrap_or_default();
+        let since = item.since_previous_ms.map(since).unwrap_or_default();
         let since = if is_equal { "equal to the ID before it".to_owned() } else { since };
         let session = item.session.map(letters).unwrap_or_default();
         line(&item.number.to_string(), &item.id.to_string(), &session, unix_ms, &since)?;
@@ -238,7 +210,7 @@ fn write_table(
         line("", "now", "", now, &since(now.saturating_sub(last)))?;
     }
     writeln!(out)?;
-    writeln!(out, "span    {}", duration(span_ms(items)))?;
+    writeln!(out, "span    {}", duration(span_ms))?;
     let order = if is_increasing { "the input is strictly increasing" } else { "the input is not strictly increasing" };
     writeln!(out, "order   {order}")?;
     match sessions {

@@ -102,7 +102,7 @@ fn several_files_are_named_and_a_missing_one_does_not_hide_the_others() {
     assert_eq!((run.status, run.out), (1, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
     assert!(run.err.starts_with(&format!("error: cannot open {:?}: ", path("none"))), "{}", run.err);
     // A person can take the first argument for a pattern.
-    let run = imid_args(&["grep", &id(0, SessionType::GROUP, "a"), &path("b.bin")], "");
+    let run = imid_args(&["grep", &id(0, SessionType::GROUP, "a"), &path("a.log")], "");
     assert!(run.err.ends_with("; the arguments are files: to find one ID, use grep -i\n"), "{}", run.err);
     // A line of another encoding is printed as it is.
     let out = command().args(["grep", &path("b.bin")]).output().unwrap().stdout;

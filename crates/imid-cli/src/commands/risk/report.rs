@@ -209,23 +209,22 @@ impl Forecast {
             probability_in_a_year: probability(row.equal_ids.1, YEAR_S),
             one_a_year_at: row.one_a_year_at,
         });
-        let (sessions, busiest_rate) = match &self.source {
-            Source::Traffic { sessions, count, .. } => (Some(*count), Some(sessions.busiest)),
-            Source::History(_) => (None, None),
-        };
-        let history = match &self.source {
-            Source::Traffic { .. } => None,
-            Source::History(found) => Some(JsonHistory {
-                messages: found.messages,
-                first_time: rfc3339(found.first_ms),
-                last_time: rfc3339(found.last_ms),
-                unit_ms: found.unit_ms,
-                whole_seconds: found.whole_seconds,
-                pairs_of_one_session: found.of_one.value,
-                pairs_of_shared_hash: found.of_shared.value,
-                pairs_of_two_sessions: found.of_two.value,
-                errors: [found.of_one.error, found.of_shared.error, found.of_two.error],
-            }),
+        let (sessions, busiest_rate, history) = match &self.source {
+            Source::Traffic { sessions, count, .. } => (Some(*count), Some(sessions.busiest), None),
+            Source::History(found) => {
+                let history = JsonHistory {
+                    messages: found.messages,
+                    first_time: rfc3339(found.first_ms),
+                    last_time: rfc3339(found.last_ms),
+                    unit_ms: found.unit_ms,
+                    whole_seconds: found.whole_seconds,
+                    pairs_of_one_session: found.of_one.value,
+                    pairs_of_shared_hash: found.of_shared.value,
+                    pairs_of_two_sessions: found.of_two.value,
+                    errors: [found.of_one.error, found.of_shared.error, found.of_two.error],
+                };
+                (None, None, Some(history))
+            }
         };
         let result = JsonForecast {
             hosts: self.hosts,
