@@ -140,7 +140,7 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | carries of the conversation | its type and a 22-bit hash | nothing | nothing | nothing |
+//! | what it says of the conversation | type and 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!

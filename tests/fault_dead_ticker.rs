@@ -1,5 +1,5 @@
-//! The thread of a `TickClock` dies, as in a sandbox that forbids its sleep: this process defines `clock_nanosleep` and
-//! `clock_gettime` itself.
+//! The thread of a `TickClock` dies, as in a sandbox that forbids its sleep: this process defines `clock_nanosleep`,
+//! `nanosleep` and `clock_gettime` itself.
 //!
 //! One test, since they are the process's.
 #![cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
@@ -8,8 +8,10 @@ use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::thread;
+use std::time::Instant;
 
 use imid::clock::{Clock, SystemClock, TickClock};
+use nix::errno::Errno;
 use nix::libc;
 
 /// The next sleep of the ticker's thread fails, and the thread panics.
@@ -38,12 +40,27 @@ extern "C" fn clock_nanosleep(
     if error == 0 { 0 } else { libc::EINTR }
 }
 
+/// What the sleep of older versions of the standard library calls.
+#[expect(unsafe_code, reason = "it takes the place of a C function")]
+#[unsafe(no_mangle)]
+extern "C" fn nanosleep(time: *const libc::timespec, left: *mut libc::timespec) -> c_int {
+    match clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) {
+        0 => 0,
+        error => {
+            Errno::set_raw(error);
+            -1
+        }
+    }
+}
+
 #[expect(unsafe_code, reason = "it takes the place of a C function")]
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
     if clock == libc::CLOCK_REALTIME && !is_ticker() && OUTLIVES_THE_TICKER.swap(false, Ordering::Relaxed) {
         MUST_DIE.store(true, Ordering::Relaxed);
-        while !HAS_PANICKED.load(Ordering::Relaxed) {
+        // The test asserts that it has panicked.
+        let start = Instant::now();
+        while !HAS_PANICKED.load(Ordering::Relaxed) && start.elapsed() < Duration::from_secs(10) {
             thread::yield_now();
         }
         // The hook runs before the thread unwinds.

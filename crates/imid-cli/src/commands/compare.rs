@@ -50,7 +50,7 @@ pub(crate) struct Args {
     scheme: SchemeArg,
 }
 
-/// The most IDs. They take 80 MB. More lines are not for people, and `check` has no such limit.
+/// The most IDs. They take 96 MB. More lines are not for people, and `check` has no such limit.
 const MAX_IDS: usize = 1_000_000;
 
 /// An ID and its place in the input, from 1.

@@ -46,7 +46,7 @@ fn grouped(value: f64) -> String {
     exact((value / scale).round() * scale)
 }
 
-/// Writes a number that is not negative with all of its digits. A whole number has commas.
+/// Writes a number that is not negative with all of its digits. A whole number below 1e15 has commas.
 #[expect(clippy::cast_sign_loss, reason = "numbers are not negative")]
 pub(crate) fn exact(value: f64) -> String {
     if value.fract() == 0.0 && value < 1e15 { HumanCount(value as u64).to_string() } else { value.to_string() }

@@ -277,6 +277,9 @@ fn a_member_of_etcd_with_a_wrong_clock_is_named() {
     // Against the only member, the clock here decides nothing.
     let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{}", empty_etcd(3_600))], "").ok();
     assert!(lines(&out, "change").len() == 1 && out.contains("change    the clocks differ by 3"), "{out}");
+    // The same for the only one that answers.
+    let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{},{closed}", empty_etcd(3_600))], "").ok();
+    assert!(lines(&out, "change").len() == 2 && !out.contains("the clock of the member"), "{out}");
 }
 
 /// Sends a request to the JSON gateway of an etcd.
