@@ -109,6 +109,7 @@ impl Keeper {
             knows_store_time: false,
             store_ahead_ms: None,
             has_judged_store: false,
+            holders: Holders::default(),
             survey: Survey::new(space),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
@@ -318,6 +319,8 @@ struct Work<R, C> {
     /// Whether nothing is left to find out about the store's time: it is near the clock, the holders of lanes have voted, or
     /// IDs may have a time already, which does not jump.
     has_judged_store: bool,
+    /// Watched until then.
+    holders: Holders,
     /// Of the space of all leases.
     survey: Survey,
 }
@@ -500,15 +503,16 @@ impl<R: Register, C: Clock> Work<R, C> {
             return;
         }
         let prefix = self.leases[lease].engine.prefix();
-        let mut holders = Holders::default();
         self.has_judged_store = is_granted || !self.clock.is_in_doubt();
         while !self.has_judged_store && !owner.is_closing() {
+            let asked_ms = monotonic_ms();
             let Ok(records) = self.store.call(owner, "list", &prefix, |register| register.list(&prefix)) else {
-                // The lease fails in the same way, and comes back here.
+                // The lease goes on and comes back here. A store that fails now and then must not keep it from a lane.
+                self.holders.miss();
                 return;
             };
-            holders.see(monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
-            self.has_judged_store = self.clock.hear(&holders);
+            self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
+            self.has_judged_store = self.clock.hear(&self.holders);
             let next_ms = monotonic_ms() + engine::POLL_MS;
             // Calls that find no worker ID wake this thread.
             while !self.has_judged_store && !owner.is_closing() && monotonic_ms() < next_ms {

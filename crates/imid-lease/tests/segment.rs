@@ -114,6 +114,8 @@ fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
     assert!(next > handed_out + 1, "it does not go back");
     assert_eq!(admin::recover_line(&mut admin, "new", 7).unwrap(), 7);
     assert!(admin::recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
+    assert!(admin::recover_line(&mut admin, "new", u64::MAX).unwrap_err().is_options());
+    assert_eq!(open(&register, 10).next(), Ok(next), "an error writes nothing");
 }
 
 fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {

@@ -84,11 +84,10 @@ impl Known {
     pub(crate) fn vote(&mut self, reading: Reading, max_skew_ms: u64, holders: &Holders) -> bool {
         let Reading { wall_ms: Some(wall_ms), mono_ms } = reading else { return true };
         let (None, Some(store)) = (self.good, self.store) else { return true };
-        let watched_ms = holders.since_ms.map_or(0, |since| mono_ms.saturating_sub(since));
         let near = |time_ms: u64, counts: fn(&Watched, u64) -> bool| {
             let from_ms = time_ms.saturating_sub(max_skew_ms);
             let to_ms = time_ms.saturating_add(max_skew_ms);
-            let counted = holders.lanes.values().filter(|it| counts(it, watched_ms));
+            let counted = holders.lanes.iter().flat_map(BTreeMap::values).filter(|it| counts(it, holders.watched_ms));
             counted.filter(|it| (from_ms..=to_ms.saturating_add(it.horizon_ms)).contains(&it.ceiling_ms)).count()
         };
         let is_alive = |it: &Watched, _| it.is_alive;
@@ -127,9 +126,11 @@ const WATCH_MS: u64 = 10_000;
 /// The holders of lanes, watched from one list of the records to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders {
-    /// The monotonic time of the first list.
+    /// The monotonic time of the first list; `None` if a call has failed since.
     since_ms: Option<u64>,
-    lanes: BTreeMap<u16, Watched>,
+    /// From the answer to the first list until the last one was asked for: a holder may renew its lane while an answer is under way.
+    watched_ms: u64,
+    lanes: Option<BTreeMap<u16, Watched>>,
 }
 
 #[derive(Clone, Debug)]
@@ -142,18 +143,23 @@ struct Watched {
 }
 
 impl Holders {
-    /// Takes the lanes into account that were listed at this monotonic time.
-    pub(crate) fn see(&mut self, mono_ms: u64, lanes: impl Iterator<Item = (u16, LaneRecord)>) {
-        let is_first = self.since_ms.is_none();
-        self.since_ms.get_or_insert(mono_ms);
-        let before = std::mem::take(&mut self.lanes);
+    /// Takes a list of the lanes into account, and the monotonic times of its request and of its answer.
+    pub(crate) fn see(&mut self, asked_ms: u64, answered_ms: u64, lanes: impl Iterator<Item = (u16, LaneRecord)>) {
+        self.watched_ms = asked_ms.saturating_sub(*self.since_ms.get_or_insert(answered_ms));
+        let before = self.lanes.take();
         let held = lanes.filter(|(_, record)| record.state == LaneState::Held);
-        self.lanes = held
-            .map(|(lane, LaneRecord { token, ceiling_ms, horizon_ms, .. })| {
-                let is_alive = !is_first && before.get(&lane).is_none_or(|it| it.is_alive || it.token != token);
-                (lane, Watched { token, ceiling_ms, horizon_ms, is_alive })
-            })
-            .collect();
+        let lanes = held.map(|(lane, LaneRecord { token, ceiling_ms, horizon_ms, .. })| {
+            let has_renewed =
+                |lanes: &BTreeMap<_, Watched>| lanes.get(&lane).is_none_or(|it| it.is_alive || it.token != token);
+            let is_alive = before.as_ref().is_some_and(has_renewed);
+            (lane, Watched { token, ceiling_ms, horizon_ms, is_alive })
+        });
+        self.lanes = Some(lanes.collect());
+    }
+
+    /// Notes that a call has failed. The holders may not reach the store either, so the time of the watch begins again.
+    pub(crate) fn miss(&mut self) {
+        self.since_ms = None;
     }
 }
 
@@ -258,17 +264,18 @@ mod tests {
         known
     }
 
-    /// Holders with these ceilings and a horizon of 10 s, which were listed twice. The first of them have renewed.
-    fn watched(alive: usize, ceilings_ms: &[u64]) -> Holders {
+    /// Holders with these ceilings and a horizon of 10 s, which were listed twice in this time. The first of them have renewed.
+    fn watched(alive: usize, ceilings_ms: &[u64], watched_ms: u64) -> Holders {
         let mut holders = Holders::default();
-        for (token, mono_ms) in [(0, 0), (1, 10)] {
+        for (token, asked_ms) in [(0, 0), (1, watched_ms)] {
             let record = |(lane, ceiling_ms): (usize, &u64)| {
                 let token = if lane < alive { token } else { 0 };
                 let text = "imid-lease/1 lane version=1 token=0000000000000000 holder=a horizon=10000 ceiling=0 held";
                 let record = LaneRecord::parse(text).unwrap();
                 (lane as u16, LaneRecord { token: Token(token), ceiling_ms: *ceiling_ms, ..record })
             };
-            holders.see(mono_ms, ceilings_ms.iter().enumerate().map(record));
+            // The second answer takes long.
+            holders.see(asked_ms, asked_ms * 10, ceilings_ms.iter().enumerate().map(record));
         }
         holders
     }
@@ -279,7 +286,7 @@ mod tests {
             let mut known = apart(store);
             let vote = |known: &mut Known, ceilings_ms: &[u64]| {
                 let reading = Reading { wall_ms: Some(T + 10), mono_ms: 10 };
-                known.vote(reading, SKEW, &watched(ceilings_ms.len(), ceilings_ms))
+                known.vote(reading, SKEW, &watched(ceilings_ms.len(), ceilings_ms, 10))
             };
             assert_eq!(read(&mut known, T + 10, 10), store + 10, "without holders, the store's time");
             assert!(vote(&mut known, &[T + 7_000, store + 7_000]));
@@ -312,11 +319,35 @@ mod tests {
             (0, &[store, clock], false, false),
         ] {
             let mut known = apart(T + HOUR);
-            let holders = watched(alive, ceilings_ms);
-            let mut vote = |mono_ms| known.vote(Reading { wall_ms: Some(T + mono_ms), mono_ms }, SKEW, &holders);
+            let reading = Reading { wall_ms: Some(T + 10), mono_ms: 10 };
+            let mut vote = |watched_ms| known.vote(reading, SKEW, &watched(alive, ceilings_ms, watched_ms));
             assert_eq!((vote(10), vote(4_999)), (is_decided, is_decided), "{alive} of {ceilings_ms:?}");
             assert!(vote(5_000), "half of the horizon is over");
             assert_eq!(known.good.is_some(), is_right, "{alive} of {ceilings_ms:?}");
+        }
+    }
+
+    #[test]
+    fn after_a_failed_call_the_watch_begins_again_and_the_living_are_known() {
+        let reading = Reading { wall_ms: Some(T + 10), mono_ms: 10 };
+        for (alive, is_right) in [(0, false), (2, true)] {
+            let mut known = apart(T + HOUR);
+            let ceilings_ms = [T + 7_000, T + 8_000, T + HOUR + 7_000];
+            let mut holders = watched(alive, &ceilings_ms, 4_900);
+            holders.miss();
+            let lanes = watched(alive, &ceilings_ms, 4_900).lanes.unwrap();
+            let text = "imid-lease/1 lane version=1 token=0000000000000000 holder=a horizon=10000 ceiling=0 held";
+            let record = |(lane, it): (&u16, &Watched)| {
+                let record = LaneRecord::parse(text).unwrap();
+                (*lane, LaneRecord { token: it.token, ceiling_ms: it.ceiling_ms, ..record })
+            };
+            holders.see(90_000, 90_010, lanes.iter().map(record));
+            assert_eq!(
+                known.vote(reading, SKEW, &holders),
+                is_right,
+                "the third holder was silent, or could not write"
+            );
+            assert_eq!(known.good.is_some(), is_right);
         }
     }
 
@@ -325,10 +356,10 @@ mod tests {
         let mut known = Known::default();
         read(&mut known, T, 0);
         known.hear(offset(T + 1_000, 0), SKEW);
-        assert!(known.vote(Reading { wall_ms: Some(T + HOUR), mono_ms: 10 }, SKEW, &watched(1, &[T + HOUR])));
+        assert!(known.vote(Reading { wall_ms: Some(T + HOUR), mono_ms: 10 }, SKEW, &watched(1, &[T + HOUR], 10)));
         assert_eq!(read(&mut known, T + HOUR, 10), T + 10);
         let mut known = apart(T + HOUR);
-        assert!(known.vote(Reading { wall_ms: None, mono_ms: 10 }, SKEW, &watched(1, &[T])));
+        assert!(known.vote(Reading { wall_ms: None, mono_ms: 10 }, SKEW, &watched(1, &[T], 10)));
         assert_eq!(known.believed(), Some(offset(T + HOUR, 0)));
     }
 
@@ -340,7 +371,7 @@ mod tests {
                 known.read(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX);
                 known.read(Reading { wall_ms: Some(0), mono_ms: mono }, 0);
                 let mut known = Known { store: Some(i64::MIN), ..Known::default() };
-                known.vote(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX, &watched(1, &[u64::MAX, 0]));
+                known.vote(Reading { wall_ms: Some(wall), mono_ms: mono }, u64::MAX, &watched(1, &[u64::MAX, 0], 10));
             }
         }
     }

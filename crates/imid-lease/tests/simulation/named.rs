@@ -516,7 +516,7 @@ pub(super) fn the_living_decide_whose_clock_is_wrong(rules: Rules) -> Option<Fau
         loop {
             let lanes =
                 world.store.lanes().filter_map(|(key, record)| Some((config("new", 3).space.lane_of(key, 1)?, record)));
-            holders.see(world.now_ms, lanes);
+            holders.see(world.now_ms, world.now_ms, lanes);
             let (now_ms, holder) = (world.now_ms, &mut world.holders[index]);
             let reading = Reading { wall_ms: Some(now_ms.saturating_add_signed(wall_ms)), mono_ms: now_ms };
             holder.known.read(reading, SKEW_MS);
