@@ -6,7 +6,7 @@ use imid::generator::{BuildError, GenerateError};
 use thiserror::Error;
 
 use crate::engine::{FarAhead, Stopped};
-use crate::keeper::State;
+use crate::keeper::{Start, State};
 use crate::options::OptionsError;
 use crate::register::RegisterError;
 use crate::space::Space;
@@ -187,6 +187,10 @@ pub(crate) enum OpenKind {
         seconds(*.most_ms), seconds(*.found_ms), or_accept(*.has_any_lead)
     )]
     NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32, has_any_lead: bool },
+    #[error(
+        "the clock and the store's time differ, and the holders of lanes are watched for up to 10 s to see which is right"
+    )]
+    Judging,
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -242,7 +246,8 @@ impl OpenError {
                     OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
                 }
             }
-            (None, None) if !state.is_answered => {
+            (None, None) if state.start == Start::Judging => OpenKind::Judging,
+            (None, None) if state.start == Start::Asking => {
                 OpenKind::Silent { waited, cause: "its first call is still under way".into() }
             }
             (None, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
@@ -265,11 +270,13 @@ impl OpenError {
         }
     }
 
-    /// Returns whether waiting does not help. Only a register that does not answer, and lanes that are all held, can get
-    /// better on their own. A clock that is behind can be corrected, but not by waiting here.
+    /// Returns whether waiting does not help. Only a register that does not answer, lanes that are all held, and a clock
+    /// that is being compared with the holders' can get better on their own. A clock that is behind can be corrected, but not by waiting here.
     pub const fn is_final(&self) -> bool {
         match &self.0 {
-            OpenKind::Silent { .. } | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => false,
+            OpenKind::Silent { .. } | OpenKind::Judging | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => {
+                false
+            }
             #[cfg(feature = "redis")]
             OpenKind::EmptyList { .. } => false,
             OpenKind::NoBlock { is_final, .. } => *is_final,

@@ -57,6 +57,16 @@ pub(crate) struct Keeper {
     in_child: Vec<State>,
 }
 
+/// How far the keeper has got since it was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Start {
+    /// The register has not answered.
+    Asking,
+    /// The clock and the store's time differ, and the holders of lanes are watched.
+    Judging,
+    Answered,
+}
+
 /// What the keeper publishes of one lease.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
@@ -68,8 +78,7 @@ pub(crate) struct State {
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
     pub(crate) far_ahead: Option<FarAhead>,
-    /// Whether the register has answered since the start.
-    pub(crate) is_answered: bool,
+    pub(crate) start: Start,
     /// Whether the last call has failed with an error that a retry does not mend.
     pub(crate) is_refused: bool,
     /// Whether the lease was given back, or there was none.
@@ -223,7 +232,7 @@ impl State {
             next_time_out_ms: None,
             held_by_others: 0,
             far_ahead: None,
-            is_answered: false,
+            start: Start::Asking,
             is_refused: false,
             is_given_back: true,
             renewed_at_ms: None,
@@ -242,7 +251,7 @@ impl State {
         let retry_after = until(self.next_ms);
         Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
             (Some(stopped), ..) => stopped.into(),
-            (_, Phase::Seeking, _) if !self.is_answered => LeaseKind::Opening { retry_after },
+            (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
             (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
             (_, _, Some(_)) => LeaseKind::Silent { retry_after },
             (_, Phase::Holding, None) => return None,
@@ -514,6 +523,9 @@ impl<R: Register, C: Clock> Work<R, C> {
             self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
             self.has_judged_store = self.clock.hear(&self.holders);
             let next_ms = monotonic_ms() + engine::POLL_MS;
+            for state in owner.state().iter_mut() {
+                (state.start, state.next_ms) = (Start::Judging, next_ms);
+            }
             // Calls that find no worker ID wake this thread.
             while !self.has_judged_store && !owner.is_closing() && monotonic_ms() < next_ms {
                 owner.sleep(Duration::from_millis(next_ms.saturating_sub(monotonic_ms())));
@@ -593,7 +605,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.next_time_out_ms = engine.next_time_out_ms();
         published.held_by_others = engine.held_by_others();
         published.far_ahead = engine.far_ahead();
-        published.is_answered = self.store.is_answered;
+        published.start = if self.store.is_answered { Start::Answered } else { Start::Asking };
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();

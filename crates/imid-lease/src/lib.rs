@@ -79,8 +79,8 @@
 //! # Cost
 //!
 //! An idle or busy lease is written once in each quarter of the horizon: 0.4 writes per second with the default of 10 s. A
-//! process lists its space once a minute for [`Status::others`]. A lane that is lost leaves about half a kilobyte, and 128
-//! bytes a stripe, until the generator is dropped. A leased generator adds two loads and two compares to the time to mint;
+//! process lists its space once a minute for [`Status::others`]. A lane that is lost keeps about 512 bytes, and 128 bytes a
+//! stripe, until the generator is dropped. A leased generator adds two loads and two compares to the time to mint;
 //! see `benches/leased.rs`.
 
 mod space;

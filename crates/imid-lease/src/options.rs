@@ -51,7 +51,7 @@ macro_rules! shared_setters {
             self
         }
 
-        /// Sets how far the clock may step, or be away from the store's time, and still be followed. Default: 5 s.
+        /// Sets the largest error of the clock that is tolerated: a step, or a difference from the store's time. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
             self.settings.max_skew = skew;

@@ -250,12 +250,19 @@ fn holders_that_died_when_it_was_as_late_as_a_wrong_clock_shows_do_not_vote() {
     let register = FaultyRegister::new();
     let now_ms = || SystemClock.now_ms().unwrap();
     let behind = std::sync::Arc::new(ManualClock::new(now_ms() - 3_600_000));
-    let open = || LeasedGenerator::open(register.clone(), options().clock(behind.clone())).and_then(opened).unwrap();
+    let try_open = |time_limit| {
+        let ids = LeasedGenerator::open(register.clone(), options().clock(behind.clone()));
+        ids.and_then(|ids| opened_within(ids, time_limit))
+    };
+    let open = || try_open(Duration::from_secs(15)).unwrap();
     let dead = [open(), open()];
     let held = register.snapshot();
     dead.iter().for_each(LeasedGenerator::close);
     register.restore(&held);
     register.set_now_ms(Some(now_ms()));
+    let error = try_open(200 * MS).unwrap_err();
+    let watched = "the clock and the store's time differ, and the holders of lanes are watched for up to 10 s to see which is right";
+    assert_eq!((error.to_string().as_str(), error.is_final()), (watched, false));
     let minted = open().generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
     assert!(minted.abs_diff(now_ms()) < 60_000, "{minted}, {}", now_ms());
 }
