@@ -64,7 +64,7 @@ fn an_owner_lets_nobody_else_in() {
     let error = FileRegister::owned(&path).unwrap_err().to_string();
     let expected = format!(
         "expected no other user of {}: found another register of this process that has locked it",
-        path.display()
+        path.canonicalize().unwrap().display()
     );
     assert_eq!(error, expected);
     let mut other = FileRegister::shared(&path).unwrap().time_limit(Duration::from_millis(50));

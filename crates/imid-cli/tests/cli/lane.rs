@@ -43,7 +43,7 @@ fn list_shows_the_register_and_each_lane() {
     let ran = imid_args(&["lane", "list", "--register", &space.url], "");
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines[0], format!("register {}: strong", status.register_id.unwrap()));
+    assert_eq!(lines[0], format!("register {}: {}", status.register_id.unwrap(), status.promise));
     assert_eq!(lines[1], format!("space lanes ({})", status.space_id.unwrap()));
     assert_eq!(lines[2], "2 lanes of imid-80");
     let held = lines[3..].iter().filter(|line| line.contains("held by web-1 up to 20")).count();
@@ -67,7 +67,7 @@ fn lanes_are_json_objects_for_scripts() {
     assert_eq!(listed["space_id"], status.space_id.unwrap().to_string());
     assert_eq!(
         (&listed["promise"], &listed["space"], &listed["layout"]),
-        (&json!("strong"), &json!("lanes"), &json!("imid-80"))
+        (&json!(status.promise.to_string()), &json!("lanes"), &json!("imid-80"))
     );
     let lane = usize::from(status.lane.unwrap());
     let (held, unused) = (&listed["lanes"][lane], &listed["lanes"][1 - lane]);

@@ -21,7 +21,8 @@ fn resume(part: &[u8], more: &[&str], input: &str) -> Ran {
     assert_eq!((ran.out.as_str(), ran.status == 0), ("", path.exists()), "{}", ran.err);
     assert_ne!(path.exists(), part_path.exists(), "{}", ran.err);
     ran.out = fs::read_to_string(if ran.status == 0 { &path } else { &part_path }).unwrap();
-    ran.err = ran.err.replace(&folder.path().join("").display().to_string(), "");
+    // Quoted, with the separators of Windows escaped.
+    ran.err = ran.err.replace(&folder.path().join("").display().to_string().replace('\\', "\\\\"), "");
     ran
 }
 

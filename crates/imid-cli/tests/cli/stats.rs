@@ -63,7 +63,13 @@ fn the_summary_for_people_has_a_chart() {
     let sample = sample().replace("x\n", "");
     let run = |utf8: bool| {
         let mut command = crate::command();
-        command.env("LC_ALL", if utf8 { "C.UTF-8" } else { "C" }).args(["stats", "--time-field", "at", "--top", "1"]);
+        match utf8 {
+            true => command.env("LC_ALL", "C.UTF-8"),
+            // Windows has no locale of ASCII.
+            false if cfg!(windows) => command.env("TERM", "dumb"),
+            false => command.env("LC_ALL", "C"),
+        };
+        command.args(["stats", "--time-field", "at", "--top", "1"]);
         String::from_utf8(command.write_stdin(sample.as_str()).output().unwrap().stdout).unwrap()
     };
     let expected = format!(
