@@ -130,8 +130,8 @@
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!
-//! A feature whose name ends with a version stays for at least 12 months after the feature of the next version has come. Then a
-//! minor release removes it.
+//! A feature whose name ends with a version stays for at least 12 months after the feature of the next version has come. The
+//! next release that may break code then removes it: a minor one before 1.0, a major one later.
 //!
 //! # Comparison
 //!
