@@ -162,8 +162,10 @@ linux() {
     emulator=(emulated "$root/usr/bin/qemu-$qemu-static" "$root/usr/$gnu/lib/libc.so.6")
     "${emulator[@]}" true 2>/dev/null || { not_checked "$triple: no namespace with a binfmt_misc of its own"; return; }
     export QEMU_LD_PREFIX=$root/usr/$gnu PROPTEST_CASES=8
-    # This version of qemu cannot start a thread in a forked child. The C library aborts there.
-    skip=(--skip a_tick_clock_is_dropped_and_started_in_every_child)
+    # This version of qemu cannot start a thread in a forked child: the C library aborts. It needs more memory than a test of the
+    # tool allows, and /proc has its own signals in the place of the program's.
+    skip=(--skip a_tick_clock_is_dropped_and_started_in_every_child --skip too_little_memory_is_one_line_and_status_1
+      --skip a_signal_that_the_parent_ignores_does_not_end_the_tool)
   fi
   ! has_std "$triple" "$architecture" || std=()
   run_tests "$triple" "$of_processors" '' "${skip[@]}"
