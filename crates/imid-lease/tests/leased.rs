@@ -75,10 +75,10 @@ fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
     assert!(count > 1_000, "{count}");
 }
 
-/// A register whose client parks the thread that calls it, as some do, and uses up the wakes of others.
-struct Parking(FaultyRegister);
+/// A register whose time is what a function returns.
+struct Timed<F>(FaultyRegister, F);
 
-impl Register for Parking {
+impl<F: FnMut(&mut FaultyRegister) -> Result<Option<u64>, RegisterError> + Send + 'static> Register for Timed<F> {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         self.0.read(key)
     }
@@ -92,9 +92,7 @@ impl Register for Parking {
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        thread::sleep(200 * MS);
-        thread::park_timeout(MS);
-        Err(RegisterError::new("no time"))
+        (self.1)(&mut self.0)
     }
 
     fn promise(&self) -> Promise {
@@ -106,7 +104,13 @@ impl Register for Parking {
 fn a_client_that_parks_its_thread_does_not_delay_a_close() {
     // A renewal is due after a quarter of the horizon, which is 15 minutes.
     let options = Options::new().horizon(Duration::from_secs(3_600));
-    let ids = LeasedGenerator::open(Parking(FaultyRegister::new()), options).and_then(opened).unwrap();
+    // Some clients park the thread that calls them, and use up the wakes of others.
+    let parking = Timed(FaultyRegister::new(), |_: &mut FaultyRegister| {
+        thread::sleep(200 * MS);
+        thread::park_timeout(MS);
+        Err(RegisterError::new("no time"))
+    });
+    let ids = LeasedGenerator::open(parking, options).and_then(opened).unwrap();
     // The thread has told of the lane, and asks for the time. It is told to end while it does.
     thread::sleep(50 * MS);
     assert!(ids.close_within(Duration::from_secs(20)));
@@ -189,31 +193,6 @@ fn a_clock_that_is_wrong_from_the_start_is_not_believed_if_the_store_has_a_time(
     }
 }
 
-/// A register that does not tell its time at the first call.
-struct Late(FaultyRegister, bool);
-
-impl Register for Late {
-    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.0.read(key)
-    }
-
-    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.0.list(prefix)
-    }
-
-    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        self.0.compare_and_set(key, seen, value)
-    }
-
-    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        if std::mem::replace(&mut self.1, false) { Err(RegisterError::new("no time yet")) } else { self.0.now_ms() }
-    }
-
-    fn promise(&self) -> Promise {
-        Promise::Strong
-    }
-}
-
 /// One member of a store can have a wrong clock.
 #[test]
 fn the_holders_say_that_the_stores_time_is_wrong() {
@@ -228,7 +207,15 @@ fn the_holders_say_that_the_stores_time_is_wrong() {
         register.set_now_ms(Some(now().saturating_add_signed(wrong_ms)));
         let ids = open().unwrap();
         // The lanes are listed before the store tells its time.
-        let late = LeasedGenerator::open(Late(register.clone(), true), options()).and_then(opened).unwrap();
+        let mut is_first = true;
+        let late = Timed(register.clone(), move |register: &mut FaultyRegister| {
+            if std::mem::replace(&mut is_first, false) {
+                Err(RegisterError::new("no time yet"))
+            } else {
+                register.now_ms()
+            }
+        });
+        let late = LeasedGenerator::open(late, options()).and_then(opened).unwrap();
         for ids in [&holder, &ids, &late] {
             let minted = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
             assert!(minted.abs_diff(now()) < 60_000, "{minted}, {} {wrong_ms}", now());
