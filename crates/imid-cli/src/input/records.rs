@@ -170,9 +170,12 @@ impl Header {
     pub(crate) fn require<'a>(&self, fields: impl IntoIterator<Item = &'a String>) -> Result<(), Stop> {
         for field in fields {
             let problem = match self.names.iter().filter(|name| *name == field).count() {
-                0 => "is missing in the header",
+                0 => {
+                    let names: Vec<_> = self.names.iter().map(|name| quote(name)).collect();
+                    format!("is missing in the header, which has {}", names.join(", "))
+                }
                 1 => continue,
-                _ => "occurs more than once in the header",
+                _ => "occurs more than once in the header".to_owned(),
             };
             return Err(self.error(&format!("field {} {problem}", quote(field))));
         }

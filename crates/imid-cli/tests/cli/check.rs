@@ -247,7 +247,7 @@ fn csv_and_tsv_are_checked_by_rows_and_problems_name_lines() {
     assert!(output.status.success() && output.stdout.starts_with(b"lines       1\nvalid       1\n"));
 
     let error = imid("check --in csv", "m\n").error(1);
-    assert_eq!(error, "line 1: field \"id\" is missing in the header");
+    assert_eq!(error, "line 1: field \"id\" is missing in the header, which has \"m\"");
 }
 
 #[test]

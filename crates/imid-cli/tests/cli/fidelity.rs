@@ -173,10 +173,13 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     );
 
     let error = |args: &str, csv: &str| imid(&format!("tag --in csv --session-field room {args}"), csv).error(1);
-    assert_eq!(error("", "a,b\n1,2\n"), "line 1: field \"room\" is missing in the header");
-    assert_eq!(error("", "\n\na,b\n1,2\n"), "line 3: field \"room\" is missing in the header");
+    assert_eq!(error("", "a,b\n1,2\n"), "line 1: field \"room\" is missing in the header, which has \"a\", \"b\"");
+    assert_eq!(error("", "\n\na,b\n1,2\n"), "line 3: field \"room\" is missing in the header, which has \"a\", \"b\"");
     assert_eq!(error("", "room,room\n1,2\n"), "line 1: field \"room\" occurs more than once in the header");
-    assert_eq!(error("--time-field at", "room\n1\n"), "line 1: field \"at\" is missing in the header");
+    assert_eq!(
+        error("--time-field at", "room\n1\n"),
+        "line 1: field \"at\" is missing in the header, which has \"room\""
+    );
     assert_eq!(error("", "room,id\n1,2\n"), "line 1: field \"id\" already exists");
     let not_utf_8 = imid("tag --in csv --session-field room", b"room,a\xff\n1,2\n").error(1);
     assert_eq!(not_utf_8, "line 1: field 2 of the header: expected UTF-8, found byte 0xff at 1");

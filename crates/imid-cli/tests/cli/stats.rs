@@ -245,7 +245,7 @@ fn csv_gives_the_numbers_of_json_lines() {
         imid("stats --in csv --json --time-field at", format!("at,id\nlate,{}\n", id(1, SessionType::GROUP, "a")));
     assert!(wrong.err.starts_with("error: line 2: field \"at\": expected "), "{}", wrong.err);
     let error = imid("stats --in csv --time-field at", "id\n").error(1);
-    assert_eq!(error, "line 1: field \"at\" is missing in the header");
+    assert_eq!(error, "line 1: field \"at\" is missing in the header, which has \"id\"");
 }
 
 #[test]
