@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
 
-use crate::background::{Background, Owner};
-use crate::backoff;
+use crate::background::{Background, FIRST_WAIT_MS, Owner};
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms, until};
-use crate::engine::believe::Holders;
+use crate::engine::clock_judgement::Holders;
 use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
@@ -409,10 +408,10 @@ impl<R: Register, C: Clock> Work<R, C> {
                 self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
-            let Ok(random) = crate::random::bits() else {
+            let Ok(random) = crate::record::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
-                return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
+                return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
             };
             let running = &mut self.leases[lease];
             #[cfg(feature = "tracing")]
@@ -544,7 +543,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
-                let offset = engine::believe::offset(store_ms, middle_ms);
+                let offset = engine::clock_judgement::offset(store_ms, middle_ms);
                 self.store_ahead_ms = self.clock.store_ahead_ms(offset);
                 self.clock.set_store(offset);
                 self.knows_store_time = true;

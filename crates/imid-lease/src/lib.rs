@@ -89,13 +89,7 @@ pub mod record;
 
 pub mod register;
 
-mod random;
-
-mod sync;
-
 mod changes;
-
-mod backoff;
 
 mod background;
 

@@ -20,7 +20,7 @@ pub(crate) struct Config {
 pub(crate) struct Moment {
     /// The process's monotonic clock.
     pub(crate) mono_ms: u64,
-    /// The time that is believed ([`believe`](super::believe)); `None` where there is none.
+    /// The time that is believed ([`clock_judgement`](super::clock_judgement)); `None` where there is none.
     pub(crate) now_ms: Option<u64>,
     /// The first millisecond after the last stamp of the running generator; 0 if there is none.
     pub(crate) used_until_ms: u64,

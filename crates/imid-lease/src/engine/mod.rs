@@ -9,7 +9,7 @@
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
 
-pub(crate) mod believe;
+pub(crate) mod clock_judgement;
 mod messages;
 pub(crate) mod raise;
 mod renew;
@@ -18,7 +18,7 @@ mod seek;
 
 use std::collections::BTreeMap;
 
-use crate::backoff::Backoff;
+use crate::background::Backoff;
 use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
 use crate::status::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};

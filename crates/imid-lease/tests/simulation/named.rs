@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World, config};
 use crate::admin::{self, FreeIf, Recovery};
-use crate::engine::believe::{Holders, Reading};
+use crate::engine::clock_judgement::{Holders, Reading};
 use crate::engine::{Action, Stopped};
 use crate::status::Phase;
 
