@@ -60,7 +60,6 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the reading of the application's clock and the time that is believed instead, if it is not followed.
-    #[cfg(feature = "tracing")]
     pub(crate) fn not_followed(&self) -> Option<(u64, u64)> {
         let wall = self.clock.refresh().ok()?;
         let believed = self.judge(Some(wall))?;

@@ -100,6 +100,20 @@ pub(crate) struct FarAhead {
     pub(crate) are_all: bool,
 }
 
+/// What a lease is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Phase {
+    /// It looks for a lane and has none.
+    Seeking,
+    /// It has a lane.
+    Holding,
+    /// Its lane was taken by another process. It uses what is left below the ceiling, and looks for another lane.
+    Lost,
+    /// It has stopped: it was closed, the register cannot be used, or this process is a forked child.
+    Stopped,
+}
+
 /// Why an engine has stopped for good.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Stopped {
