@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use imid::clock::ManualClock;
-use imid::snowflake::Preset;
+use imid_snowflake::Preset;
 
 use super::{HOUR, T, builder, drain, last_ms, presets};
 

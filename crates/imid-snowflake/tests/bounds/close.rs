@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, ManualClock};
-use imid::snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
+use imid_snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
 
 use super::{HOUR, T, builder, last_ms, presets};
 

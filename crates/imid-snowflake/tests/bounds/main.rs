@@ -11,7 +11,7 @@ mod paused;
 use std::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
-use imid::snowflake::{Builder, GenerateError, Generator, Layout, NoSpareNodes, NodeSource, Preset, Snowflake};
+use imid_snowflake::{Builder, GenerateError, Generator, Layout, NoSpareNodes, NodeSource, Preset, Snowflake};
 
 /// 2025-11-20T19:10:00Z.
 const T: u64 = 1_763_665_800_000;
@@ -20,7 +20,7 @@ const HOUR: u64 = 3_600_000;
 /// The presets of the originals, and layouts with ticks of 10 ms (Sonyflake), 1 s (uid-generator) and 300 ns, with an
 /// epoch inside of a millisecond.
 fn presets() -> Vec<Preset> {
-    let built = |builder: imid::snowflake::LayoutBuilder| Preset::new(builder.build().unwrap());
+    let built = |builder: imid_snowflake::LayoutBuilder| Preset::new(builder.build().unwrap());
     let sonyflake = Layout::builder().tick_bits(39).sequence_bits(8).node_bits(16);
     let sonyflake = sonyflake.epoch(Duration::from_secs(1_409_529_600)).tick(Duration::from_millis(10));
     let uid = Layout::builder().tick_bits(28).node_bits(22).sequence_bits(13);

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use imid::clock::ManualClock;
-use imid::snowflake::{Generator, NodeQueue, Preset, Snowflake};
+use imid_snowflake::{Generator, NodeQueue, Preset, Snowflake};
 
 use super::{T, builder, drain, presets};
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 use imid::clock::ManualClock;
-use imid::snowflake::{GenerateError, Generator, NodeQueue, NodeSource, Preset, SpareNode};
+use imid_snowflake::{GenerateError, Generator, NodeQueue, NodeSource, Preset, SpareNode};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use imid::clock::{Clock, ClockError, ManualClock};
-use imid::snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
+use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
 
 use super::nodes::Grants;
 use super::{HOUR, T};

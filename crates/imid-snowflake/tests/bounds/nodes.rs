@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::ManualClock;
-use imid::snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
+use imid_snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
 
 use super::{HOUR, T, builder, drain, presets};
 

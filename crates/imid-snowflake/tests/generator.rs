@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
-use imid::snowflake::{Generator, Layout, NoSpareNodes, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
+use imid_snowflake::{Generator, Layout, NoSpareNodes, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
 
 /// 2020-01-01T00:00:00Z.
 const START: u64 = 1_577_836_800_000;

@@ -6,7 +6,7 @@
 #![cfg(loom)]
 
 use imid::clock::ManualClock;
-use imid::snowflake::{GenerateError, Generator, Layout, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
+use imid_snowflake::{GenerateError, Generator, Layout, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::time::Duration;
 
 #[cfg(target_has_atomic = "64")]
-use imid::snowflake::Preset;
-use imid::snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
+use imid_snowflake::Preset;
+use imid_snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
 use serde_json::Value;
 
 fn ms(ms: u64) -> Duration {

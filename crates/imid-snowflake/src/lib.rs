@@ -1,0 +1,3 @@
+//! 64-bit Snowflake IDs.
+
+pub use imid::snowflake::*;
