@@ -16,7 +16,6 @@ use imid::codec::{HexText, IdText};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
-use imid::identify::{Candidate, Candidates};
 use imid::store::{AsText, AsUuid, Buckets};
 use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType, dialect, generator};
 
@@ -86,6 +85,7 @@ check! {
         "generator::ObserveError" ObserveError,
     }
     shared {
+        "fork::Owner" imid::fork::Owner,
         "clock::ManualClock" ManualClock,
         "clock::SystemClock" SystemClock,
         "clock::TickClock" TickClock,
@@ -95,8 +95,6 @@ check! {
         "generator::Generator" Generator,
         "generator::Generator" Generator<ManualClock>,
         "generator::Generator" Generator<&'static ManualClock, 64>,
-        "identify::Candidate" Candidate,
-        "identify::Candidates" Candidates,
     }
 }
 
@@ -118,7 +116,7 @@ macro_rules! have {
 
 have! {
     values_with_one_text_can_be_printed: Display;
-    MessageId IdText HexText DialectText SessionHash SessionType dialect::Layout Candidate
+    MessageId IdText HexText DialectText SessionHash SessionType dialect::Layout
 }
 
 have! {

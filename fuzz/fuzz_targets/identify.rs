@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::identify::{Candidate, identify_at};
-use imid::snowflake::{Layout, Snowflake};
+use imid_inspect::identify::{Candidate, identify_at};
+use imid_snowflake::{Layout, Snowflake};
 use imid_fuzz::{Change, changed, points_at_the_fault};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;

@@ -18,7 +18,7 @@ const MIN_HINTED: usize = 16;
 
 /// Returns the ways to read a text, the likely ones first.
 ///
-/// The order is that of [`Candidate::fit`](imid::identify::Candidate::fit), with exact forms first among readings of the
+/// The order is that of [`Candidate::fit`](imid_inspect::identify::Candidate::fit), with exact forms first among readings of the
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
 /// inexact form with an implausible time is returned only if there is nothing else.
 fn readings(text: &str, now_ms: u64) -> Vec<Read> {

@@ -2,14 +2,16 @@
 //! into a constant.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+use std::borrow::Borrow;
 use std::fmt::{Debug, Display, LowerHex, UpperHex};
 use std::hash::Hash;
+use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::{ManualClock, SystemClock};
 use imid_snowflake::{
-    BuildError, Builder, GenerateError, Generator, Layout, LayoutBuilder, NoSpareNodes, NodeQueue, Parts, Preset,
-    Snowflake, SpareNode, TextForm,
+    BuildError, Builder, GenerateError, Generator, HexText, Layout, LayoutBuilder, LengthError, NoSpareNodes,
+    NodeQueue, ParseError, Parts, Preset, RangeError, Snowflake, SpareNode, TextForm, TimeRangeError,
 };
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
@@ -37,13 +39,18 @@ have! {
 }
 
 have! {
+    texts_are_like_str: Shared, Copy, Ord, Hash, Deref<Target = str>, AsRef<str>, Borrow<str>, PartialEq<str>, Into<String>;
+    HexText
+}
+
+have! {
     settings_and_parts_can_be_compared: Shared, Copy, Eq;
     Layout, NoSpareNodes, Parts, Preset, SpareNode, TextForm
 }
 
 have! {
     errors_can_be_compared: Shared, Copy, Eq, std::error::Error;
-    BuildError, GenerateError
+    BuildError, GenerateError, LengthError, ParseError, RangeError, TimeRangeError
 }
 
 have! {

@@ -7,7 +7,7 @@ use std::path::Path;
 /// to migration, too.
 #[test]
 fn each_built_in_layout_is_in_the_tables() {
-    use imid_snowflake::{Layout, TextForm};
+    use imid_snowflake::{Layout, Preset, TextForm};
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let row = |path: &str, words: &str| {
@@ -19,7 +19,9 @@ fn each_built_in_layout_is_in_the_tables() {
         let name = layout.name().expect("a built-in layout has a name");
         let constant = name.to_uppercase().replace('-', "_");
         let link = format!("[`{constant}`](Self::{constant})");
-        row("src/generator/preset.rs", &link);
+        if Preset::named(name).is_some() {
+            row("src/generator/preset.rs", &link);
+        }
         let sign = u32::from(layout.has_sign());
         let widths = format!("| {sign}, {}, {}, {} |", layout.tick_bits(), layout.node_bits(), layout.sequence_bits());
         let found = row("src/layout/mod.rs", &link);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use imid::clock::{Clock, ClockError, ManualClock};
 use imid_snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
 
-use super::{HOUR, T, builder, last_ms, presets};
+use super::{HOUR, ROLLBACK, T, builder, last_ms, presets};
 
 /// Every call is refused, now and later, whatever the clock does and whatever is raised.
 fn assert_closed<S: NodeSource>(ids: &Generator<&ManualClock, S>) {
@@ -114,7 +114,7 @@ fn what_was_minted_while_it_closed_is_at_or_before_the_end() {
     for round in 0..ROUNDS {
         let clock = ManualClock::new(T);
         let queue: NodeQueue = (100..104).collect();
-        let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(&queue).clock(&clock).build().unwrap();
+        let ids = Generator::builder(ROLLBACK).node(3).spares(&queue).clock(&clock).build().unwrap();
         let start = Barrier::new(3);
         let mint = || {
             let mut minted = Vec::new();

@@ -17,6 +17,12 @@ use imid_snowflake::{Builder, GenerateError, Generator, Layout, NoSpareNodes, No
 const T: u64 = 1_763_665_800_000;
 const HOUR: u64 = 3_600_000;
 
+/// The preset of the rollback article, with its own epoch: its time is over, but not for a clock that shows an earlier one.
+const ROLLBACK: Preset = match Preset::rollback_38_15_10(Layout::ROLLBACK_38_15_10.epoch()) {
+    Ok(preset) => preset,
+    Err(_) => panic!("63 bits"),
+};
+
 /// The presets of the originals, and layouts with ticks of 10 ms (Sonyflake), 1 s (uid-generator) and 300 ns, with an
 /// epoch inside of a millisecond.
 fn presets() -> Vec<Preset> {

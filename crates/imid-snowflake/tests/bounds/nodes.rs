@@ -4,12 +4,12 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use imid::clock::ManualClock;
 use imid_snowflake::{Generator, NodeQueue, NodeSource, Preset, SpareNode};
 
-use super::{HOUR, T, builder, drain, presets};
+use super::{HOUR, ROLLBACK, T, builder, drain, presets};
 
 /// Nodes that are granted until a ceiling. The ceiling of a node in use can be moved up.
 #[derive(Default)]
@@ -167,11 +167,10 @@ fn a_swapped_node_has_its_own_floor() {
 fn threads_share_granted_nodes_without_a_duplicate_and_below_every_ceiling() {
     const STEPS: u64 = if cfg!(debug_assertions) { 2_000 } else { 20_000 };
 
-    let started = Instant::now();
     let clock = ManualClock::new(T);
     let grants = Grants::default();
     grants.grant(0, T + 30);
-    let ids = Generator::builder(Preset::ROLLBACK_38_15_10).node(0).spares(&grants).clock(&clock).build().unwrap();
+    let ids = Generator::builder(ROLLBACK).node(0).spares(&grants).clock(&clock).build().unwrap();
     let done = AtomicBool::new(false);
     // The greatest ceiling that each node was ever granted, written down before the grant.
     let written: Vec<_> = (0..=STEPS).map(|_| AtomicU64::new(0)).collect();
@@ -223,5 +222,4 @@ fn threads_share_granted_nodes_without_a_duplicate_and_below_every_ceiling() {
     let distinct: HashSet<_> = minted.iter().collect();
     assert_eq!(distinct.len(), minted.len());
     assert!(grants.put.lock().unwrap().len() > 10, "the node was swapped");
-    assert!(started.elapsed() < Duration::from_secs(60));
 }

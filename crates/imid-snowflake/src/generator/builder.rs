@@ -3,19 +3,19 @@
 use super::error::{BuildError, BuildKind};
 use super::state::{State, ceiling};
 use super::{Generator, NoSpareNodes, Preset};
-use crate::clock::SystemClock;
+use imid::clock::SystemClock;
 
 /// Builds a [`Generator`]. Node and spare nodes can be set in a constant expression, for a static generator.
 ///
 /// ```
 /// use imid::clock::SystemClock;
-/// use imid::snowflake::{Generator, NodeQueue, Preset};
+/// use imid_snowflake::{Generator, NodeQueue, Preset};
 ///
 /// static SPARES: NodeQueue = NodeQueue::new();
 /// static IDS: Generator<SystemClock, &NodeQueue> =
-///     match Generator::builder(Preset::ROLLBACK_38_15_10).node(3).spares(&SPARES).build_static() {
+///     match Generator::builder(Preset::TWITTER).node(3).spares(&SPARES).build_static() {
 ///         Ok(ids) => ids,
-///         Err(_) => panic!("a node of 0 to 32767"),
+///         Err(_) => panic!("a node of 0 to 1023"),
 ///     };
 /// # let _ = &IDS;
 /// ```

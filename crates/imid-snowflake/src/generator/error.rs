@@ -4,15 +4,15 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use crate::clock::ClockError;
 use crate::error::RangeError;
+use imid::clock::ClockError;
 
 /// A Snowflake cannot be minted. The generator has not changed.
 ///
 /// ```
 /// use core::time::Duration;
 /// use imid::clock::ManualClock;
-/// use imid::snowflake::{Generator, Preset};
+/// use imid_snowflake::{Generator, Preset};
 ///
 /// let clock = ManualClock::new(1_763_665_800_000);
 /// let ids = Generator::builder(Preset::LEAF).node(39).clock(&clock).build()?;
@@ -128,7 +128,7 @@ impl From<GenerateKind> for GenerateError {
 /// A Snowflake generator cannot be built: its settings are incomplete, or do not fit the layout.
 ///
 /// ```
-/// use imid::snowflake::{Generator, Preset};
+/// use imid_snowflake::{Generator, Preset};
 ///
 /// let error = Generator::builder(Preset::TWITTER).build().unwrap_err();
 /// assert!(error.is_node());

@@ -28,7 +28,10 @@ mod state;
 use core::time::Duration;
 use core::{fmt, hint};
 #[cfg(feature = "std")]
-use std::time::Instant;
+use std::{thread, time::Instant};
+
+use imid::clock::{Clock, ClockError, SystemClock};
+use imid::fork::Owner;
 
 pub use builder::Builder;
 pub use error::{BuildError, GenerateError};
@@ -37,12 +40,8 @@ pub use nodes::NodeQueue;
 pub use nodes::{NoSpareNodes, NodeSource, SpareNode};
 pub use preset::Preset;
 
-use crate::clock::{Clock, ClockError, SystemClock};
-use crate::fork;
-use crate::snowflake::id::Snowflake;
+use crate::id::Snowflake;
 use crate::sync::{AtomicU64, Ordering};
-#[cfg(feature = "std")]
-use crate::wait::retry_within;
 use error::{GenerateKind, Refusal};
 use state::{State, Steps, is_below};
 
@@ -59,7 +58,7 @@ use state::{State, Steps, is_below};
 /// the generator after the fork and give each process its own node**.
 ///
 /// ```
-/// use imid::snowflake::{Generator, Preset};
+/// use imid_snowflake::{Generator, Preset};
 ///
 /// static IDS: Generator = match Generator::try_new(Preset::TWITTER, 35) {
 ///     Ok(ids) => ids,
@@ -69,7 +68,7 @@ use state::{State, Steps, is_below};
 /// let (first, second) = (IDS.generate()?, IDS.generate()?);
 /// assert!(first < second);
 /// assert_eq!((first.datacenter(), first.worker()), (Some(1), 3));
-/// # Ok::<(), imid::snowflake::GenerateError>(())
+/// # Ok::<(), imid_snowflake::GenerateError>(())
 /// ```
 pub struct Generator<C = SystemClock, S = NoSpareNodes> {
     preset: Preset,
@@ -80,8 +79,8 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
     steps: Steps,
     /// The first stamp that no ID may have, from [`state::ceiling`].
     ceiling: AtomicU64,
-    /// The [mark](fork::mark) of the process that has the node, or [`NOT_STARTED`].
-    process: AtomicU64,
+    /// The process that has the node.
+    owner: Owner,
 }
 
 /// A word that has its cache lines to itself, because each ID takes them from the other threads. A call reads the other
@@ -93,8 +92,9 @@ struct Line(AtomicU64);
 /// mints several IDs in this time. If both tried on, each ID would move the word from one core to the other.
 const BACK_OFF: u32 = 32;
 
-/// Not a mark of a process, and not the 0 of a process without a mark.
-const NOT_STARTED: u64 = u64::MAX;
+/// The longest single sleep. A clock that is corrected during the wait is noticed within this time.
+#[cfg(feature = "std")]
+const SLICE: Duration = Duration::from_millis(10);
 
 impl Generator {
     /// Returns a generator with the system clock and without spare nodes.
@@ -114,8 +114,7 @@ impl Generator {
 impl<C, S> Generator<C, S> {
     const fn from_parts(preset: Preset, (state, ceiling): (State, u64), clock: C, spares: S) -> Self {
         let (word, ceiling) = (Line(AtomicU64::new(state.pack(preset.layout()))), AtomicU64::new(ceiling));
-        let (steps, process) = (Steps::new(preset.layout()), AtomicU64::new(NOT_STARTED));
-        Self { preset, clock, spares, word, steps, ceiling, process }
+        Self { preset, clock, spares, word, steps: Steps::new(preset.layout()), ceiling, owner: Owner::none() }
     }
 
     /// Returns the preset.
@@ -185,12 +184,7 @@ impl<C, S> Generator<C, S> {
 
     /// Refuses to mint under a node of the parent process.
     fn check_fork(&self) -> Result<(), GenerateKind> {
-        let process = fork::watch();
-        // ORDERING: relaxed is enough: a forked child has one thread, which sees the values that it inherited.
-        match self.process.compare_exchange(NOT_STARTED, process, Ordering::Relaxed, Ordering::Relaxed) {
-            Err(known) if known != process => Err(GenerateKind::Forked),
-            _ => Ok(()),
-        }
+        if self.owner.claim() { Ok(()) } else { Err(GenerateKind::Forked) }
     }
 }
 
@@ -247,7 +241,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         // ORDERING: as in `State`'s load: the clock reading that follows is not older than the stamp seen here.
         let mut seen = self.word.0.load(Ordering::Acquire);
         if let Ok(now_ms) = self.clock.now_ms()
-            && self.process.load(Ordering::Relaxed) == fork::mark()
+            && self.owner.is_current()
         {
             while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout()) {
                 // ORDERING: as in `exchange`.
@@ -297,18 +291,23 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// wait, if the wait would be longer than the rest of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        // The originals wait for the clock once, and for the next tick as often as necessary.
-        let mut clock_due = None;
-        let retry_after = |error: GenerateError| {
-            let wait = error.retry_after()?;
-            if !error.is_rollback() {
-                return Some(wait);
-            }
+        // Most calls do not wait and need no second clock.
+        let (mut started, mut clock_due) = (None, None);
+        loop {
+            let error = match self.generate() {
+                Ok(id) => return Ok(id),
+                Err(error) => error,
+            };
+            let Some(wait) = error.retry_after() else { return Err(error) };
             let now = Instant::now();
-            let due = *clock_due.get_or_insert_with(|| now + wait);
-            due.checked_duration_since(now).filter(|left| !left.is_zero())
-        };
-        retry_within(timeout, || self.generate(), retry_after)
+            let left = timeout.saturating_sub(now - *started.get_or_insert(now));
+            // The originals wait for the clock once, and for the next tick as often as necessary.
+            let wait = if error.is_rollback() { *clock_due.get_or_insert(now + wait) - now } else { wait };
+            if wait.is_zero() || wait > left {
+                return Err(error);
+            }
+            thread::sleep(wait.min(SLICE));
+        }
     }
 
     /// Loads the state, advances it and stores it. Starts again if another thread was faster.

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::{Layout, NS_PER_MS, TextForm, saturating};
-use crate::error::{Quantity, RangeError, check_all};
+use crate::error::{Quantity, RangeError};
 
 /// Generators add ticks in words of 64 bits. With this width no sum overflows.
 const TICK_BITS_MAX: u64 = 48;
@@ -11,14 +11,14 @@ const TICK_MAX: Duration = Duration::from_secs(3_600);
 /// 9999-12-31T23:59:59.999Z, so that calendars and `SystemTime` can represent the time of any ID.
 const LAST_MS_MAX: u64 = 253_402_300_799_999;
 
-const TICK_BITS: &Quantity = &Quantity::new("a tick", " bits");
-const NODE_BITS: &Quantity = &Quantity::new("a node", " bits");
-const WORKER_BITS: &Quantity = &Quantity::new("a worker", " bits");
-const SEQUENCE_BITS: &Quantity = &Quantity::new("a sequence", " bits");
-const TICK: &Quantity = &Quantity::new("a tick", " ns");
-const EPOCH: &Quantity = &Quantity::new("an epoch", " ns");
-const FIELDS: &Quantity = &Quantity::new("fields", " bits in all");
-const LAST_TIME: &Quantity = &Quantity::new("a last time", " ms");
+const TICK_BITS: &Quantity = &Quantity("a tick", " bits");
+const NODE_BITS: &Quantity = &Quantity("a node", " bits");
+const WORKER_BITS: &Quantity = &Quantity("a worker", " bits");
+const SEQUENCE_BITS: &Quantity = &Quantity("a sequence", " bits");
+const TICK: &Quantity = &Quantity("a tick", " ns");
+const EPOCH: &Quantity = &Quantity("an epoch", " ns");
+const FIELDS: &Quantity = &Quantity("fields", " bits in all");
+const LAST_TIME: &Quantity = &Quantity("a last time", " ms");
 
 impl Layout {
     /// Returns a builder with Twitter's widths, an undivided node, ticks of a millisecond since 1970, and decimal text.
@@ -38,11 +38,11 @@ impl Layout {
 /// Builds a [`Layout`]. The setters have the names of its accessors, and all of them are `const fn`.
 ///
 /// ```
-/// use imid::snowflake::Layout;
+/// use imid_snowflake::Layout;
 ///
 /// let layout = Layout::builder().tick_bits(42).worker_bits(5).build()?;
 /// assert_eq!((layout.node_bits(), layout.worker_bits(), layout.has_sign()), (10, 5, false));
-/// # Ok::<(), imid::error::RangeError>(())
+/// # Ok::<(), imid_snowflake::RangeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -106,16 +106,22 @@ impl LayoutBuilder {
             None => node_bits,
         };
         let (epoch_ns, tick_ns) = (saturating(self.epoch.as_nanos()), saturating(self.tick.as_nanos()));
-        let settings = check_all(&[
-            (TICK_BITS, tick_bits as u64, 1..=TICK_BITS_MAX),
-            (NODE_BITS, node_bits as u64, 1..=u32::BITS as u64),
-            (WORKER_BITS, worker_bits as u64, 1..=node_bits as u64),
-            (SEQUENCE_BITS, sequence_bits as u64, 0..=u32::BITS as u64),
-            (EPOCH, epoch_ns, 0..=u64::MAX - 1),
-            (TICK, tick_ns, 1..=TICK_MAX.as_nanos() as u64),
-        ]);
-        if let Err(error) = settings {
-            return Err(error);
+        let settings = [
+            (TICK_BITS, tick_bits as u64, 1, TICK_BITS_MAX),
+            (NODE_BITS, node_bits as u64, 1, u32::BITS as u64),
+            (WORKER_BITS, worker_bits as u64, 1, node_bits as u64),
+            (SEQUENCE_BITS, sequence_bits as u64, 0, u32::BITS as u64),
+            (EPOCH, epoch_ns, 0, u64::MAX - 1),
+            (TICK, tick_ns, 1, TICK_MAX.as_nanos() as u64),
+        ];
+        // A `for` loop is not const.
+        let mut at = 0;
+        while at < settings.len() {
+            let (of, found, min, max) = settings[at];
+            if let Err(error) = of.check(found, min..=max) {
+                return Err(error);
+            }
+            at += 1;
         }
         let sum = tick_bits + node_bits + sequence_bits;
         if let Err(error) = FIELDS.check(sum as u64, u64::BITS as u64 - 1..=u64::BITS as u64) {

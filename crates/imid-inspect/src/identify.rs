@@ -5,8 +5,8 @@ use core::iter::FusedIterator;
 
 use arrayvec::ArrayVec;
 
-use crate::dialect::{Dialect, DialectId};
-use crate::snowflake::{Layout, Snowflake};
+use imid::dialect::{Dialect, DialectId};
+use imid_snowflake::{Layout, Snowflake};
 
 /// The earliest plausible time: 2005-01-01T00:00:00Z. All of these systems are younger.
 const PLAUSIBLE_FROM: u64 = 1_104_537_600_000;
@@ -94,7 +94,7 @@ impl Candidate {
     /// standard ID from before 2025 is plausible, because messages can be imported, but its system did not exist.
     ///
     /// ```
-    /// use imid::identify::identify_at;
+    /// use imid_inspect::identify::identify_at;
     ///
     /// let candidates: Vec<_> = identify_at("5EGN-HLDB-K4Q4-LQ1G", 1_767_225_600_000).collect();
     /// assert!(candidates.is_sorted_by_key(|candidate| candidate.fit(1_767_225_600_000)));
@@ -167,7 +167,7 @@ impl FusedIterator for Candidates {}
 /// imported message from 2009 to 2024 can be RongCloud's from 2018 on.
 ///
 /// ```
-/// use imid::identify::identify;
+/// use imid_inspect::identify::identify;
 ///
 /// let first = identify("5EGN-HLDB-K4Q4-LQ1G").next().expect("a candidate");
 /// assert_eq!((first.name(), first.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
@@ -175,7 +175,7 @@ impl FusedIterator for Candidates {}
 /// ```
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub fn identify(text: &str) -> Candidates {
-    use crate::clock::{Clock, SystemClock};
+    use imid::clock::{Clock, SystemClock};
     // Without a clock, every time since 2005 is plausible.
     identify_at(text, SystemClock.now_ms().unwrap_or(u64::MAX))
 }

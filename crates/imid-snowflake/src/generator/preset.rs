@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use super::error::Refusal;
-use crate::snowflake::layout::Layout;
+use crate::error::RangeError;
+use crate::layout::Layout;
 
 /// A layout, and the behaviour of its original when the clock steps back and when a tick is full.
 ///
@@ -13,7 +14,7 @@ use crate::snowflake::layout::Layout;
 /// | [`DISCORD`](Self::DISCORD) (its own is not published) | error | wait for the next | 0 |
 /// | [`NSQ`](Self::NSQ), [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | error | error | 0 |
 /// | [`LEAF`](Self::LEAF) | up to 5 ms: wait twice as long, then error; more: error | wait for the next | 0 to 99, by tick and node |
-/// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | up to 15 ms: wait; more: swap the node | wait for the next | 0 |
+/// | [`rollback_38_15_10`](Self::rollback_38_15_10) | up to 15 ms: wait; more: swap the node | wait for the next | 0 |
 ///
 /// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
 /// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
@@ -22,7 +23,7 @@ use crate::snowflake::layout::Layout;
 ///
 /// ```
 /// use core::time::Duration;
-/// use imid::snowflake::{Layout, Preset};
+/// use imid_snowflake::{Layout, Preset};
 ///
 /// const PATIENT_TWITTER: Preset = Preset::new(Layout::TWITTER).wait_when_behind(Duration::from_millis(50), 1);
 /// ```
@@ -44,7 +45,7 @@ macro_rules! built_in {
         impl Preset {
             $($(#[$doc])* pub const $constant: Self = $preset;)*
 
-            /// The built-in presets, one for each built-in layout.
+            /// The built-in presets: one for each built-in layout that has ticks left.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
         }
     };
@@ -68,17 +69,37 @@ built_in! {
 
     /// Meituan Leaf.
     LEAF Self::new(Layout::LEAF).wait_when_behind(Duration::from_millis(5), 2).start_below(100);
-
-    /// The article on clock rollback. Its 38 bits of time ended on 2026-09-06. A clock past that is an error.
-    ROLLBACK_38_15_10 Self::new(Layout::ROLLBACK_38_15_10).wait_when_behind(Duration::from_millis(15), 1);
 }
 
-const _: () = assert!(Preset::ALL.len() == Layout::ALL.len(), "each built-in layout has a preset");
+const _: () = assert!(Preset::ALL.len() + 1 == Layout::ALL.len(), "each built-in layout but one has a preset");
 
 impl Preset {
     /// Returns the built-in preset whose [layout has this name](Layout::name), such as `leaf`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|preset| preset.layout.name() == Some(name))
+    }
+
+    /// Returns the preset of the article on clock rollback, with your own epoch (the time at which the first tick begins, since
+    /// 1970-01-01T00:00:00Z). The epoch of [`Layout::ROLLBACK_38_15_10`] does not mint any more: 38 bits of milliseconds are
+    /// 8.7 years, and its last tick was on 2026-09-06.
+    ///
+    /// # Errors
+    /// The epoch is in the year 2554 or later.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use imid_snowflake::{Generator, Preset};
+    ///
+    /// let preset = Preset::rollback_38_15_10(Duration::from_secs(1_767_225_600))?; // 2026-01-01, until September 2034
+    /// let id = Generator::try_new(preset, 3)?.generate()?;
+    /// assert_eq!(id.node(), 3);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub const fn rollback_38_15_10(epoch: Duration) -> Result<Self, RangeError> {
+        match Layout::builder().tick_bits(38).node_bits(15).sequence_bits(10).epoch(epoch).build() {
+            Ok(layout) => Ok(Self::new(layout).wait_when_behind(Duration::from_millis(15), 1)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick

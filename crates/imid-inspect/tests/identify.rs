@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use imid::dialect::Dialect;
-use imid::identify::{Candidate, identify_at};
 use imid::message_id;
-use imid::snowflake::Layout;
+use imid_inspect::identify::{Candidate, identify_at};
+use imid_snowflake::Layout;
 use proptest::prelude::*;
 
 /// 2026-01-01T00:00:00Z.
@@ -174,7 +174,8 @@ fn candidates_have_a_length_and_two_ends() {
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 #[test]
 fn identify_uses_the_system_clock() {
-    let names: Vec<_> = imid::identify::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
+    let names: Vec<_> =
+        imid_inspect::identify::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
     assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
 }
 

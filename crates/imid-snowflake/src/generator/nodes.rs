@@ -15,7 +15,7 @@
 /// put a local queue before it and fill the queue in advance.
 ///
 /// **A source must know its process.** A forked child has a copy of it, and its nodes belong to the parent. So
-/// [`take`](Self::take) must return `None` there: [`fork::Process`](crate::fork::Process) tells a child from its parent.
+/// [`take`](Self::take) must return `None` there: [`fork::Process`](imid::fork::Process) tells a child from its parent.
 /// A generator of the parent puts no node back in a child.
 ///
 /// # Nodes that are granted for a time
@@ -103,10 +103,9 @@ mod queue {
     use std::collections::VecDeque;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
+    use imid::fork::Owner;
+
     use super::{NodeSource, SpareNode};
-    use crate::fork;
-    use crate::snowflake::generator::NOT_STARTED;
-    use crate::sync::{Ordering, ProcessWord};
 
     /// A queue of spare nodes in memory, for the generators of one process.
     ///
@@ -114,7 +113,7 @@ mod queue {
     /// a forked child the queue is empty and stays so: make a queue of the child's own nodes there.
     ///
     /// ```
-    /// use imid::snowflake::{NodeQueue, NodeSource, SpareNode};
+    /// use imid_snowflake::{NodeQueue, NodeSource, SpareNode};
     ///
     /// let queue: NodeQueue = (2..4).collect();
     /// queue.put(SpareNode { node: 1, used_until_ms: 1_000 });
@@ -125,20 +124,18 @@ mod queue {
     #[derive(Debug)]
     pub struct NodeQueue {
         nodes: Mutex<VecDeque<SpareNode>>,
-        /// The mark of the process that has the nodes, or [`NOT_STARTED`]. Not a `OnceLock`, which another thread may be
-        /// inside of at a fork.
-        process: ProcessWord,
+        owner: Owner,
     }
 
     impl NodeQueue {
         /// Returns an empty queue.
         pub const fn new() -> Self {
-            Self { nodes: Mutex::new(VecDeque::new()), process: ProcessWord::new(NOT_STARTED) }
+            Self { nodes: Mutex::new(VecDeque::new()), owner: Owner::none() }
         }
 
         /// Returns the nodes, or `None` in a forked child, where another thread may have held the lock at the fork.
         fn lock(&self) -> Option<MutexGuard<'_, VecDeque<SpareNode>>> {
-            if self.process.load(Ordering::Relaxed) != fork::mark() {
+            if !self.owner.is_current() {
                 return None;
             }
             // Each operation is one push or one removal, so the queue is intact after a panic.
@@ -160,9 +157,9 @@ mod queue {
         }
 
         fn put(&self, spare: SpareNode) {
-            // ORDERING: a child starts with one thread, which sees what it inherited.
-            let _ = self.process.compare_exchange(NOT_STARTED, fork::watch(), Ordering::Relaxed, Ordering::Relaxed);
-            if let Some(mut queue) = self.lock() {
+            if self.owner.claim()
+                && let Some(mut queue) = self.lock()
+            {
                 queue.push_back(spare);
             }
         }
@@ -172,7 +169,7 @@ mod queue {
     impl FromIterator<u32> for NodeQueue {
         fn from_iter<I: IntoIterator<Item = u32>>(nodes: I) -> Self {
             let spares = nodes.into_iter().map(|node| SpareNode { node, used_until_ms: 0 });
-            Self { nodes: Mutex::new(spares.collect()), process: ProcessWord::new(fork::watch()) }
+            Self { nodes: Mutex::new(spares.collect()), owner: Owner::current() }
         }
     }
 }

@@ -2,15 +2,12 @@
 
 use core::cmp::Ordering;
 use core::fmt;
-use core::ops::{RangeBounds, RangeInclusive};
+use core::ops::{Bound, RangeBounds, RangeInclusive};
 use core::time::Duration;
 
-use super::layout::{Layout, TextForm};
-use super::text::parse_decimal;
-use crate::codec::HexText;
-use crate::codec::hex;
 use crate::error::{Expected, LengthError, ParseError, RangeError, TimeRangeError};
-use crate::id::first_and_last;
+use crate::layout::{Layout, TextForm};
+use crate::text::{HexText, parse_decimal, parse_hex};
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
@@ -18,12 +15,12 @@ use crate::id::first_and_last;
 /// their bits, so that one sorted map can have both. Their order is not the order of their times.
 ///
 /// ```
-/// use imid::snowflake::Layout;
+/// use imid_snowflake::Layout;
 ///
 /// let id = Layout::TWITTER.parse("204697221847986177")?;
 /// assert_eq!(id.timestamp_ms(), 1_337_638_595_436);
 /// assert_eq!((id.datacenter(), id.worker(), id.sequence()), (Some(1), 3, 1));
-/// # Ok::<(), imid::error::ParseError>(())
+/// # Ok::<(), imid_snowflake::ParseError>(())
 /// ```
 ///
 /// JavaScript's numbers are exact only up to 2⁵³, so write the text in JSON.
@@ -85,7 +82,7 @@ impl Snowflake {
     pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
         match bytes.first_chunk() {
             Some(all) if bytes.len() == Self::BYTES => Ok(Self::from_bytes(*all, layout)),
-            _ => Err(LengthError::new(Self::BYTES, bytes.len())),
+            _ => Err(LengthError::new(bytes.len())),
         }
     }
 
@@ -104,7 +101,7 @@ impl Snowflake {
 
     /// Returns the 16 hex digits in lower case, under any layout.
     pub fn to_hex(self) -> HexText {
-        HexText::new::<{ Self::HEX_LEN }>(self.bits.into())
+        HexText::new(self.bits)
     }
 
     /// Returns the layout.
@@ -124,7 +121,7 @@ impl Snowflake {
     }
 
     /// Returns the time at which the tick begins, as a `SystemTime`. On Windows that has steps of 100 ns and is rounded down; the
-    /// built-in layouts have whole milliseconds, except [`Layout::NSQ`](crate::snowflake::Layout::NSQ).
+    /// built-in layouts have whole milliseconds, except [`Layout::NSQ`].
     #[cfg(feature = "std")]
     pub fn time(self) -> std::time::SystemTime {
         // The sum does not overflow: a layout's last tick is before the year 10000.
@@ -207,11 +204,11 @@ impl Layout {
     /// begins before it.
     ///
     /// ```
-    /// use imid::snowflake::{Layout, Parts};
+    /// use imid_snowflake::{Layout, Parts};
     ///
     /// let id = Layout::LEAF.try_from_parts(Parts { timestamp_ms: 1_567_733_700_834, node: 39, sequence: 3_448 })?;
     /// assert_eq!(id.to_string(), "1169786042799259000");
-    /// # Ok::<(), imid::error::RangeError>(())
+    /// # Ok::<(), imid_snowflake::RangeError>(())
     /// ```
     ///
     /// # Errors
@@ -257,31 +254,34 @@ impl Layout {
     /// open end of the range is the end of the layout's time.
     ///
     /// ```
-    /// use imid::snowflake::Layout;
+    /// use imid_snowflake::Layout;
     ///
     /// let day = Layout::DISCORD.range(1_462_060_800_000..1_462_147_200_000)?;
     /// assert_eq!((day.start().to_u64(), day.end().to_u64()), (176_120_502_681_600_000, 176_482_890_547_199_999));
-    /// # Ok::<(), imid::error::TimeRangeError>(())
+    /// # Ok::<(), imid_snowflake::TimeRangeError>(())
     /// ```
     ///
     /// # Errors
     /// A bound is before the first tick or after the last one ([`last_ms`](Self::last_ms) + 1 is valid as an excluded
     /// end); no tick begins in the range, such as `5..5`.
     pub fn range(self, times: impl RangeBounds<u64>) -> Result<RangeInclusive<Snowflake>, TimeRangeError> {
-        let (from, last) = first_and_last(times, self.first_ms()..=self.last_ms());
+        let from = match times.start_bound() {
+            Bound::Included(&ms) => ms,
+            Bound::Excluded(&ms) => ms.saturating_add(1),
+            Bound::Unbounded => self.first_ms(),
+        };
+        // `None` before millisecond 0.
+        let last = match times.end_bound() {
+            Bound::Included(&ms) => Some(ms),
+            Bound::Excluded(&ms) => ms.checked_sub(1),
+            Bound::Unbounded => Some(self.last_ms()),
+        };
         let first = self.first_at(from)?;
-        let empty =
-            TimeRangeError::empty("in which a tick begins", from, last.map_or(0, |last| last.saturating_add(1)));
+        let empty = TimeRangeError::empty(from, last.map_or(0, |last| last.saturating_add(1)));
         let last = last.filter(|last| from <= *last).ok_or(empty)?;
         let last = self.last_at(last)?;
         if first <= last { Ok(first..=last) } else { Err(empty) }
     }
-}
-
-/// Reads 16 hex digits. An error calls one of them `expected`.
-fn parse_hex(text: &[u8], expected: Expected) -> Result<u64, ParseError> {
-    // 16 digits of 4 bits are 64 bits.
-    hex::parse::<{ Snowflake::HEX_LEN }>(text, expected).map(|bits| bits as u64)
 }
 
 /// Compares the bits, and the layouts if the bits are equal.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::layout::{Layout, LayoutBuilder, TextForm};
+use crate::layout::{Layout, LayoutBuilder, TextForm};
 
 /// Defines the constants, their names and their order in one table, so that each layout has a name and a place.
 macro_rules! built_in {
@@ -10,7 +10,7 @@ macro_rules! built_in {
         impl Layout {
             $($(#[$doc])* pub const $constant: Self = built($builder);)*
 
-            /// The built-in layouts. [`identify`](crate::identify::identify_at) returns those that fit equally well in this order.
+            /// The built-in layouts.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
 
             /// Returns the name of a built-in layout, or `None` for any other one.

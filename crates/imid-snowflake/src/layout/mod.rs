@@ -17,7 +17,7 @@ pub use builder::LayoutBuilder;
 
 use crate::error::{Quantity, RangeError};
 
-/// The fields of a [`Snowflake`](super::Snowflake), the length of a tick, the time of the first tick, and the form of
+/// The fields of a [`Snowflake`](crate::Snowflake), the length of a tick, the time of the first tick, and the form of
 /// the text.
 ///
 /// | constant | sign, tick, node, sequence | first tick | last tick | text |
@@ -30,11 +30,11 @@ use crate::error::{Quantity, RangeError};
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
 /// After the last tick, the time of the originals overflows into the sign bit. So a set sign bit is read as one more bit
-/// of the tick, and [`is_overflowed`](super::Snowflake::is_overflowed) returns `true`.
+/// of the tick, and [`is_overflowed`](crate::Snowflake::is_overflowed) returns `true`.
 ///
 /// ```
 /// use core::time::Duration;
-/// use imid::snowflake::Layout;
+/// use imid_snowflake::Layout;
 ///
 /// const OURS: Layout = match Layout::builder()
 ///     .tick_bits(39)
@@ -48,7 +48,7 @@ use crate::error::{Quantity, RangeError};
 ///     Err(_) => panic!("the fields fill 63 bits"),
 /// };
 /// assert_eq!(OURS.parse("33554432")?.timestamp_ms(), 1_700_000_000_200);
-/// # Ok::<(), imid::error::ParseError>(())
+/// # Ok::<(), imid_snowflake::ParseError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
@@ -76,9 +76,9 @@ pub enum TextForm {
 const NS_PER_MS: u128 = 1_000_000;
 const NS_PER_S: u128 = 1_000 * NS_PER_MS;
 
-const TIME: &Quantity = &Quantity::new("a time", " ms");
-const NODE: &Quantity = &Quantity::new("a node", "");
-const SEQUENCE: &Quantity = &Quantity::new("a sequence number", "");
+const TIME: &Quantity = &Quantity("a time", " ms");
+const NODE: &Quantity = &Quantity("a node", "");
+const SEQUENCE: &Quantity = &Quantity("a sequence number", "");
 
 impl Layout {
     /// Returns the width of the tick in bits, without the sign bit: 1 to 48.
@@ -144,18 +144,18 @@ impl Layout {
     }
 
     /// Returns the last tick: the greatest without the sign bit.
-    pub(super) const fn last_tick(self) -> u64 {
+    pub(crate) const fn last_tick(self) -> u64 {
         max_of(self.tick_bits())
     }
 
     /// Returns the time at which a tick begins.
-    pub(super) const fn time_of(self, tick: u64) -> Duration {
+    pub(crate) const fn time_of(self, tick: u64) -> Duration {
         let ns = self.ns_of(tick);
         Duration::new((ns / NS_PER_S) as u64, (ns % NS_PER_S) as u32)
     }
 
     /// Returns the time at which a tick begins, in unix milliseconds, rounded down.
-    pub(super) const fn ms_of(self, tick: u64) -> u64 {
+    pub(crate) const fn ms_of(self, tick: u64) -> u64 {
         (self.ns_of(tick) / NS_PER_MS) as u64
     }
 
@@ -164,12 +164,12 @@ impl Layout {
     }
 
     /// Returns the bits of these parts, which fit their fields.
-    pub(super) const fn compose(self, tick: u64, node: u32, sequence: u32) -> u64 {
+    pub(crate) const fn compose(self, tick: u64, node: u32, sequence: u32) -> u64 {
         (tick << self.node_bits | node as u64) << self.sequence_bits | sequence as u64
     }
 
     /// Returns the first tick that begins in a millisecond or after it.
-    pub(super) const fn first_tick_from(self, ms: u64) -> Result<u64, RangeError> {
+    pub(crate) const fn first_tick_from(self, ms: u64) -> Result<u64, RangeError> {
         match self.ns_since_epoch(ms, 0) {
             Ok(ns) => Ok(ns.div_ceil(self.tick_ns as u128) as u64),
             Err(error) => Err(error),
@@ -177,7 +177,7 @@ impl Layout {
     }
 
     /// Returns the last tick that begins before the end of a millisecond.
-    pub(super) const fn last_tick_in(self, ms: u64) -> Result<u64, RangeError> {
+    pub(crate) const fn last_tick_in(self, ms: u64) -> Result<u64, RangeError> {
         match self.ns_since_epoch(ms, NS_PER_MS - 1) {
             Ok(ns) => {
                 let tick = (ns / self.tick_ns as u128) as u64;
@@ -197,18 +197,18 @@ impl Layout {
     }
 
     /// Returns a key that sorts layouts in an order without a meaning. Only equal layouts have equal keys.
-    pub(super) const fn rank(self) -> (u64, u64, [u8; 5]) {
+    pub(crate) const fn rank(self) -> (u64, u64, [u8; 5]) {
         let Self { epoch_ns, tick_ns, tick_bits, node_bits, worker_bits, sequence_bits, text_form } = self;
         (epoch_ns, tick_ns, [tick_bits, node_bits, worker_bits, sequence_bits, text_form as u8])
     }
 
     /// Returns an error if a node does not fit the layout.
-    pub(super) const fn check_node(self, node: u32) -> Result<(), RangeError> {
+    pub(crate) const fn check_node(self, node: u32) -> Result<(), RangeError> {
         NODE.check(node as u64, 0..=self.node_max() as u64)
     }
 
     /// Returns an error if a sequence number does not fit the layout.
-    pub(super) const fn check_sequence(self, sequence: u32) -> Result<(), RangeError> {
+    pub(crate) const fn check_sequence(self, sequence: u32) -> Result<(), RangeError> {
         SEQUENCE.check(sequence as u64, 0..=self.sequence_max() as u64)
     }
 }
@@ -220,7 +220,7 @@ impl Layout {
     /// the last one.
     ///
     /// The epoch can be inside of the first millisecond. The first tick then counts as running from the start of it.
-    pub(super) const fn tick_at(self, ms: u64) -> Option<u64> {
+    pub(crate) const fn tick_at(self, ms: u64) -> Option<u64> {
         if ms < self.first_ms() {
             return None;
         }
@@ -235,12 +235,12 @@ impl Layout {
 
     /// Returns the first tick that begins at a millisecond or after it. After the last tick, returns the one after
     /// it.
-    pub(super) const fn tick_from(self, ms: u64) -> u64 {
+    pub(crate) const fn tick_from(self, ms: u64) -> u64 {
         self.or_end(self.ns_after_epoch(ms).div_ceil(self.tick_ns as u128))
     }
 
     /// Returns the first tick that ends after a millisecond has begun. After the last tick, returns the one after it.
-    pub(super) const fn tick_until(self, ms: u64) -> u64 {
+    pub(crate) const fn tick_until(self, ms: u64) -> u64 {
         self.or_end(self.ns_after_epoch(ms) / self.tick_ns as u128)
     }
 
@@ -255,12 +255,12 @@ impl Layout {
     }
 
     /// Returns the first unix millisecond that starts at the start of a tick or after it.
-    pub(super) const fn reached_at(self, tick: u64) -> u64 {
+    pub(crate) const fn reached_at(self, tick: u64) -> u64 {
         self.ns_of(tick).div_ceil(NS_PER_MS) as u64
     }
 
     /// Returns the width of tick and sequence number together, in bits.
-    pub(super) const fn stamp_bits(self) -> u32 {
+    pub(crate) const fn stamp_bits(self) -> u32 {
         self.tick_bits() + self.sequence_bits()
     }
 }

@@ -1,8 +1,9 @@
 //! The state of a Snowflake generator in one word, and how a clock reading changes it. This file has no clock and no
 //! atomics.
 //!
-//! The word is the last ID. It has the node, so that a swap changes node and stamp in one atomic step. For the stamp
-//! transition the node is a lane: it is taken out of the word, and put in again at the end.
+//! The word is the last ID. It has the node, so that a swap changes node and stamp in one atomic step. The transition works
+//! on stamps, which are the word without the node: a tick and a sequence number, so that the successor of a stamp is the
+//! stamp plus one, and a full tick carries into the next one.
 //!
 //! Some layouts fill all 64 bits, so the word has no bit to spare. Two stamps of each layout are therefore never
 //! minted:
@@ -15,9 +16,8 @@
 use super::error::Refusal;
 use super::nodes::SpareNode;
 use super::preset::Preset;
-use crate::snowflake::id::Snowflake;
-use crate::snowflake::layout::Layout;
-use crate::stamp::{Origin, Shape};
+use crate::id::Snowflake;
+use crate::layout::Layout;
 
 /// A node and the last stamp under it, without the node: the last one that was minted, or the last one below the floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl State {
     }
 
     pub(super) const fn pack(self, layout: Layout) -> u64 {
-        self.shape(layout).expand(self.last)
+        layout.compose(self.tick(layout), self.node, self.last as u32 & layout.sequence_max())
     }
 
     /// Returns the state after one more ID, for a clock reading in unix milliseconds. The tick of the ID is always the
@@ -58,16 +58,14 @@ impl State {
     /// `ceiling` is the first stamp that no ID may have, from [`ceiling`].
     pub(super) fn advance(self, now_ms: u64, ceiling: u64, preset: &Preset) -> Result<Self, Refusal> {
         let layout = preset.layout();
-        let shape = self.shape(layout);
         let Some(now) = layout.tick_at(now_ms) else { return Err(without_tick(now_ms, layout)) };
-        let reached = shape.tick(self.last);
+        let reached = self.tick(layout);
         if now < reached {
             return Err(preset.behind(layout.reached_at(reached) - now_ms));
         }
-        // There is no seed, because nodes already keep generators apart.
-        let start = Origin::Below(preset.start_bound()).start(now, self.last, self.node.into(), &shape);
-        let next = (shape.first_of(now) | start).max(self.last + 1);
-        let next_tick = shape.first_of(now + 1);
+        let start = start_below(preset.start_bound(), now, self.node);
+        let next = (now << layout.sequence_bits() | start).max(self.last + 1);
+        let next_tick = (now + 1) << layout.sequence_bits();
         // No ceiling is above `closed`, so this also keeps `closed` from being minted.
         if next < next_tick && next < ceiling {
             return Ok(Self { last: next, ..self });
@@ -109,13 +107,23 @@ impl State {
 
     /// Returns the node as a spare one: used until the last unix millisecond of the tick of the last stamp.
     pub(super) const fn spare(self, layout: Layout) -> SpareNode {
-        let used_until_ms = layout.reached_at(self.shape(layout).tick(self.last) + 1) - 1;
+        let used_until_ms = layout.reached_at(self.tick(layout) + 1) - 1;
         SpareNode { node: self.node, used_until_ms }
     }
 
-    const fn shape(self, layout: Layout) -> Shape {
-        Shape::new(layout.last_tick(), layout.node_bits(), self.node as u64, layout.sequence_bits())
+    /// Returns the tick of the last stamp.
+    const fn tick(self, layout: Layout) -> u64 {
+        self.last >> layout.sequence_bits()
     }
+}
+
+/// Returns the sequence number with which a tick begins: evenly below the bound, by tick and node. There is no seed, because
+/// nodes already keep generators apart. The mix is the last step of Steele, Lea and Flood's `SplitMix64` (2014).
+const fn start_below(bound: u64, tick: u64, node: u32) -> u64 {
+    let word = tick ^ node as u64;
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((word ^ word >> 31) >> 32) * bound >> 32
 }
 
 /// What finds the next ID of a tick in the word, computed once.
