@@ -19,8 +19,7 @@ use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
-use crate::status::Status;
-#[cfg(feature = "metrics")]
+use crate::state::Status;
 use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
@@ -381,8 +380,7 @@ where
         mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
         self.retry(mint).map_err(|kind| {
-            #[cfg(feature = "metrics")]
-            telemetry::record_refusal(self.space.name().as_str(), self.keeper.holder(), kind);
+            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
             kind.into()
         })
     }
