@@ -37,7 +37,7 @@ impl Slot {
         match self.form {
             // A dialect has the same number of characters, or no dashes.
             Form::Text => MessageId::TEXT_LEN,
-            Form::Hex => 2 * MessageId::BYTES,
+            Form::Hex => 2 * MessageId::BYTE_LEN,
             Form::Uuid => 36,
             // The digits of 2^80.
             Form::Int => 25,
