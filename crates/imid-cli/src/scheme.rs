@@ -160,11 +160,6 @@ impl fmt::Display for Id {
     }
 }
 
-/// Reads an ID of imid's own dialect in any of its forms.
-pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
-    STANDARD.read(text, None).map(|read| read.id.sort_key())
-}
-
 /// Returns the code of a session type, followed by its name in this dialect if it has a name.
 pub(crate) fn named_type(dialect: &Dialect<'_>, code: u8) -> String {
     dialect.type_name(code).map_or_else(|| code.to_string(), |name| format!("{code} {name}"))
