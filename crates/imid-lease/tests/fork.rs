@@ -25,8 +25,6 @@ mod unix {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
-    use imid::snowflake::Preset;
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
     use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
@@ -35,6 +33,8 @@ mod unix {
         segment::Segment,
         worker_ids::{WorkerIds, WorkerOptions},
     };
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
