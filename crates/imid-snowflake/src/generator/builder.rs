@@ -57,7 +57,7 @@ impl<C, S> Builder<C, S> {
         self
     }
 
-    /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor`] raises it later.
+    /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor_ms`] raises it later.
     /// Default: the layout's first tick.
     ///
     /// A restarted process can repeat IDs that it minted before, if the clock was set back since. Set the millisecond
@@ -67,17 +67,17 @@ impl<C, S> Builder<C, S> {
     /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to
     /// wait. A node that is swapped in later has a floor of its own
     /// ([`used_until_ms`](super::SpareNode::used_until_ms)).
-    pub const fn floor(mut self, timestamp_ms: u64) -> Self {
+    pub const fn floor_ms(mut self, timestamp_ms: u64) -> Self {
         self.floor_ms = timestamp_ms;
         self
     }
 
-    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it
+    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling_ms`] raises it
     /// later. Default: the end of the layout's last tick.
     ///
     /// The last ID is in a tick that ends at the ceiling or before it, so a ceiling inside of a tick excludes the whole
     /// tick.
-    pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
+    pub const fn ceiling_ms(mut self, timestamp_ms: u64) -> Self {
         self.ceiling_ms = timestamp_ms;
         self
     }
