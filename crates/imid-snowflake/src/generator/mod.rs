@@ -48,7 +48,7 @@ use state::{State, Steps, is_below};
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
-/// - **Unique** while no other generator has the node.
+/// - **Unique** while no other generator has the node, or had it until a time before the [floor](Builder::floor_ms).
 /// - **Monotonic**, until a node is swapped because the clock was set back: the new node begins at the clock's time.
 /// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling_ms) nor the
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
@@ -98,6 +98,9 @@ const SLICE: Duration = Duration::from_millis(10);
 
 impl Generator {
     /// Returns a generator with the system clock and without spare nodes.
+    ///
+    /// **It has no floor, so use it only for a node under which nothing was minted before.** A generator that is made again for the same node, in this process or after a restart, begins each tick with
+    /// the same sequence number, so IDs of the same tick repeat with certainty. [`Builder::floor_ms`] prevents it.
     ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
