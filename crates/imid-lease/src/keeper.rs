@@ -11,7 +11,7 @@ use crate::backoff;
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms, until};
 use crate::engine::believe::Holders;
-use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
+use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Listing, Moment, Outcome, Reply, Silence, Stopped};
 use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
@@ -440,7 +440,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                     if let Ok(records) = &listed {
                         self.survey.note(at, records);
                     }
-                    Reply::Listed(listed)
+                    Reply::Listed(listed.map(|records| Listing::new(records, &Listing::default())))
                 }
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))

@@ -1,5 +1,6 @@
 //! What an engine and the loop that drives it tell each other.
 
+use super::listing::Listing;
 use crate::record::Name;
 use crate::space::Space;
 
@@ -64,7 +65,7 @@ pub(crate) enum Action {
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
-    Listed(Result<Vec<(String, String)>, Silence>),
+    Listed(Result<Listing, Silence>),
     /// The record; `Err` if the register did not answer.
     Read(Result<Option<String>, Silence>),
     /// The outcome of an attempt to write.

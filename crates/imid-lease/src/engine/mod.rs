@@ -10,6 +10,7 @@
 //! with [`reply`](Engine::reply).
 
 pub(crate) mod believe;
+pub(crate) mod listing;
 mod messages;
 pub(crate) mod raise;
 mod renew;
@@ -17,10 +18,13 @@ mod reply;
 mod seek;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::backoff::Backoff;
 use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
 use crate::status::Phase;
+use listing::Found;
+pub(crate) use listing::Listing;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write.
@@ -32,11 +36,7 @@ pub(crate) const POLL_MS: u64 = 75;
 /// One record as it was read.
 #[derive(Clone, Debug)]
 struct Seen {
-    text: Option<String>,
-    /// `None` if there is no record, or none of this format.
-    record: Option<LaneRecord>,
-    /// Whether there is a record of another format.
-    is_foreign: bool,
+    found: Option<Arc<Found>>,
     /// When this text was first read.
     since_ms: u64,
 }
@@ -119,7 +119,8 @@ pub(crate) struct Engine {
     meta: Option<MetaRecord>,
     /// The same as it was read before the last lane was granted.
     proven: Option<MetaRecord>,
-    seen: BTreeMap<u16, Seen>,
+    /// Of each lane, in the order of their numbers. Empty before the first list.
+    seen: Vec<Seen>,
     /// What was last acknowledged for each lane.
     acknowledged: BTreeMap<u16, LaneRecord>,
     present: Option<Present>,
@@ -151,7 +152,7 @@ impl Engine {
             config,
             meta: None,
             proven: None,
-            seen: BTreeMap::new(),
+            seen: Vec::new(),
             acknowledged: BTreeMap::new(),
             present: None,
             used_until_ms: 0,
@@ -332,6 +333,11 @@ impl Engine {
         self.attempts
     }
 
+    #[cfg(test)]
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Returns whether it waits for a reply.
     #[cfg(test)]
     pub(crate) fn is_waiting(&self) -> bool {
@@ -375,7 +381,7 @@ impl Engine {
 
     /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
-        self.seen.values().filter(|seen| seen.held().is_some()).count()
+        self.seen.iter().filter(|seen| seen.held().is_some()).count()
     }
 }
 

@@ -1,5 +1,8 @@
 //! Looking for a lane, and taking it.
 
+use std::sync::Arc;
+
+use super::listing::{Found, Listing};
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 
@@ -19,10 +22,10 @@ struct Candidate {
 
 impl Engine {
     /// Takes all records into account, and takes a lane if there is one.
-    pub(super) fn look(&mut self, at: Moment, records: &[(String, String)]) {
+    pub(super) fn look(&mut self, at: Moment, records: &Listing) {
         let space = &self.config.space;
         let meta_key = space.meta_key();
-        let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
+        let Some(text) = records.text(&meta_key) else {
             if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
@@ -50,14 +53,14 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
-        let mut texts: Vec<Option<&str>> = vec![None; self.config.space.lane_count() as usize];
-        for (key, text) in records {
+        let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
+        for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {
-                texts[usize::from(lane)] = Some(text);
+                found[usize::from(lane)] = Some(record);
             }
         }
-        for (lane, text) in (0..=u16::MAX).zip(texts) {
-            if let Err(why) = self.see(at.mono_ms, lane, text) {
+        for (lane, record) in (0..=u16::MAX).zip(found) {
+            if let Err(why) = self.see(at.mono_ms, lane, record) {
                 return self.stop(why);
             }
         }
@@ -65,18 +68,21 @@ impl Engine {
     }
 
     /// Notes one record as it was read.
-    fn see(&mut self, mono_ms: u64, lane: u16, text: Option<&str>) -> Result<(), Stopped> {
-        let record = text.map(LaneRecord::parse);
-        let is_foreign = matches!(record, Some(Err(_)));
-        let record = record.and_then(Result::ok);
-        if !is_foreign && self.reverted(lane, record.as_ref()) {
+    fn see(&mut self, mono_ms: u64, lane: u16, found: Option<&Arc<Found>>) -> Result<(), Stopped> {
+        let is_foreign = found.is_some_and(|found| found.lane.is_none());
+        if !is_foreign && self.reverted(lane, found.and_then(|found| found.lane.as_ref())) {
             return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
-        let since_ms = match self.seen.get(&lane) {
-            Some(seen) if seen.text.as_deref() == text => seen.since_ms,
+        let since_ms = match self.seen.get(usize::from(lane)) {
+            Some(seen) if seen.found.as_ref() == found => seen.since_ms,
             _ => mono_ms,
         };
-        self.seen.insert(lane, Seen { text: text.map(Into::into), record, is_foreign, since_ms });
+        let seen = Seen { found: found.cloned(), since_ms };
+        match self.seen.get_mut(usize::from(lane)) {
+            Some(before) => *before = seen,
+            // All lanes are seen in their order.
+            None => self.seen.push(seen),
+        }
         Ok(())
     }
 
@@ -146,7 +152,8 @@ impl Engine {
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let accepts_far = self.accepts_far(at);
-        let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen, accepts_far));
+        let seen = (0..=u16::MAX).zip(&self.seen);
+        let candidates = seen.filter_map(|(lane, seen)| self.candidate(at, lane, seen, accepts_far));
         candidates.min_by_key(|candidate| (candidate.is_far, candidate.floor_ms, mix(candidate.lane)))
     }
 
@@ -164,13 +171,14 @@ impl Engine {
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }
-        let version = seen.record.as_ref().map_or(0, |record| record.version);
-        Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own: is_taken, is_far })
+        let version = seen.record().map_or(0, |record| record.version);
+        let text = seen.found.as_ref().map(|found| found.text.clone());
+        Some(Candidate { lane, floor_ms, ceiling_ms, version, text, is_own: is_taken, is_far })
     }
 
     /// Returns whether this process holds the lane, as far as the record says.
     fn is_own(&self, seen: &Seen) -> bool {
-        seen.record.as_ref().is_some_and(|record| {
+        seen.record().is_some_and(|record| {
             // An attempt to take it can have succeeded without an answer.
             let is_claimed = self.claims.contains(&record.token);
             is_claimed || !self.has_tried_own && record.holder == self.config.name
@@ -180,11 +188,11 @@ impl Engine {
     /// Returns where the next holder of a lane starts; `None` if no process may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
         let floor_ms = self.meta.as_ref().map_or(0, |meta| meta.floor_ms);
-        match &seen.record {
+        match seen.record() {
             Some(record) if record.state == LaneState::Closed => None,
             // The first write of a lane can be from before a recovery, and arrive after it.
             Some(record) => Some(record.ceiling_ms.max(floor_ms)),
-            None if seen.is_foreign => None,
+            None if seen.is_foreign() => None,
             None => Some(floor_ms),
         }
     }
@@ -192,7 +200,7 @@ impl Engine {
     /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than its horizon, or that of this
     /// process, explains.
     fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
-        let horizon_ms = seen.record.as_ref().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
+        let horizon_ms = seen.record().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
         let most_ms = horizon_ms.saturating_add(self.config.max_skew_ms);
         let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
         (lead_ms > most_ms).then_some((lead_ms, most_ms))
@@ -200,7 +208,7 @@ impl Engine {
 
     /// Returns whether all lanes are far ahead of the clock: this process's own clock is behind, or one was ahead.
     fn are_all_far(&self, at: Moment) -> bool {
-        let mut usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        let mut usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         usable.all(|seen| self.far_of(at, seen).is_some())
     }
 
@@ -217,7 +225,7 @@ impl Engine {
             return None;
         }
         let are_all = self.are_all_far(at);
-        let usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        let usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         let free = usable.filter(|seen| are_all || !seen.is_taken(at) || self.is_own(seen));
         // `None` of a single near lane is less than each lead.
         let (found_ms, most_ms) = free.map(|seen| self.far_of(at, seen)).min().flatten()?;
@@ -237,13 +245,22 @@ impl Engine {
 
     /// Returns when each lane that is held can be taken, unless its holder renews it.
     fn time_outs(&self) -> impl Iterator<Item = u64> {
-        self.seen.values().filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
+        self.seen.iter().filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
     }
 }
 
 impl Seen {
+    fn record(&self) -> Option<&LaneRecord> {
+        self.found.as_ref()?.lane.as_ref()
+    }
+
+    /// Returns whether there is a record of another format.
+    fn is_foreign(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| found.lane.is_none())
+    }
+
     pub(super) fn held(&self) -> Option<&LaneRecord> {
-        self.record.as_ref().filter(|record| record.state == LaneState::Held)
+        self.found.as_ref()?.held()
     }
 
     fn unchanged_ms(&self, at: Moment) -> u64 {

@@ -4,6 +4,7 @@
 //! The model is part of the library's own tests, because the engine is private.
 
 mod exhaustive;
+mod fleet;
 mod generator;
 mod holder;
 mod named;
