@@ -120,6 +120,7 @@ impl Keeper {
             has_judged_store: false,
             holders: Holders::default(),
             survey: Survey::new(space),
+            listing: Listing::default(),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
         Ok(Self { background, in_child })
@@ -332,6 +333,8 @@ struct Work<R, C> {
     holders: Holders,
     /// Of the space of all leases.
     survey: Survey,
+    /// The records as they were listed last. Those that have not changed are kept once for all leases.
+    listing: Listing,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
@@ -405,7 +408,10 @@ impl<R: Register, C: Clock> Work<R, C> {
             } else if !self.leases[lease].engine.starts() {
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
-                self.ask_time();
+                // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
+                if self.store.is_answered && self.store.last_error.is_none() {
+                    self.ask_time();
+                }
                 self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
@@ -440,7 +446,9 @@ impl<R: Register, C: Clock> Work<R, C> {
                     if let Ok(records) = &listed {
                         self.survey.note(at, records);
                     }
-                    Reply::Listed(listed.map(|records| Listing::new(records, &Listing::default())))
+                    let listed = listed.map(|records| Listing::new(records, &self.listing));
+                    self.listing = listed.clone().unwrap_or_default();
+                    Reply::Listed(listed)
                 }
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
@@ -470,6 +478,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
+                    self.listing = Listing::default();
                     #[cfg(feature = "tracing")]
                     running.told.granted(grant);
                     self.publish(lease, owner);
@@ -522,7 +531,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             };
             self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
             self.has_judged_store = self.clock.hear(&self.holders);
-            let next_ms = monotonic_ms() + engine::POLL_MS;
+            let next_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
             for state in owner.state().iter_mut() {
                 (state.start, state.next_ms) = (Start::Judging, next_ms);
             }

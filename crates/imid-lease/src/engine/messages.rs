@@ -27,6 +27,13 @@ pub(crate) struct Moment {
     pub(crate) used_until_ms: u64,
 }
 
+impl Moment {
+    /// Returns the same moment on a monotonic clock that is behind.
+    pub(crate) fn before(self, ms: u64) -> Self {
+        Self { mono_ms: self.mono_ms.saturating_sub(ms), ..self }
+    }
+}
+
 /// A lane, from a floor to a ceiling that was acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

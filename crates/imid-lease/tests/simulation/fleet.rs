@@ -1,7 +1,8 @@
 //! What a fleet costs its store: many engines on a register whose calls take 2 ms, by a simulated clock. Counts the calls of
 //! all processes from the moment at which they start together until each has a lane.
 //!
-//! The whole table, up to 4,096 processes: `ci/fleet.sh`.
+//! The whole table, up to 4,096 processes, takes three minutes:
+//! `IMID_LEASE_FLEET=4096 cargo test -p imid-lease --release --lib a_table_of_fleets -- --nocapture`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -254,7 +255,75 @@ pub(super) fn start_together(count: usize, bits: u32, start: Start, seed: u64) -
     fleet.until(started, holds)
 }
 
-/// Prints the table of docs/LEASES.md: `IMID_LEASE_FLEET=4096` is its last row.
+/// One process of a fleet with this many lanes is replaced: the new one starts, and `stops_after_ms` later an old one gives its
+/// lane back. Returns how long after that, or after its start if there was a lane to spare, the new one has a lane.
+fn replace_one(bits: u32, spare: usize, stops_after_ms: u64, seed: u64) -> u64 {
+    let mut fleet = Fleet::new(seed);
+    let old = fleet.start((1 << bits) - spare, bits);
+    fleet.until(old, holds);
+    fleet.pass(HORIZON_MS);
+    let new = fleet.start(1, bits);
+    fleet.pass(stops_after_ms);
+    fleet.processes[0].engine.close();
+    fleet.drive(0);
+    fleet.until(new, holds).time_ms
+}
+
+/// The middle of many replacements, and the longest.
+fn replacements(bits: u32, spare: usize) -> (u64, u64) {
+    let times = (0..20).map(|seed| replace_one(bits, spare, 1 + Random(seed).below(20_000), seed));
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() - 1])
+}
+
+#[test]
+fn one_process_is_replaced_in_a_moment_if_a_lane_is_free_and_else_soon_after_one_is_given_back() {
+    for bits in [0, 4, 6] {
+        let (half_ms, longest_ms) = replacements(bits, 0);
+        println!("{} lanes, all taken: {half_ms} ms, at most {longest_ms} ms", 1 << bits);
+        let wait_ms = (16 << bits).clamp(75, HORIZON_MS / 5 * 4);
+        assert!(longest_ms <= wait_ms + 10, "{bits}: {longest_ms}");
+    }
+    let mut fleet = Fleet::new(1);
+    let old = fleet.start(12, 4);
+    fleet.until(old, holds);
+    let new = fleet.start(1, 4);
+    assert_eq!(fleet.until(new, holds).time_ms, 4, "a list and a write");
+}
+
+/// The law of their growth: a process loses two races at most, whatever the size of the fleet, and reads the lanes a few times,
+/// and besides at most 100 records per second while it waits.
+#[test]
+fn a_process_of_a_large_fleet_costs_what_one_of_a_small_fleet_costs() {
+    for (count, bits) in [(1, 0), (4, 2), (16, 4), (64, 6), (250, 8)] {
+        for (start, most_ms) in
+            [(Start::Fresh, 3_000), (Start::AfterStop, 3_000), (Start::AfterCrash, HORIZON_MS + 3_000)]
+        {
+            for seed in 0..2 {
+                let cost = start_together(count, bits, start, seed);
+                let waited_s = if start == Start::AfterCrash { HORIZON_MS / 1_000 } else { 0 };
+                let most = count as u64 * ((4 << bits) + 100 * waited_s);
+                assert!(cost.records <= most, "{count} {start:?}: {cost:?}, at most {most} records");
+                assert!(cost.conflicts <= 2 * count as u64, "{count} {start:?}: {cost:?}");
+                assert!(cost.time_ms <= most_ms, "{count} {start:?}: {cost:?}");
+            }
+        }
+    }
+}
+
+/// Whoever has a lane writes four times per horizon, and does nothing else.
+#[test]
+fn a_lane_costs_four_writes_per_horizon() {
+    let mut fleet = Fleet::new(1);
+    let all = fleet.start(16, 4);
+    fleet.until(all, holds);
+    let cost = fleet.pass(10 * HORIZON_MS);
+    assert_eq!((cost.lists, cost.reads, cost.conflicts), (0, 0, 0));
+    assert!((16 * 39..=16 * 41).contains(&cost.writes), "{cost:?}");
+}
+
+/// Prints the table of docs/LEASES.md.
 #[test]
 fn a_table_of_fleets() {
     let most: usize = std::env::var("IMID_LEASE_FLEET").map_or(16, |text| text.parse().expect("a number"));

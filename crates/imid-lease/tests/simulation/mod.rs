@@ -10,6 +10,7 @@ mod holder;
 mod named;
 
 mod random;
+mod restored;
 mod rules;
 
 mod store;
