@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::identify::{Candidate, identify_at};
-use imid::snowflake::{Layout, Snowflake};
+use imid_inspect::identify::{Candidate, identify_at};
+use imid_snowflake::{Layout, Snowflake};
 use imid_fuzz::{Change, changed, points_at_the_fault};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ struct Input<'a> {
 
 #[derive(Arbitrary, Debug)]
 enum Written {
-    Message { id: [u8; MessageId::BYTES], dialect: u8 },
+    Message { id: [u8; MessageId::BYTE_LEN], dialect: u8 },
     Snowflake { bits: u64, layout: u8 },
 }
 
@@ -95,7 +95,7 @@ fuzz_target!(|input: Input| {
     }
 });
 
-fn text_of(dialect: &Dialect, id: [u8; MessageId::BYTES]) -> String {
+fn text_of(dialect: &Dialect, id: [u8; MessageId::BYTE_LEN]) -> String {
     dialect.to_text(DialectId::from_bytes(id, dialect.layout())).expect("an ID of the dialect's layout").to_string()
 }
 
@@ -184,7 +184,7 @@ fn lies_within_its_time(id: Snowflake) {
 fn errors_point_at_the_fault(text: &str) {
     for dialect in Dialect::ALL {
         if let Err(error) = dialect.parse(text) {
-            let example = text_of(dialect, [0; MessageId::BYTES]);
+            let example = text_of(dialect, [0; MessageId::BYTE_LEN]);
             points_at_the_fault(error, text, &example, |text| dialect.parse(text).is_ok());
         }
     }

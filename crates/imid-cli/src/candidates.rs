@@ -18,7 +18,7 @@ const MIN_HINTED: usize = 16;
 
 /// Returns the ways to read a text, the likely ones first.
 ///
-/// The order is that of [`Candidate::fit`](imid::identify::Candidate::fit), with exact forms first among readings of the
+/// The order is that of [`Candidate::fit`](imid_inspect::identify::Candidate::fit), with exact forms first among readings of the
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
 /// inexact form with an implausible time is returned only if there is nothing else.
 fn readings(text: &str, now_ms: u64) -> Vec<Read> {
@@ -108,10 +108,10 @@ fn of_other(expected: Scheme, id: Id) -> String {
 /// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
 fn from_base64(scheme: Scheme, text: &str) -> Option<Read> {
     let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
-    let mut bytes = [0; MessageId::BYTES + 2];
+    let mut bytes = [0; MessageId::BYTE_LEN + 2];
     let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
     let Scheme::Dialect(dialect) = scheme else { return None };
-    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
+    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTE_LEN)?;
     let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
     let id = Id::Message { dialect, id };
     id.is_plausible(now_ms()).then_some(Read { id, form: ReadForm::Base64 })
@@ -130,7 +130,7 @@ fn unwrapped(text: &str) -> String {
     }
     // A binary string of SQL, and the bytes of a hex dump.
     let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
-    if hex.len() == 2 * MessageId::BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if hex.len() == 2 * MessageId::BYTE_LEN && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return hex;
     }
     // A spreadsheet groups the digits of a number.

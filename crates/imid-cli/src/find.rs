@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use imid::MessageId;
 use imid::dialect::Dialect;
-use imid::identify::{Candidate, identify_at};
+use imid_inspect::identify::{Candidate, identify_at};
 use memchr::memchr;
 use uuid::Uuid;
 
@@ -232,7 +232,7 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use imid::snowflake::Layout;
+    use imid_snowflake::Layout;
 
     use super::*;
 

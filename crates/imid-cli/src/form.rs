@@ -1,13 +1,13 @@
 //! The forms of one ID: how it is read from a text and how it is written.
 
+use std::error::Error;
 use std::fmt;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::error::ParseError;
-use imid::snowflake::Snowflake;
+use imid_snowflake::Snowflake;
 use uuid::Uuid;
 
 use crate::foreign::Foreign;
@@ -143,11 +143,16 @@ impl Scheme {
             return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let read = match self {
-            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
-            Self::Snowflake(layout) => layout.parse(text).map(Id::Snowflake),
+            Self::Dialect(dialect) => {
+                let read = dialect.parse_lenient(text).map(|id| Id::Message { dialect, id });
+                read.map_err(|error| describe(text, error.position(), &error))
+            }
+            Self::Snowflake(layout) => {
+                layout.parse(text).map(Id::Snowflake).map_err(|error| describe(text, error.position(), &error))
+            }
         };
         let read = read.map(|id| Read { id, form: ReadForm::LenientText });
-        read.map_err(|error| not_an_id(text, &describe(text, 0, error)))
+        read.map_err(|problem| not_an_id(text, &problem))
     }
 
     fn strict(self, text: &str) -> Option<Id> {
@@ -205,13 +210,16 @@ impl Scheme {
     fn read_hex(self, text: &str) -> Result<Id, String> {
         let prefix = hex_prefix_len(text);
         let digits = &text[prefix..];
-        let read = match self {
+        match self {
             Self::Dialect(dialect) => {
-                DialectId::from_hex(digits, dialect.layout()).map(|id| Id::Message { dialect, id })
+                let read = DialectId::from_hex(digits, dialect.layout()).map(|id| Id::Message { dialect, id });
+                read.map_err(|error| describe(text, prefix + error.position(), &error))
             }
-            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake),
-        };
-        read.map_err(|error| describe(text, prefix, error))
+            Self::Snowflake(layout) => {
+                let read = Snowflake::from_hex(digits, layout).map(Id::Snowflake);
+                read.map_err(|error| describe(text, prefix + error.position(), &error))
+            }
+        }
     }
 
     fn read_int(self, text: &str) -> Result<Id, String> {
@@ -294,10 +302,10 @@ pub(crate) fn look_alike(character: char) -> Option<&'static str> {
     LOOK_ALIKES.iter().find(|(look_alike, _)| *look_alike == character).map(|(_, name)| *name)
 }
 
-/// Returns the library's message for a text that cannot be read. `start` is where the part that the library has read
-/// starts. If the character is outside ASCII, it is named, because the library knows only its first byte.
-fn describe(text: &str, start: usize, error: ParseError) -> String {
-    let (message, at) = (error.to_string(), start + error.position());
+/// Returns the library's message for a text that cannot be read. `at` is the position of the error
+/// in the text. If the character is outside ASCII, it is named, because the library knows only its first byte.
+fn describe(text: &str, at: usize, error: &dyn Error) -> String {
+    let message = error.to_string();
     let Some((expected, found)) = message.split_once(", found ") else { return message };
     if let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|found| !found.is_ascii()) {
         let name = look_alike(character).map(|name| format!(" {name}")).unwrap_or_default();

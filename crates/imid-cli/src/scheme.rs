@@ -6,8 +6,8 @@ use bstr::ByteSlice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::identify::Candidate;
-use imid::snowflake::{Layout, Snowflake};
+use imid_inspect::identify::Candidate;
+use imid_snowflake::{Layout, Snowflake};
 
 use crate::report::quote;
 
@@ -72,8 +72,10 @@ impl Scheme {
     /// Reads a text in its strict form.
     pub(crate) fn parse(self, text: &[u8]) -> Result<Id, String> {
         let read = match self {
-            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }),
-            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake),
+            Self::Dialect(dialect) => {
+                dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }).map_err(|error| error.to_string())
+            }
+            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake).map_err(|error| error.to_string()),
         };
         read.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())))
     }
@@ -156,11 +158,6 @@ impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.candidate().fmt(f)
     }
-}
-
-/// Reads an ID of imid's own dialect in any of its forms.
-pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
-    STANDARD.read(text, None).map(|read| read.id.sort_key())
 }
 
 /// Returns the code of a session type, followed by its name in this dialect if it has a name.

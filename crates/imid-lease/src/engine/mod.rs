@@ -9,7 +9,7 @@
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
 
-pub(crate) mod believe;
+pub(crate) mod clock_judgement;
 pub(crate) mod listing;
 mod messages;
 pub(crate) mod raise;
@@ -20,11 +20,11 @@ mod seek;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::backoff::{Backoff, jittered};
+use crate::background::{Backoff, jittered};
 use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
-use crate::status::Phase;
 use listing::Found;
 pub(crate) use listing::Listing;
+pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 pub(crate) use seek::first_wait_ms;
 
@@ -397,12 +397,6 @@ impl Engine {
     /// Returns the prefix of the keys of all records.
     pub(crate) fn prefix(&self) -> String {
         self.config.space.prefix()
-    }
-
-    /// Returns the name of the space.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn space_name(&self) -> &str {
-        self.config.space.name().as_str()
     }
 
     /// Returns how many leases were lost, and how many writes acknowledged.

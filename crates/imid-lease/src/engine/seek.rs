@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::listing::{Found, Listing};
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
-use crate::backoff::jittered;
+use crate::background::jittered;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
 use crate::space::Space;
 

@@ -8,10 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::world::{Random, START_MS};
-use crate::engine::{Action, Config, Engine, Listing, Moment, Outcome, Reply};
+use crate::engine::{Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply};
 use crate::record::Name;
 use crate::space::Space;
-use crate::status::Phase;
 
 const HORIZON_MS: u64 = 10_000;
 
