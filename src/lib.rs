@@ -116,7 +116,8 @@
 //! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
 //! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
-//! writes 64-bit IDs. [`identify`] lists the dialects and layouts that could have made a text.
+//! writes 64-bit IDs. The crate imid-inspect lists the dialects and layouts that could have
+//! made a text.
 //!
 //! # Features
 //!
@@ -190,8 +191,6 @@ pub mod store;
 pub mod snowflake;
 
 pub mod dialect;
-
-pub mod identify;
 
 mod integrations;
 
