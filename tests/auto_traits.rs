@@ -168,8 +168,12 @@ have! {
 // A constant reference to a constant. The compiler refuses it for a type with interior mutability.
 const _: &MessageId = &MessageId::MAX;
 const _: &SessionType = &SessionType::GROUP;
-const _: &SessionHash = &SessionHash::MAX;
-const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, SessionHash::MAX);
+const HASH: SessionHash = match SessionHash::from_u32(7) {
+    Ok(hash) => hash,
+    Err(_) => unreachable!(),
+};
+const _: &SessionHash = &HASH;
+const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, HASH);
 
 #[test]
 fn values_are_small() {

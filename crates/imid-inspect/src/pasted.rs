@@ -121,10 +121,10 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
 /// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
 fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
-    let mut bytes = [0; MessageId::BYTES + 2];
+    let mut bytes = [0; MessageId::BYTE_LEN + 2];
     let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
     let Scheme::Dialect(dialect) = scheme else { return None };
-    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTES)?;
+    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTE_LEN)?;
     let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
     let id = Id::Message { dialect, id };
     id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Base64 })
@@ -143,7 +143,7 @@ fn unwrapped(text: &str) -> String {
     }
     // A binary string of SQL, and the bytes of a hex dump.
     let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
-    if hex.len() == 2 * MessageId::BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if hex.len() == 2 * MessageId::BYTE_LEN && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return hex;
     }
     // A spreadsheet groups the digits of a number.

@@ -96,7 +96,20 @@ pub struct Uuid(u128);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
+/// Returns 128 random bits from the system. Never from a generator in this process: a cloned machine or process would draw the
+/// same.
+pub(crate) fn random_bits() -> Result<u128, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
 impl Token {
+    /// Draws a token for one attempt to write.
+    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
+        random_bits().map(|bits| Self(bits as u64))
+    }
+
     /// Returns the token with these bits.
     pub const fn from_u64(bits: u64) -> Self {
         Self(bits)

@@ -7,7 +7,7 @@ use crate::engine::Moment;
 use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
-use crate::status::Others;
+use crate::state::Others;
 use crate::telemetry::call;
 
 /// The least time between two looks.

@@ -132,13 +132,20 @@ impl StoredIds {
             match opened.with_bar(&bar) {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
-                    input.each_record(delimiter, |record| {
+                    let ran = input.each_record(delimiter, |record| {
                         if let Some(header) = record.as_header() {
                             return header.require(fields());
                         }
                         reader.line = before + record.line;
                         reader.counts.lines += 1;
                         reader.count(record.check().and_then(|()| reader.read_message(&record)))
+                    });
+                    ran.map_err(|stop| match stop {
+                        Stop::Error(problem) if paths.len() > 1 => {
+                            let name = path.map_or("standard input".into(), Path::to_string_lossy);
+                            Stop::Error(format!("{name}: {problem}"))
+                        }
+                        stop => stop,
                     })?;
                 }
             }
