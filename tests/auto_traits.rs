@@ -130,7 +130,7 @@ macro_rules! have {
 
 have! {
     values_with_one_text_can_be_printed: Display;
-    MessageId IdText HexText DialectText Snowflake SessionHash SessionType dialect::Layout Candidate
+    MessageId IdText HexText DialectText Snowflake SessionHash SessionType dialect::Layout
 }
 
 have! {
