@@ -11,13 +11,12 @@ use imid_inspect::{Form, Id, Scheme};
 
 use super::whole_number;
 use crate::Out;
-use crate::candidates::not_read;
+use crate::candidates::read_id;
 use crate::lead::{self, MAX_WAIT};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::scheme::SchemeArg;
 use crate::session::{NO_SESSION, SessionArgs};
-use crate::time::now_ms;
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
@@ -129,8 +128,7 @@ impl Args {
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<Id>, Stop> {
-        let Some(text) = self.after.as_deref() else { return Ok(None) };
-        let read = self.scheme.scheme.read(text, None, now_ms());
-        read.map(|read| Some(read.id)).map_err(|error| Stop::Usage(format!("--after: {}", not_read(text, error))))
+        let after = self.after.as_deref().map(|text| read_id(self.scheme.scheme, text)).transpose();
+        after.map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 }
