@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 mod faulty;
 
 use faulty::FaultyRegister;
-use imid::snowflake::Preset;
 use imid::{SessionTag, SessionType};
 use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions};
+use imid_snowflake::Preset;
 
 const LONG: Duration = Duration::from_secs(60);
 const MS: Duration = Duration::from_millis(1);

@@ -23,12 +23,12 @@ mod unix {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use imid::snowflake::Preset;
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister, open_url};
     use imid_lease::{
         LeasedGenerator, Options, Phase, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions,
     };
+    use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};

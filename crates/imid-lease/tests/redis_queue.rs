@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::NodeSource;
 use imid_lease::{OpenError, RedisQueue};
+use imid_snowflake::NodeSource;
 use redis::{Connection, cmd};
 
 /// The URL of the server; `None`, with a message, if there is none.

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
-use imid::snowflake::Preset;
 use imid_lease::register::{MemoryRegister, SharedRegister};
 use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, WorkerIds, WorkerOptions};
+use imid_snowflake::Preset;
 
 const LONG: Duration = Duration::from_secs(60);
 

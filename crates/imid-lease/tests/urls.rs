@@ -10,10 +10,10 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use imid::snowflake::Preset;
 use imid_lease::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
+use imid_snowflake::Preset;
 
 /// URLs that ask for TLS, the store, and the part that asks.
 const SECURE: &[(&str, &str, &str)] = &[

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
+use imid_snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
 mod faulty;
 mod opened;
 
@@ -105,7 +105,7 @@ fn each_preset_has_worker_ids_that_no_other_process_has() {
 
 #[test]
 fn the_rollback_articles_generator_swaps_its_worker_id_from_a_register() {
-    let options = short(Preset::ROLLBACK_38_15_10);
+    let options = short(Preset::rollback_38_15_10(Layout::ROLLBACK_38_15_10.epoch()).unwrap());
     let clock = Shifted::past();
     let workers = WorkerIds::open(FaultyRegister::new(), options.clock(clock.clone())).and_then(opened).unwrap();
     hold_all(&workers);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::Preset;
+use imid_snowflake::Preset;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 

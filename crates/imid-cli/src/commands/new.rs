@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use imid::Generator;
 use imid::dialect::Dialect;
-use imid::snowflake::{self, Layout, Preset};
 use imid_inspect::{Form, Id, Scheme};
+use imid_snowflake::{Layout, Preset};
 
 use super::whole_number;
 use crate::Out;
@@ -103,7 +103,7 @@ impl Args {
     fn snowflakes(&self, out: &mut Out, writer: Writer, layout: Layout, last: &mut Option<Id>) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
-        let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
+        let generator = imid_snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(format!("--node: {error}")))?;
         if let Some(after) = self.after()?
             && lead::wait_until_past(after).is_err()

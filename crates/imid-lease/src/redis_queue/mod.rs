@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
-use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
+use imid_snowflake::{Generator, NodeSource, Preset, SpareNode};
 
 use crate::background::Background;
 use crate::changes::within;
@@ -23,7 +23,7 @@ use work::Work;
 const POP_WAIT: Duration = Duration::from_millis(100);
 
 /// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback whose settings
-/// [`Preset::ROLLBACK_38_15_10`] has.
+/// [`Preset::rollback_38_15_10`] has.
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
 /// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
@@ -53,23 +53,12 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// ```no_run
 /// use core::time::Duration;
 /// use imid::clock::SystemClock;
-/// use imid::snowflake::{Layout, Preset};
+/// use imid_snowflake::Preset;
 /// use imid_lease::RedisQueue;
 ///
-/// // The article's bits, with a first tick that is not eight years ago.
-/// const OURS: Layout = match Layout::builder()
-///     .tick_bits(38)
-///     .node_bits(15)
-///     .sequence_bits(10)
-///     .epoch(Duration::from_secs(1_767_225_600))
-///     .build()
-/// {
-///     Ok(layout) => layout,
-///     Err(_) => panic!("63 bits"),
-/// };
-/// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
-///
-/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", PRESET)?;
+/// // The article's bits, with a first tick that is not eight years ago: 2026-01-01.
+/// let preset = Preset::rollback_38_15_10(Duration::from_secs(1_767_225_600))?;
+/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", preset)?;
 /// queue.wait_until_open(Duration::from_secs(15))?;
 /// let ids = queue.generator(SystemClock)?;
 /// let id = ids.generate()?;

@@ -14,7 +14,7 @@ use crate::options::millis;
 /// register.
 ///
 /// ```
-/// use imid::snowflake::Preset;
+/// use imid_snowflake::Preset;
 /// use imid_lease::register::{MemoryRegister, SharedRegister};
 /// use imid_lease::{LeasedGenerator, Options, WorkerIds, WorkerOptions};
 ///

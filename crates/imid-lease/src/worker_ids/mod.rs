@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
+use imid_snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
 
 pub use options::WorkerOptions;
 
@@ -32,7 +32,7 @@ use table::Table;
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
 /// - What each fault does is in the [crate's table](crate#what-is-promised). At the ceiling, calls of a generator are an
-///   error ([`is_ceiling`](imid::snowflake::GenerateError::is_ceiling)) until the register answers.
+///   error ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
 /// - A worker ID that was used until a moment ago starts after that. A process takes the one whose last use is longest ago,
 ///   so each start of a process has another worker ID.
 /// - In a forked child there are no worker IDs.
@@ -48,7 +48,7 @@ use table::Table;
 /// ```
 /// use std::time::Duration;
 ///
-/// use imid::snowflake::Preset;
+/// use imid_snowflake::Preset;
 /// use imid_lease::register::MemoryRegister;
 /// use imid_lease::{WorkerIds, WorkerOptions};
 ///
