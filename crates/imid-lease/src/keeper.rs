@@ -102,11 +102,6 @@ impl Keeper {
         self.background.is_forked()
     }
 
-    /// Returns the number of leases.
-    pub(crate) fn len(&self) -> usize {
-        self.in_child.len()
-    }
-
     /// Returns the name under which the first lease is held.
     pub(crate) fn holder(&self) -> &crate::record::Name {
         &self.in_child[0].status.holder
