@@ -12,7 +12,8 @@ use imid::SessionTag;
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{LeasedGenerator, Options, Phase, Register, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+use imid_lease::{LeasedGenerator, Options, Phase, Register};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opened::opened;
 

@@ -17,7 +17,7 @@ const MAX_BITS: u32 = 16;
 /// ```
 /// use core::time::Duration;
 /// use imid_snowflake::Preset;
-/// use imid_lease::WorkerOptions;
+/// use imid_lease::worker_ids::WorkerOptions;
 ///
 /// let options = WorkerOptions::new(Preset::LEAF).spares(2).horizon(Duration::from_secs(30));
 /// ```
