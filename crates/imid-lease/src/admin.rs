@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
 use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -62,8 +62,9 @@ pub enum FreeIf {
     Forced,
 }
 
-/// What [`recover`] needs to know. Neither value has a default, because IDs can come twice if one of them is too small.
+/// What [`recover`] needs to know. Neither value has a default, because IDs can repeat if one of them is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
     pub horizon: Duration,
@@ -71,12 +72,19 @@ pub struct Recovery {
     pub max_skew: Duration,
 }
 
+impl Recovery {
+    /// Returns the two values.
+    pub const fn new(horizon: Duration, max_skew: Duration) -> Self {
+        Self { horizon, max_skew }
+    }
+}
+
 /// Returns the UUID of a register: the same for all its spaces, as in
 /// [`Status::register_id`](crate::Status::register_id). `None` if no process with a lease has written it yet.
 ///
 /// # Errors
 /// The register does not answer, or the record has another format.
-pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid>, AdminError> {
+pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<String>, AdminError> {
     let text = register.read(RegisterRecord::KEY)?;
     Ok(text.map(|text| RegisterRecord::parse(&text)).transpose()?.map(|record| record.register_id))
 }

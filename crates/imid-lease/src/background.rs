@@ -148,6 +148,7 @@ impl<S> Owner<S> {
 pub(crate) const FIRST_WAIT_MS: u64 = 100;
 
 /// The longest wait, in milliseconds.
+#[cfg(any(test, feature = "redis-queue", feature = "segment"))]
 const LONGEST_WAIT_MS: u64 = 1_000;
 
 /// The failures of calls in a row.
@@ -163,6 +164,7 @@ impl Backoff {
     }
 
     /// Returns how long to wait now, in milliseconds: it doubles with each failure.
+    #[cfg(any(test, feature = "redis-queue", feature = "segment"))]
     pub(crate) fn wait_ms(self) -> u64 {
         self.wait_up_to_ms(LONGEST_WAIT_MS)
     }

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
-use imid_lease::record::{LaneState, Uuid};
+use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
@@ -229,7 +229,7 @@ impl List {
         let register_id = register_id(&mut *register);
         if self.json.json {
             let space = SpaceObject {
-                register_id: register_id.ok().flatten().map(|id| id.to_string()),
+                register_id: register_id.ok().flatten(),
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
@@ -274,7 +274,7 @@ impl Release {
 impl Recover {
     fn recover(&self, out: &mut Out) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
+        let recovery = Recovery::new(self.horizon, self.max_skew);
         let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
         let time = time(floor_ms, &self.zone).unwrap_or_else(|| format!("{floor_ms} ms"));
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
@@ -436,7 +436,7 @@ fn now_ms() -> u64 {
 
 /// Returns the UUID of the register, if it has one. One that cannot be read does not hide the lanes: another version can have written
 /// it, and a user can have no right to it.
-fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, String> {
+fn register_id(register: &mut dyn Register) -> Result<Option<String>, String> {
     admin::register_id(register).map_err(|error| chain(&error))
 }
 
