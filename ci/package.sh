@@ -20,7 +20,7 @@ check() {
 }
 check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
-check imid-inspect Cargo.toml LICENSE-APACHE LICENSE-MIT src/lib.rs
+check imid-inspect Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-snowflake Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 

@@ -248,10 +248,12 @@ PY
     --test-threads=1
 }
 
-# The example of the browser in Node and in Chromium, and what the library with std refuses there.
+# The crate of the inspector page compiles. The example of the browser runs in Node and in Chromium, and what the library with
+# std refuses there.
 wasm32() {
   local target=wasm32-unknown-unknown module size
   local build=(cargo build --release -Zbuild-std=std,panic_abort $no_backtrace --manifest-path examples/browser/Cargo.toml --locked --target $target)
+  cargo check --release -Zbuild-std=std,panic_abort $no_backtrace -p imid-inspect --target $target
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
   "${build[@]}" --example refused --features imid/std
   ! command -v node >/dev/null || node -e 'WebAssembly.instantiate(require("fs").readFileSync(process.argv[1])).then(({ instance }) => {

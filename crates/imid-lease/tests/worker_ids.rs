@@ -15,8 +15,9 @@ mod faulty;
 mod opened;
 
 use faulty::FaultyRegister;
+use imid_lease::Phase;
 use imid_lease::register::FileRegister;
-use imid_lease::{Phase, WorkerClock, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 use opened::{opened, opened_within};
 
 const fn ms(ms: u64) -> Duration {

@@ -5,8 +5,9 @@ use imid_snowflake::{NodeSource, Preset};
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
+use imid_lease::Phase;
 use imid_lease::register::MemoryRegister;
-use imid_lease::{Phase, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use opened::opened;
