@@ -2,7 +2,6 @@
 #![cfg(feature = "serde")]
 
 use imid::dialect::Dialect;
-use imid::snowflake::Layout;
 use imid::{MessageId, SessionHash, SessionTag, SessionType, message_id};
 use serde::Serialize;
 use serde::de::value::{BytesDeserializer, Error};
@@ -92,14 +91,6 @@ fn a_text_on_the_stack_is_a_string_in_all_formats() {
 }
 
 #[test]
-fn a_snowflake_is_a_string_in_json() {
-    let (leaf, nsq) =
-        (Layout::LEAF.parse("1169786042799259000").unwrap(), Layout::NSQ.parse("0e1ac0d4168a6000").unwrap());
-    assert_eq!(serde_json::to_string(&[leaf, nsq]).unwrap(), r#"["1169786042799259000","0e1ac0d4168a6000"]"#);
-    assert_ser_tokens(&nsq.compact(), &[Token::U64(0x0e1a_c0d4_168a_6000)]);
-}
-
-#[test]
 fn a_session_type_is_its_name_in_human_readable_formats_and_its_code_in_binary_ones() {
     for code in 0..=15 {
         let session_type = SessionType::from_u8(code).unwrap();
@@ -139,7 +130,7 @@ fn a_session_is_a_struct_of_its_type_and_hash_in_all_formats() {
     assert_tokens(&room.compact(), &of_names);
     assert_de_tokens(&room.compact(), &[Token::Seq { len: Some(2) }, fields[1], fields[3], Token::SeqEnd]);
     assert_eq!(binary(room)[0], 3);
-    binary(SessionTag::MAX);
+    binary(SessionTag::from_u32((1 << 26) - 1).unwrap());
     assert_eq!(binary(SessionHash::from_u32(5).unwrap()), [5]);
 }
 

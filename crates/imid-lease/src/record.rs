@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7
-//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0
+//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=imid-80 bits=4 era=1 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
-//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs
+//! The fields have this order, and one space between them. The last one is a word or has a fixed length, so that a record
+//! that was cut off is never read as another one. Times are unix milliseconds, whatever the ticks of the IDs
 //! are. A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
@@ -14,7 +15,7 @@ use std::fmt;
 use thiserror::Error;
 
 /// What every record begins with: the format and its version.
-const FORMAT: &str = "imid-lease/1";
+pub(crate) const FORMAT: &str = "imid-lease/1";
 
 /// The longest name of a holder.
 const MAX_NAME: usize = 64;
@@ -76,14 +77,6 @@ pub(crate) struct RegisterRecord {
     pub(crate) register_id: Uuid,
 }
 
-/// A named line of numbers: every number below `next` may be in use.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LineRecord {
-    pub(crate) next: u64,
-    /// Random. A line that was restored can repeat a number, but not a token.
-    pub(crate) token: Token,
-}
-
 /// 64 random bits, written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Token(pub(crate) u64);
@@ -96,7 +89,20 @@ pub struct Uuid(u128);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
+/// Returns 128 random bits from the system. Never from a generator in this process: a cloned machine or process would draw the
+/// same.
+pub(crate) fn random_bits() -> Result<u128, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
 impl Token {
+    /// Draws a token for one attempt to write.
+    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
+        random_bits().map(|bits| Self(bits as u64))
+    }
+
     /// Returns the token with these bits.
     pub const fn from_u64(bits: u64) -> Self {
         Self(bits)
@@ -194,20 +200,14 @@ impl fmt::Display for LaneRecord {
 impl fmt::Display for MetaRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { version, token, space_id, layout, bits, era, floor_ms } = self;
-        write!(f, "{FORMAT} meta version={version} token={token} space={space_id} ")?;
-        write!(f, "layout={layout} bits={bits} era={era} floor={floor_ms}")
+        write!(f, "{FORMAT} meta version={version} token={token} layout={layout} bits={bits} era={era} ")?;
+        write!(f, "floor={floor_ms} space={space_id}")
     }
 }
 
 impl fmt::Display for RegisterRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORMAT} register id={}", self.register_id)
-    }
-}
-
-impl fmt::Display for LineRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{FORMAT} line next={} token={}", self.next, self.token)
     }
 }
 
@@ -245,18 +245,17 @@ impl MetaRecord {
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "meta")?;
         let (version, token) = (fields.number("version")?, fields.token()?);
-        let space_id = fields.uuid("space")?;
         let layout = fields.value("layout")?.into();
         let bits = fields.number("bits")?;
         let bits = u32::try_from(bits).map_err(|_| RecordError::new("a number of bits", &bits.to_string()))?;
         let record = Self {
             version,
             token,
-            space_id,
             layout,
             bits,
             era: fields.number("era")?,
             floor_ms: fields.number("floor")?,
+            space_id: fields.uuid("space")?,
         };
         fields.end()?;
         Ok(record)
@@ -276,27 +275,12 @@ impl RegisterRecord {
     }
 }
 
-impl LineRecord {
-    /// Returns the key of the record.
-    pub(crate) fn key(name: &Name) -> String {
-        format!("seg/{name}")
-    }
-
-    /// Reads the text of a line of numbers.
-    pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
-        let mut fields = Fields::of(text, "line")?;
-        let record = Self { next: fields.number("next")?, token: fields.token()? };
-        fields.end()?;
-        Ok(record)
-    }
-}
-
 /// The words of a record, read from left to right.
-struct Fields<'a>(std::str::Split<'a, char>);
+pub(crate) struct Fields<'a>(std::str::Split<'a, char>);
 
 impl<'a> Fields<'a> {
     /// Begins after the format and the kind.
-    fn of(text: &'a str, kind: &'static str) -> Result<Self, RecordError> {
+    pub(crate) fn of(text: &'a str, kind: &'static str) -> Result<Self, RecordError> {
         let mut fields = Self(text.split(' '));
         let format = fields.word();
         if format != FORMAT {
@@ -326,7 +310,7 @@ impl<'a> Fields<'a> {
         value.ok_or_else(|| RecordError { expected: Expected::Field(name), found: shorten(word) })
     }
 
-    fn number(&mut self, name: &'static str) -> Result<u64, RecordError> {
+    pub(crate) fn number(&mut self, name: &'static str) -> Result<u64, RecordError> {
         let value = self.value(name)?;
         let number = value.parse().ok().filter(|number: &u64| number.to_string() == value);
         number.ok_or_else(|| RecordError { expected: Expected::Number(name), found: shorten(value) })
@@ -337,13 +321,13 @@ impl<'a> Fields<'a> {
         Uuid::parse(value).ok_or_else(|| RecordError::new("a UUID", value))
     }
 
-    fn token(&mut self) -> Result<Token, RecordError> {
+    pub(crate) fn token(&mut self) -> Result<Token, RecordError> {
         let value = self.value("token")?;
         let token = u64::from_str_radix(value, 16).ok().map(Token).filter(|token| token.to_string() == value);
         token.ok_or_else(|| RecordError::new("a token of 16 hexadecimal digits", value))
     }
 
-    fn end(mut self) -> Result<(), RecordError> {
+    pub(crate) fn end(mut self) -> Result<(), RecordError> {
         self.0.next().map_or(Ok(()), |word| Err(RecordError::new("the end of the record", word)))
     }
 }
@@ -384,9 +368,8 @@ mod tests {
     const LANE: &str =
         "imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held";
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
-         space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
+         layout=imid-80 bits=4 era=1 floor=1795204812345 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
-    const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
     const REGISTER: &str = "imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
     #[test]
@@ -407,10 +390,8 @@ mod tests {
         }
         let meta = MetaRecord::parse(META).unwrap();
         assert_eq!(meta.to_string(), META);
-        assert_eq!(LineRecord::parse(LINE), Ok(LineRecord { next: 1_001, token: Token(0xABC) }));
-        assert_eq!(LineRecord { next: 1_001, token: Token(0xABC) }.to_string(), LINE);
         assert_eq!(RegisterRecord::parse(REGISTER).unwrap().to_string(), REGISTER);
-        assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 0, "imid-80"));
+        assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 1_795_204_812_345, "imid-80"));
     }
 
     #[test]
@@ -433,10 +414,6 @@ mod tests {
         let meta = |from: &str, to: &str| MetaRecord::parse(&META.replace(from, to)).unwrap_err().to_string();
         assert_eq!(meta("1 meta", "1 lane"), "expected a record that describes a space, found \"lane\"");
         assert_eq!(
-            LineRecord::parse(LANE).unwrap_err().to_string(),
-            "expected a record of a line of numbers, found \"lane\""
-        );
-        assert_eq!(
             RegisterRecord::parse(LANE).unwrap_err().to_string(),
             "expected a record that names a register, found \"lane\""
         );
@@ -447,11 +424,11 @@ mod tests {
     /// A record that lost its end, as a torn write leaves it, is never read as another record.
     #[test]
     fn no_beginning_of_a_record_is_a_record() {
-        for text in [LANE, META, LINE, REGISTER] {
+        for text in [LANE, META, REGISTER] {
             for end in 0..text.len() {
                 let text = &text[..end];
                 assert!(LaneRecord::parse(text).is_err() && MetaRecord::parse(text).is_err());
-                assert!(LineRecord::parse(text).is_err() && RegisterRecord::parse(text).is_err());
+                assert!(RegisterRecord::parse(text).is_err());
             }
         }
     }

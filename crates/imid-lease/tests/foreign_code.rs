@@ -12,7 +12,7 @@ use imid::SessionTag;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -35,7 +35,7 @@ static HELD: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
 
 fn call() {
     if let Some(ids) = IDS.get() {
-        if ids.generate(SessionTag::default()).is_ok() {
+        if ids.generate(SessionTag::from_u32(0).unwrap()).is_ok() {
             MINTED.fetch_add(1, Ordering::Relaxed);
         }
         ids.status();
@@ -112,8 +112,8 @@ fn install() {
 }
 
 /// Settings with a renewal each 250 ms.
-fn options(space: &str) -> Options {
-    let options = Options::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS);
+fn options(space: &str) -> LaneOptions {
+    let options = LaneOptions::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS);
     options.max_skew(500 * MS).max_lead(200 * MS)
 }
 
@@ -146,7 +146,7 @@ fn a_subscriber_and_a_recorder_may_mint_and_read_the_status() {
     let is_told = |message: &str| MESSAGES.lock().unwrap().iter().any(|words| words.contains(message));
     wait_until("the seal is told", move || is_told("generator sealed"));
     assert!(MINTED.load(Ordering::Relaxed) > 0);
-    assert!(ids.generate(SessionTag::default()).is_ok());
+    assert!(ids.generate(SessionTag::from_u32(0).unwrap()).is_ok());
 }
 
 /// A register that panics at a renewal.

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use imid_lease::register::PostgresRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -107,7 +107,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
 
     // Neither waits for the database: until it answers and grants a lane, requests are refused, and `/ready` says so.
-    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, Options::new().holder(&name))?;
+    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, LaneOptions::new().holder(&name))?;
     let store = store::Store::new(&url, &name, connections, ids)?;
     let rooms = live::Rooms::new(store.clone());
     let (phase, phases) = watch::channel(Phase::Starting);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{FileRegister, Register};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ struct Space {
 fn space() -> Space {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids");
-    let options = Options::new()
+    let options = LaneOptions::new()
         .lane_bits(1)
         .holder("web-1")
         .horizon(Duration::from_millis(2500))
@@ -200,8 +200,8 @@ fn a_change_among_65_536_lanes_is_seen_soon() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids");
     let mut register = FileRegister::shared(&path).unwrap();
-    let meta = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e \
-                layout=any bits=16 era=1 floor=0";
+    let meta = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=any bits=16 era=1 floor=0 \
+                space=0f8fad5b-d9cb-469f-a165-70867728950e";
     assert!(register.compare_and_set("many/meta", None, meta).unwrap());
     let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
         .args(["lane", "watch", "--space", "many", "--register", &format!("file:{}", path.display())])

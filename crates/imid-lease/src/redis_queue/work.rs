@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use imid::snowflake::SpareNode;
+use imid_snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::{Stock, Trouble};
+use crate::background::Backoff;
 use crate::background::Owner;
-use crate::backoff::Backoff;
 
 /// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);

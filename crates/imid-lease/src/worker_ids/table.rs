@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use imid::snowflake::{Layout, SpareNode};
+use imid_snowflake::{Layout, SpareNode};
 
-use crate::sync::lock;
+use crate::changes::lock;
 
 /// The worker IDs of one process. Each lease has a place for one.
 ///

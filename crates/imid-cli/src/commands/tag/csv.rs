@@ -8,14 +8,16 @@ use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::Plan;
-use super::resume::{PreviousOutput, check_start};
-use crate::input::{Input, Records};
+use super::resume::PreviousOutput;
+use crate::input::{Header, Input, Records};
 use crate::report::{Stop, quote};
 
 /// The records of an input.
 pub(super) struct Table {
     input: Input,
     has_ended: bool,
+    /// The error after the records that were read.
+    problem: Option<Stop>,
     records: Records,
     delimiter: u8,
     columns: Vec<Column>,
@@ -38,6 +40,7 @@ impl Table {
         Self {
             input,
             has_ended: false,
+            problem: None,
             records: Records::new(delimiter),
             written,
             count: 0,
@@ -55,6 +58,9 @@ impl Table {
 
 impl Source for Table {
     fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
+        if let Some(problem) = self.problem.take() {
+            return Err(problem);
+        }
         if self.has_ended {
             return Ok(false);
         }
@@ -63,13 +69,12 @@ impl Source for Table {
         self.has_ended = piece.is_empty();
         let lines_before = records.lines();
         let batch = &mut block.batch;
-        let rest = records.feed(&block.buffer[piece], |record| {
+        let fed = records.feed(&block.buffer[piece], |record| {
             // Blank lines are copied, also those before a bad record.
             let (blank, text) = record.text.split_at(record.text.find_not_byteset(b"\r\n").unwrap_or(0));
             *count += 1;
             let is_written = *count <= written.items;
             if *count == written.items {
-                check_start(record.line, &written.last_line.1, text)?;
                 // The output can end between `\r` and `\n`.
                 batch.text.extend_from_slice(&record.line_end[written.line_end.min(record.line_end.len())..]);
             } else if !is_written {
@@ -77,23 +82,29 @@ impl Source for Table {
             }
             let start = batch.text.len();
             if let Some(header) = record.as_header() {
-                header.require(plan.fields())?;
-                if let Some(column) = columns.iter().find(|column| header.has(&column.name)) {
-                    return Err(header.error(&format!("field {} already exists", quote(&column.name))));
-                }
-                if is_written {
-                    return Ok(());
+                if let Err(problem) = check_header(header, plan, columns) {
+                    // Blank lines alone are no output.
+                    batch.text.clear();
+                    return Err(problem);
                 }
                 batch.text.extend_from_slice(text);
                 for column in &*columns {
                     batch.text.push(self.delimiter);
                     batch.text.extend_from_slice(quoted(&column.name, self.delimiter).as_bytes());
                 }
+                if is_written {
+                    let checked = written.check_header(&batch.text[start..]);
+                    batch.text.truncate(start);
+                    return checked;
+                }
                 batch.text.extend_from_slice(record.line_end);
                 return Ok(());
             }
             if is_written {
-                return Ok(());
+                return written.check(*count, record.line, |id| {
+                    record.check()?;
+                    Ok((plan.read(&record)?, [text, &addition.with(id)].concat()))
+                });
             }
             let result = record.check().and_then(|()| plan.read(&record)).map(|facts| {
                 batch.text.extend_from_slice(text);
@@ -105,13 +116,26 @@ impl Source for Table {
             let line = record.line - lines_before - 1;
             batch.entries.push(Entry { line, start, result: result.map_err(Into::into) });
             Ok(())
-        })?;
-        if self.has_ended && *count < written.items {
+        });
+        let rest = fed.unwrap_or_else(|problem| {
+            self.problem = Some(problem);
+            Vec::new()
+        });
+        if self.problem.is_none() && self.has_ended && *count < written.items {
             return Err(written.too_few(*count, "records"));
         }
         batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;
         Ok(true)
+    }
+}
+
+/// Checks that the header has the fields that are read, and not those that are added.
+fn check_header(header: &Header, plan: &Plan, columns: &[Column]) -> Result<(), Stop> {
+    header.require(plan.fields())?;
+    match columns.iter().find(|column| header.has(&column.name)) {
+        Some(column) => Err(header.error(&format!("field {} already exists", quote(&column.name)))),
+        None => Ok(()),
     }
 }
 
