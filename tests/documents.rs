@@ -151,7 +151,8 @@ fn the_module_and_the_page_about_stores_name_the_same_columns() {
         let row = rows(&module).into_iter().find(|row| row[0] == format!("[`{value}`]")).expect("a row");
         let columns: BTreeSet<String> = code(&row[2]).map(str::to_owned).collect();
         // A column that is named with its database begins with its type. What follows are constraints.
-        let is_value = |row: &&Vec<String>| row.len() > 2 && row[1].starts_with('`') && code(&row[2]).next() == Some(value);
+        let is_value =
+            |row: &&Vec<String>| row.len() > 2 && row[1].starts_with('`') && code(&row[2]).next() == Some(value);
         let of_page = page.iter().filter(is_value).flat_map(|row| code(&row[1]));
         let is_type = |word: &&str| !["CHECK", "WITHOUT", "(session_tag,"].contains(word);
         assert_eq!(columns, of_page.filter(is_type).map(str::to_owned).collect(), "{value}");
