@@ -33,6 +33,13 @@ struct Belief {
     believed: AtomicI64,
 }
 
+impl<C> BelievedClock<C> {
+    /// Returns the clock of the application.
+    pub(crate) const fn application(&self) -> &C {
+        &self.clock
+    }
+}
+
 impl<C: Clock> BelievedClock<C> {
     pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
         let belief = Belief {
@@ -51,6 +58,7 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the reading of the application's clock if it is believed, or else the time that is.
+    #[cfg(any(test, feature = "worker-ids"))]
     #[inline]
     pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {

@@ -26,7 +26,7 @@ pub struct Status {
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
-    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::Options::max_skew) one of both is wrong.
+    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew) one of both is wrong.
     pub store_ahead_ms: Option<i64>,
     /// Whether this process found the register empty at its start. If the register was in use before, its records are
     /// lost. An example is a file on a disk that is new after each start of a container.
@@ -41,6 +41,8 @@ pub struct Status {
     pub ceiling_ms: Option<u64>,
     /// How far the ceiling is ahead of the clock; zero if it is not.
     pub time_left: Duration,
+    /// How far the latest ID is ahead of the clock, as of the last renewal or change; zero if it is not.
+    pub lead: Duration,
     /// How long ago the last write was acknowledged.
     pub last_renewal: Option<Duration>,
     /// How many writes were acknowledged.
@@ -97,6 +99,10 @@ pub(crate) struct State {
     pub(crate) renewed_at_ms: Option<u64>,
     /// The monotonic time at which the others were read.
     pub(crate) surveyed_at_ms: u64,
+    /// The first unix millisecond after the last ID; 0 if there is none.
+    pub(crate) used_until_ms: u64,
+    /// Whether the options of the lease can accept lanes that are far ahead.
+    can_accept_lead: bool,
 }
 
 impl State {
@@ -114,6 +120,7 @@ impl State {
             lane: None,
             ceiling_ms: None,
             time_left: Duration::ZERO,
+            lead: Duration::ZERO,
             last_renewal: None,
             renewals: 0,
             lost: 0,
@@ -131,6 +138,8 @@ impl State {
             is_given_back: true,
             renewed_at_ms: None,
             surveyed_at_ms: 0,
+            used_until_ms: 0,
+            can_accept_lead: config.space.has_generator_lanes(),
         }
     }
 
@@ -146,7 +155,10 @@ impl State {
         Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
             (Some(stopped), ..) => stopped.into(),
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
-            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() && self.can_accept_lead => {
+                LeaseKind::Clock { retry_after }
+            }
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after },
             (_, _, Some(_)) => LeaseKind::Silent { retry_after },
             (_, Phase::Holding, None) => return None,
             _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
@@ -167,11 +179,11 @@ impl State {
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
             (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.far_ahead => {
                 let (held, lanes) = (self.held_by_others, space.lane_count());
-                let has_any_lead = space.has_generator_lanes();
+                let can_accept = space.has_generator_lanes();
                 if are_all {
-                    OpenKind::Clock { most_ms, found_ms, has_any_lead }
+                    OpenKind::Clock { most_ms, found_ms, can_accept }
                 } else {
-                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
+                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, can_accept }
                 }
             }
             (None, None) if self.start == Start::Judging => OpenKind::Judging,
@@ -192,6 +204,8 @@ impl State {
         let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
         Status {
             time_left: Duration::from_millis(left_ms),
+            // The last ID is in the millisecond before.
+            lead: Duration::from_millis(now_ms.map_or(0, |now| self.used_until_ms.saturating_sub(now + 1))),
             last_renewal: self.renewed_at_ms.map(ago),
             others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
             ..self.status.clone()
