@@ -1,12 +1,13 @@
 //! Reads and writes times.
 
+mod date_time;
 mod parse;
 mod show;
 mod zone;
 
 use imid::clock::{Clock, SystemClock};
 
-pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, parse_duration};
+pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, note_rounded, parse_day, parse_duration, times_of_day};
 pub(crate) use self::show::{LAST_MS, age, duration, rfc3339, timestamp};
 pub(crate) use self::zone::ZoneArg;
 
