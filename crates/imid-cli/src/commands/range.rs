@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
+use imid_inspect::{Form, Id, Scheme};
 use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::Out;
-use crate::form::Form;
 use crate::json;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::scheme::SchemeArg;
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, parse_day, times_of_day};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
@@ -131,10 +131,9 @@ impl Args {
 
 /// Returns the first and the last ID of a range of times.
 fn of_times(scheme: Scheme, times: &Range<u64>) -> Result<[Id; 2], Stop> {
-    let usage = |error: imid::error::TimeRangeError| Stop::Usage(error.to_string());
     match scheme {
         Scheme::Dialect(dialect) => {
-            MessageId::range(times.clone()).map_err(usage)?;
+            MessageId::range(times.clone()).map_err(|error| Stop::Usage(error.to_string()))?;
             // The time is the first field of each layout.
             let shift = 8 * MessageId::BYTE_LEN as u32 - dialect.layout().timestamp_bits();
             let (from, to) = (u128::from(times.start) << shift, u128::from(times.end) << shift);
@@ -146,7 +145,8 @@ fn of_times(scheme: Scheme, times: &Range<u64>) -> Result<[Id; 2], Stop> {
             Ok([id(from)?, id(to - 1)?])
         }
         Scheme::Snowflake(layout) => {
-            let (first, last) = layout.range(times.clone()).map_err(usage)?.into_inner();
+            let (first, last) =
+                layout.range(times.clone()).map_err(|error| Stop::Usage(error.to_string()))?.into_inner();
             Ok([first, last].map(Id::Snowflake))
         }
     }

@@ -6,9 +6,10 @@ mod show;
 mod zone;
 
 use imid::clock::{Clock, SystemClock};
+pub(crate) use imid_inspect::time::rfc3339;
 
 pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, note_rounded, parse_day, parse_duration, times_of_day};
-pub(crate) use self::show::{LAST_MS, age, duration, rfc3339, timestamp};
+pub(crate) use self::show::{LAST_MS, age, timestamp};
 pub(crate) use self::zone::ZoneArg;
 
 /// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.

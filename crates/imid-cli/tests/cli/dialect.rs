@@ -1,7 +1,7 @@
 use imid::clock::{Clock, SystemClock};
 use imid::dialect::Dialect;
-use imid::snowflake::Layout;
 use imid::{MessageId, SessionType};
+use imid_snowflake::Layout;
 
 use crate::{imid, imid_args};
 

@@ -3,7 +3,7 @@
 use imid::MessageId;
 use imid::dialect::Dialect;
 
-use crate::form::Form;
+use imid_inspect::Form;
 
 /// A field for the ID, and the form of the ID in it.
 #[derive(Clone)]

@@ -20,6 +20,7 @@ use std::time::Duration;
 use bstr::ByteSlice;
 use imid::MessageId;
 use imid::dialect::Dialect;
+use imid_inspect::{Form, Id, Scheme};
 use indicatif::ProgressBar;
 
 use self::batch::Batch;
@@ -30,12 +31,12 @@ use self::plan::{Plan, dialects};
 use self::resume::PreviousOutput;
 use self::template::Template;
 use super::whole_number;
-use crate::form::Form;
+use crate::candidates::read_id;
+use crate::form::form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::json::JsonLine;
 use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::scheme::Scheme;
 use crate::session::{ONLY_STANDARD_PAIRS, pair_type, session_type_in};
 use crate::stdout::{self, Tagged};
 use crate::time::{TimeField, note_rounded, parse_duration};
@@ -97,7 +98,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD", default_value = "id", value_delimiter = ',')]
     id_field: Vec<String>,
     /// Forms of the ID, one for each field; int is a string of digits, because many JSON readers lose bits of large numbers
-    #[arg(long, value_name = "FORM", default_value = "text", value_delimiter = ',')]
+    #[arg(long, value_name = "FORM", value_parser = form(), default_value = "text", value_delimiter = ',')]
     id_form: Vec<Form>,
     /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]
@@ -190,7 +191,7 @@ impl Args {
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<MessageId>, Stop> {
-        let read = |text: &String| Scheme::Dialect(self.dialect).read(text, None).map(|read| read.id.sort_key());
+        let read = |text: &String| read_id(Scheme::Dialect(self.dialect), text).map(Id::sort_key);
         self.after.as_ref().map(read).transpose().map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 

@@ -2,17 +2,18 @@
 
 use bstr::ByteSlice;
 use imid::MessageId;
+use imid_inspect::{Id, Scheme};
 
 use super::Args;
 use super::minter;
 use super::plan::Facts;
 use super::replay::Replay;
+use crate::candidates;
 use crate::input::{Block, Input, Records, too_long};
 use crate::json::JsonLine;
 use crate::message::{Message, Value, field};
 use crate::output_file::PartFile;
 use crate::report::{Stop, quote};
-use crate::scheme::Scheme;
 use crate::time::rfc3339;
 
 /// What a run wrote before it ended.
@@ -226,7 +227,7 @@ impl Sample {
 /// Reads the ID of a message of the output.
 fn read_id(message: &impl Message, args: &Args) -> Result<MessageId, String> {
     let id = field(message, &args.id_field[0], Value::string)?;
-    Scheme::Dialect(args.dialect).read(&id, None).map(|read| read.id.sort_key())
+    candidates::read_id(Scheme::Dialect(args.dialect), &id).map(Id::sort_key)
 }
 
 /// Checks that a text of the output is what this run makes.

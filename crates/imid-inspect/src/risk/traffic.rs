@@ -1,0 +1,248 @@
+//! How many messages the sessions have, and how they arrive.
+
+use core::fmt;
+
+/// The rates of the sessions, as far as the number of equal IDs depends on them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sessions {
+    /// Messages per second in all.
+    pub rate: f64,
+    /// The sum of the squares of the rates.
+    pub squares: f64,
+    /// The rate of the busiest session.
+    pub busiest: f64,
+}
+
+/// Rates that no traffic can have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum SessionsError {
+    /// More busy sessions than sessions.
+    Sessions {
+        /// Number of sessions.
+        sessions: f64,
+        /// Number of busy sessions.
+        listed: usize,
+    },
+    /// The busy sessions have more messages than there are.
+    Listed {
+        /// Messages of all sessions.
+        rate: f64,
+        /// Messages of the busy sessions.
+        listed: f64,
+    },
+    /// The other sessions would have to be busier than the listed ones.
+    Others {
+        /// Messages of all sessions.
+        rate: f64,
+        /// What all sessions can have.
+        most: f64,
+    },
+}
+
+impl core::error::Error for SessionsError {}
+
+impl fmt::Display for SessionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Sessions { sessions, listed } => write!(f, "expected at most {sessions} sessions, found {listed}"),
+            Self::Listed { rate, listed } => {
+                write!(f, "expected at most the {rate} messages a second of all sessions, found {listed}")
+            }
+            Self::Others { rate, most } => write!(
+                f,
+                "expected rates that leave no other session busier than the listed ones, found {most} of {rate} \
+                 messages a second in all sessions"
+            ),
+        }
+    }
+}
+
+impl Sessions {
+    /// Distributes `rate` messages a second over `count` sessions.
+    ///
+    /// The first sessions have the rates of `busiest`. Of the others, the one of rank k has a share in proportion to
+    /// k^-`zipf`, and at most the least rate of `busiest`. With 0 all have the same rate.
+    ///
+    /// # Errors
+    /// No traffic has such rates: see [`SessionsError`].
+    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, SessionsError> {
+        let ranks = busiest.len() as f64;
+        let listed: f64 = busiest.iter().sum();
+        if ranks > count {
+            return Err(SessionsError::Sessions { sessions: count, listed: busiest.len() });
+        }
+        // The sum of rates that a person has typed need not be exact.
+        if listed > rate * (1.0 + 1e-9) {
+            return Err(SessionsError::Listed { rate, listed });
+        }
+        let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = listed + if count > ranks { (count - ranks) * limit } else { 0.0 };
+        if most < rate * (1.0 - 1e-9) {
+            return Err(SessionsError::Others { rate, most });
+        }
+        // With `full` sessions at the limit, the one of rank k after them has `share(full) * k^-zipf`.
+        let share = |full: f64| {
+            let rest = (rate - listed - limited(full - ranks, limit)).max(0.0);
+            if full < count { rest / power_sum(full, count, zipf) } else { 0.0 }
+        };
+        let is_below_limit = |full: f64| share(full) * (full + 1.0).powf(-zipf) <= limit;
+        let (mut low, mut high) = (ranks, count);
+        while low < high {
+            let middle = f64::midpoint(low, high).floor();
+            if is_below_limit(middle) {
+                high = middle;
+            } else {
+                low = middle + 1.0;
+            }
+        }
+        let (full, share) = (low, share(low));
+        let squares = busiest.iter().map(|rate| rate * rate).sum::<f64>()
+            + limited(full - ranks, limit * limit)
+            + share * share * if full < count { power_sum(full, count, 2.0 * zipf) } else { 0.0 };
+        let first = if full > ranks { limit } else { share * (ranks + 1.0).powf(-zipf) };
+        let busiest = busiest.iter().copied().fold(if ranks < count { first } else { 0.0 }, f64::max);
+        Ok(Self { rate, squares, busiest })
+    }
+}
+
+/// Returns what `count` sessions at a limit have, even if there are none and no limit.
+fn limited(count: f64, limit: f64) -> f64 {
+    if count > 0.0 { count * limit } else { 0.0 }
+}
+
+/// Returns the sum of k^-s for k from `after + 1` to `last`.
+fn power_sum(after: f64, last: f64, s: f64) -> f64 {
+    // So many terms are added one by one. For the rest the formula of Euler and Maclaurin is exact to 12 digits.
+    const TERMS: f64 = 1_000.0;
+    let (mut sum, mut k) = (0.0, after + 1.0);
+    while k <= last && k <= after + TERMS {
+        sum += k.powf(-s);
+        k += 1.0;
+    }
+    if k > last {
+        return sum;
+    }
+    let exponent = 1.0 - s;
+    let log = (last / k).ln();
+    let integral = if exponent.abs() < 1e-12 { log } else { k.powf(exponent) * (exponent * log).exp_m1() / exponent };
+    let ends = f64::midpoint(k.powf(-s), last.powf(-s));
+    let slopes = s / 12.0 * (k.powf(-s - 1.0) - last.powf(-s - 1.0));
+    sum + integral + ends + slopes
+}
+
+/// Messages of one session that one event causes, such as a question that all answer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Burst {
+    /// Number of messages, at least 1.
+    pub messages: f64,
+    /// They are spread evenly over this time, in milliseconds.
+    pub over_ms: f64,
+}
+
+impl Burst {
+    /// Returns the pairs of messages of one burst that have one millisecond, for each message. The clocks of
+    /// the hosts agree. Clocks that differ make it less.
+    pub(super) fn pairs_per_message(self) -> f64 {
+        (self.messages - 1.0) / 2.0 * self.same_ms()
+    }
+
+    /// Returns the probability that two messages of a burst have one millisecond.
+    fn same_ms(self) -> f64 {
+        let w = self.over_ms;
+        // Two points of an interval w, and a grid of 1 ms at a random place.
+        if w < 1.0 { 1.0 - w / 3.0 } else { (w - 1.0 / 3.0) / (w * w) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= expected.abs() * 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_power_sum_is_the_sum_of_its_terms() {
+        for s in [0.0, 0.5, 1.0, 1.000_001, 2.0, 3.7] {
+            for (after, last) in [(0.0, 1.0), (0.0, 999.0), (0.0, 1_001.0), (3.0, 50_000.0), (20_000.0, 300_000.0)] {
+                let mut sum = 0.0;
+                let mut k = last;
+                while k > after {
+                    sum += f64::powf(k, -s);
+                    k -= 1.0;
+                }
+                near(power_sum(after, last, s), sum);
+            }
+        }
+        near(power_sum(0.0, 1e12, 1.0), 1e12_f64.ln() + 0.577_215_664_901_532_9 + 5e-13);
+    }
+
+    #[test]
+    fn the_rates_of_all_sessions_are_the_rate() {
+        // The rates one by one, with the limit found by trying each number of sessions at it.
+        let direct = |count: usize, zipf: f64, busiest: &[f64], rate: f64| {
+            let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
+            let rank = |k: usize| (k as f64).powf(-zipf);
+            for full in busiest.len()..=count {
+                let top: f64 = busiest.iter().sum::<f64>() + (busiest.len()..full).map(|_| limit).sum::<f64>();
+                let share = (rate - top) / (full + 1..=count).map(rank).sum::<f64>();
+                if full == count || share * rank(full + 1) <= limit {
+                    let mut rates = busiest.to_vec();
+                    rates.extend((busiest.len()..full).map(|_| limit));
+                    rates.extend((full + 1..=count).map(|k| share * rank(k)));
+                    return rates;
+                }
+            }
+            unreachable!()
+        };
+        for (count, zipf, busiest, rate) in [
+            (1, 0.0, &[][..], 7.0),
+            (10, 0.0, &[], 5.0),
+            (2_000, 1.0, &[], 100.0),
+            (2_000, 1.0, &[3.0], 100.0),
+            (2_000, 1.0, &[90.0], 100.0),
+            (2_000, 1.3, &[9.0, 4.0, 0.5], 100.0),
+            (50, 0.0, &[10.0], 20.0),
+            (3, 0.0, &[3.0, 2.0, 1.0], 6.0),
+        ] {
+            let rates = direct(count, zipf, busiest, rate);
+            near(rates.iter().sum(), rate);
+            let sessions = Sessions::new(count as f64, zipf, busiest, rate).unwrap();
+            near(sessions.squares, rates.iter().map(|rate| rate * rate).sum());
+            near(sessions.busiest, rates.iter().copied().fold(0.0, f64::max));
+        }
+    }
+
+    #[test]
+    fn rates_that_do_not_fit_are_errors() {
+        let error = |count, busiest: &[f64], rate| Sessions::new(count, 1.0, busiest, rate).unwrap_err().to_string();
+        assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most 1 sessions, found 2");
+        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected at most the 5 messages a second of all sessions, found 6");
+        assert_eq!(
+            error(3.0, &[4.0], 15.0),
+            "expected rates that leave no other session busier than the listed ones, found 12 of 15 messages a second \
+             in all sessions"
+        );
+    }
+
+    #[test]
+    fn two_points_of_a_burst_have_one_millisecond_as_often_as_counted() {
+        for over_ms in [0.0, 0.25, 1.0, 3.5, 40.0] {
+            // Two points and a place of the grid, each at 200 values.
+            let n = 200_u32;
+            let value = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
+            let mut same = 0;
+            for a in 0..n {
+                for b in 0..n {
+                    let (a, b) = (value(a) * over_ms, value(b) * over_ms);
+                    let cells = |grid: &u32| ((a + value(*grid)).floor() - (b + value(*grid)).floor()).abs();
+                    same += (0..n).filter(|grid| cells(grid) < 0.5).count();
+                }
+            }
+            let counted = same as f64 / f64::from(n).powi(3);
+            let found = Burst { messages: 2.0, over_ms }.same_ms();
+            assert!((found - counted).abs() < 0.01, "{over_ms}: {found}, not {counted}");
+        }
+    }
+}
