@@ -19,7 +19,7 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 use imid_lease::register::PostgresRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -92,7 +92,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Before anything waits: the first process of a container ignores a signal that nobody handles.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
 
-    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, Options::new().holder(&name))?;
+    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, LaneOptions::new().holder(&name))?;
     tokio::select! {
         opened = ids.wait_until_open_async(OPEN) => opened?,
         _ = terminate.recv() => return stop_early(ids).await,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use imid::MessageId;
 use imid_lease::register::FileRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::{imid, imid_args};
 
@@ -136,7 +136,7 @@ fn the_ceilings_of_lanes_are_in_the_zone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids");
     let url = format!("file:{}", path.display());
-    let options = Options::new().lane_bits(1).horizon(Duration::from_millis(2500));
+    let options = LaneOptions::new().lane_bits(1).horizon(Duration::from_millis(2500));
     let options = options.max_skew(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options.max_lead(Duration::from_millis(500)))
         .unwrap();
