@@ -31,6 +31,8 @@ pub use models::{become_a_child, forget_the_process};
 
 /// The process that made this value. A forked child can tell that it is another one.
 ///
+/// **Without the feature `std` no fork is noticed**: all processes then are one, as on systems without forks.
+///
 /// [`is_current`](Self::is_current) is one load, where asking the system for the process ID is a system call. It is safe
 /// to use in a child that has other threads' locks in an unknown state.
 ///
@@ -64,7 +66,7 @@ impl Process {
 /// The process that owns something, as an atomic word: no process, until the first one [claims](Self::claim) it.
 ///
 /// It is for what is made in a constant expression, such as a `static` generator, whose process is not known then. Like
-/// [`Process`], it is safe to use in a forked child.
+/// [`Process`], it is safe to use in a forked child. **Without the feature `std` no fork is noticed.**
 ///
 /// ```
 /// use imid::fork::Owner;

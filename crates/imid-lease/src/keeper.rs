@@ -10,7 +10,7 @@ use crate::background::{Background, FIRST_WAIT_MS, Owner};
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::clock_judgement::Holders;
-use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::engine::{self, Action, Config, Engine, Grant, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -87,6 +87,7 @@ impl Keeper {
             has_judged_store: false,
             holders: Holders::default(),
             survey: Survey::new(space),
+            listing: Listing::default(),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
         Ok(Self { background, in_child })
@@ -222,6 +223,8 @@ struct Work<R, C> {
     holders: Holders,
     /// Of the space of all leases.
     survey: Survey,
+    /// The records as they were listed last. Those that have not changed are kept once for all leases.
+    listing: Listing,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
@@ -247,7 +250,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         for lease in 0..self.leases.len() {
             // Apart from the clock, which is foreign code: it may read the status, which locks this.
             let state = owner.state()[lease].clone();
-            telemetry::record_lease(|| state.status_at(self.clock.believed_ms()));
+            telemetry::record_lease(&state, || self.clock.believed_ms());
         }
         for running in &mut self.leases {
             let text = panic.downcast_ref::<&str>().copied();
@@ -261,6 +264,11 @@ impl<R: Register, C: Clock> Work<R, C> {
         let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
             self.store.register.set_holder(holder.as_str());
+        }
+        // The first call can take long, and a process without a lane is to be seen.
+        for lease in 0..self.leases.len() {
+            let state = owner.state()[lease].clone();
+            telemetry::record_lease(&state, || self.clock.believed_ms());
         }
         loop {
             let mut next_ms = None;
@@ -287,7 +295,10 @@ impl<R: Register, C: Clock> Work<R, C> {
             } else if !self.leases[lease].engine.starts() {
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
-                self.ask_time();
+                // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
+                if self.store.is_answered && self.store.last_error.is_none() {
+                    self.ask_time();
+                }
                 self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
@@ -319,6 +330,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                     if let Ok(records) = &listed {
                         self.survey.note(at, records);
                     }
+                    let listed = listed.map(|records| Listing::new(records, &self.listing));
+                    self.listing = listed.clone().unwrap_or_default();
                     Reply::Listed(listed)
                 }
                 Action::Read { key } => {
@@ -348,6 +361,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
+                    self.listing = Listing::default();
                     running.told.granted(grant);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
@@ -399,7 +413,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             };
             self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
             self.has_judged_store = self.clock.hear(&self.holders);
-            let next_ms = monotonic_ms() + engine::POLL_MS;
+            let next_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
             for state in owner.state().iter_mut() {
                 (state.start, state.next_ms) = (Start::Judging, next_ms);
             }
@@ -443,6 +457,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let lane = engine.grant().map(|grant| grant.lane);
             told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
+        let used_until_ms = self.leases[lease].tenant.used_until_ms();
         let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
         let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
         let others = self.survey.others(&own);
@@ -474,6 +489,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
+        published.used_until_ms = used_until_ms;
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;
@@ -483,6 +499,6 @@ impl<R: Register, C: Clock> Work<R, C> {
             owner.announce();
         }
         // A recorder is foreign code: it may read the status.
-        telemetry::record_lease(|| recorded.status_at(self.clock.believed_ms()));
+        telemetry::record_lease(&recorded, || self.clock.believed_ms());
     }
 }

@@ -33,7 +33,7 @@ pub struct Snowflake {
 /// The parts of a [`Snowflake`], for [`Layout::try_from_parts`].
 // The fields are public and no field will follow: every layout has these three, and datacenter and worker are in the node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Parts {
+pub struct SnowflakeParts {
     /// Unix milliseconds.
     pub timestamp_ms: u64,
     /// The node, 0 to [`Layout::node_max`].
@@ -44,10 +44,10 @@ pub struct Parts {
 
 impl Snowflake {
     /// Length of the byte form: 8.
-    pub const BYTES: usize = 8;
+    pub const BYTE_LEN: usize = 8;
 
     /// Length of the hex form: 16.
-    pub const HEX_LEN: usize = 2 * Self::BYTES;
+    pub const HEX_LEN: usize = 2 * Self::BYTE_LEN;
 
     /// Returns the ID with these bits. Every value is an ID.
     pub const fn from_u64(bits: u64, layout: Layout) -> Self {
@@ -71,7 +71,7 @@ impl Snowflake {
     }
 
     /// Returns the ID with these bytes, most significant first. Every value is an ID.
-    pub const fn from_bytes(bytes: [u8; Self::BYTES], layout: Layout) -> Self {
+    pub const fn from_bytes(bytes: [u8; Self::BYTE_LEN], layout: Layout) -> Self {
         Self::from_u64(u64::from_be_bytes(bytes), layout)
     }
 
@@ -81,13 +81,13 @@ impl Snowflake {
     /// The slice does not have 8 bytes.
     pub const fn from_slice(bytes: &[u8], layout: Layout) -> Result<Self, LengthError> {
         match bytes.first_chunk() {
-            Some(all) if bytes.len() == Self::BYTES => Ok(Self::from_bytes(*all, layout)),
+            Some(all) if bytes.len() == Self::BYTE_LEN => Ok(Self::from_bytes(*all, layout)),
             _ => Err(LengthError::new(bytes.len())),
         }
     }
 
     /// Returns the 8 bytes, most significant first, so that the order of bytes is the order of IDs.
-    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
+    pub const fn to_bytes(self) -> [u8; Self::BYTE_LEN] {
         self.bits.to_be_bytes()
     }
 
@@ -162,8 +162,8 @@ impl Snowflake {
 
     /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID from them, unless a tick is
     /// shorter than a millisecond or the ID is [overflowed](Self::is_overflowed).
-    pub const fn parts(self) -> Parts {
-        Parts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
+    pub const fn parts(self) -> SnowflakeParts {
+        SnowflakeParts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
     }
 
     /// Returns whether the layout has a sign bit and this bit is set. The time is then after the layout's last tick
@@ -204,9 +204,9 @@ impl Layout {
     /// begins before it.
     ///
     /// ```
-    /// use imid_snowflake::{Layout, Parts};
+    /// use imid_snowflake::{Layout, SnowflakeParts};
     ///
-    /// let id = Layout::LEAF.try_from_parts(Parts { timestamp_ms: 1_567_733_700_834, node: 39, sequence: 3_448 })?;
+    /// let id = Layout::LEAF.try_from_parts(SnowflakeParts { timestamp_ms: 1_567_733_700_834, node: 39, sequence: 3_448 })?;
     /// assert_eq!(id.to_string(), "1169786042799259000");
     /// # Ok::<(), imid_snowflake::RangeError>(())
     /// ```
@@ -214,8 +214,8 @@ impl Layout {
     /// # Errors
     /// The time is before the first tick or after the last one; the node or the sequence number does not fit its field,
     /// such as node 1,024 in 10 bits.
-    pub const fn try_from_parts(self, parts: Parts) -> Result<Snowflake, RangeError> {
-        let Parts { timestamp_ms, node, sequence } = parts;
+    pub const fn try_from_parts(self, parts: SnowflakeParts) -> Result<Snowflake, RangeError> {
+        let SnowflakeParts { timestamp_ms, node, sequence } = parts;
         let ticks = (self.first_tick_from(timestamp_ms), self.last_tick_in(timestamp_ms));
         match (ticks, self.check_node(node), self.check_sequence(sequence)) {
             ((Ok(from), Ok(until)), Ok(()), Ok(())) => {
@@ -342,7 +342,7 @@ impl From<Snowflake> for i64 {
     }
 }
 
-impl From<Snowflake> for [u8; Snowflake::BYTES] {
+impl From<Snowflake> for [u8; Snowflake::BYTE_LEN] {
     fn from(id: Snowflake) -> Self {
         id.to_bytes()
     }
@@ -356,7 +356,7 @@ impl From<Snowflake> for Vec<u8> {
     }
 }
 
-impl From<Snowflake> for Parts {
+impl From<Snowflake> for SnowflakeParts {
     fn from(id: Snowflake) -> Self {
         id.parts()
     }

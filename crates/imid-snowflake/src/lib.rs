@@ -22,7 +22,7 @@ mod generator;
 mod serde;
 
 pub use error::{LengthError, ParseError, RangeError, TimeRangeError};
-pub use id::{Parts, Snowflake};
+pub use id::{Snowflake, SnowflakeParts};
 pub use layout::{Layout, LayoutBuilder, TextForm};
 pub use text::HexText;
 

@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use imid::clock::{ManualClock, SystemClock};
 use imid_snowflake::{
     BuildError, Builder, GenerateError, Generator, HexText, Layout, LayoutBuilder, LengthError, NoSpareNodes,
-    NodeQueue, ParseError, Parts, Preset, RangeError, Snowflake, SpareNode, TextForm, TimeRangeError,
+    NodeQueue, ParseError, Preset, RangeError, Snowflake, SnowflakeParts, SpareNode, TextForm, TimeRangeError,
 };
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
@@ -45,7 +45,7 @@ have! {
 
 have! {
     settings_and_parts_can_be_compared: Shared, Copy, Eq;
-    Layout, NoSpareNodes, Parts, Preset, SpareNode, TextForm
+    Layout, NoSpareNodes, SnowflakeParts, Preset, SpareNode, TextForm
 }
 
 have! {

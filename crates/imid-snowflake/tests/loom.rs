@@ -1,7 +1,7 @@
 //! The Snowflake generator under all interleavings of two threads that loom explores. `ci/loom.sh` runs these tests.
 //!
 //! These tests fail if the `compare_exchange` in `Generator::generate` or `Generator::exchange` is replaced by a store. The
-//! later ones also fail if `close` or `raise_floor` only stores a flag beside the word, or if the ceiling of a node is asked
+//! later ones also fail if `close` or `raise_floor_ms` only stores a flag beside the word, or if the ceiling of a node is asked
 //! for before the word is loaded.
 #![cfg(loom)]
 
@@ -120,7 +120,7 @@ fn a_call_beside_a_close_mints_before_the_end_or_not_at_all() {
         let ceiling = grants.ceilings[0].load(Ordering::Acquire);
         for minted in minting.join().unwrap() {
             match minted {
-                Ok(id) => assert!(id <= end && id.timestamp_ms() < ceiling),
+                Ok(id) => assert!(id.timestamp_ms() < end && id.timestamp_ms() < ceiling),
                 Err(error) => assert!(error.is_closed()),
             }
         }
@@ -137,10 +137,10 @@ fn a_swap_beside_a_close_leaves_one_end() {
         let minting = beside(&ids, |ids| ids.generate());
         let end = ids.close().unwrap();
         match minting.join().unwrap() {
-            Ok(id) => assert_eq!((id, id.node()), (end, 1)),
+            Ok(id) => assert_eq!((id.timestamp_ms() + 1, id.node(), ids.node()), (end, 1, 1)),
             Err(error) => {
                 assert!(error.is_closed());
-                assert_eq!((end.node(), end.timestamp_ms()), (0, T));
+                assert_eq!((ids.node(), end), (0, T + 1));
             }
         }
         assert!(ids.generate().unwrap_err().is_closed());
@@ -150,7 +150,7 @@ fn a_swap_beside_a_close_leaves_one_end() {
 #[test]
 fn a_paused_call_stays_below_the_ceiling_that_was_raised() {
     loom::model(|| {
-        let ids = Generator::builder(Preset::new(LAYOUT)).node(3).ceiling(T + 1);
+        let ids = Generator::builder(Preset::new(LAYOUT)).node(3).ceiling_ms(T + 1);
         let ids = Arc::new(ids.clock(ManualClock::new(T)).build().unwrap());
         ids.generate().unwrap();
         ids.clock().set(T + 1);
@@ -160,8 +160,8 @@ fn a_paused_call_stays_below_the_ceiling_that_was_raised() {
         });
         // What another holder has minted lies between the old ceiling and the floor.
         ids.clock().set(T + 5);
-        ids.raise_floor(T + 5);
-        ids.raise_ceiling(T + 9);
+        ids.raise_floor_ms(T + 5);
+        ids.raise_ceiling_ms(T + 9);
         match minting.join().unwrap() {
             Ok(id) => assert!(id.timestamp_ms() == T + 5, "{}", id.timestamp_ms()),
             Err(error) => assert!(error.is_ceiling() || error.is_overload() || error.is_rollback()),
@@ -180,9 +180,29 @@ fn a_floor_that_is_raised_beside_a_call_repeats_no_id() {
             let ids = Arc::clone(&ids);
             move || ids.generate().unwrap()
         });
-        ids.raise_floor(T + 1);
+        ids.raise_floor_ms(T + 1);
         let (one, other) = (ids.generate().unwrap(), minting.join().unwrap());
         assert!(one != other && one.timestamp_ms() == T + 1 && other.timestamp_ms() == T + 1);
+    });
+}
+
+/// The floor holds, also if the other thread mints between its load and its exchange of the word.
+#[test]
+fn a_floor_that_loses_a_race_is_raised_all_the_same() {
+    loom::model(|| {
+        let ids = generator(&[]);
+        let minting = thread::spawn({
+            let ids = Arc::clone(&ids);
+            move || ids.generate()
+        });
+        ids.raise_floor_ms(T + 5);
+        match minting.join().unwrap() {
+            Ok(id) => assert_eq!(id.timestamp_ms(), T),
+            Err(error) => assert!(error.is_rollback() || error.is_overload()),
+        }
+        assert!(ids.generate().unwrap_err().is_rollback());
+        ids.clock().set(T + 5);
+        assert_eq!(ids.generate().unwrap().timestamp_ms(), T + 5);
     });
 }
 

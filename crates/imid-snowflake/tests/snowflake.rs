@@ -6,7 +6,7 @@ use std::time::Duration;
 
 #[cfg(target_has_atomic = "64")]
 use imid_snowflake::Preset;
-use imid_snowflake::{Layout, LayoutBuilder, Parts, Snowflake, TextForm};
+use imid_snowflake::{Layout, LayoutBuilder, Snowflake, SnowflakeParts, TextForm};
 use serde_json::Value;
 
 fn ms(ms: u64) -> Duration {
@@ -94,7 +94,10 @@ fn each_bit_is_in_one_field() {
             assert_eq!(tick_and_node << layout.sequence_bits() | u64::from(id.sequence()), 1 << bit);
             let node = u64::from(id.datacenter().unwrap_or(0)) << layout.worker_bits() | u64::from(id.worker());
             assert_eq!(node, u64::from(id.node()));
-            assert_eq!(id.parts(), Parts { timestamp_ms: id.timestamp_ms(), node: id.node(), sequence: id.sequence() });
+            assert_eq!(
+                id.parts(),
+                SnowflakeParts { timestamp_ms: id.timestamp_ms(), node: id.node(), sequence: id.sequence() }
+            );
         }
     }
 }
@@ -268,7 +271,7 @@ fn a_range_without_a_tick_is_refused() {
 #[test]
 fn parts_out_of_range_are_refused() {
     let layout = Layout::TWITTER;
-    let id = |timestamp_ms, node, sequence| layout.try_from_parts(Parts { timestamp_ms, node, sequence });
+    let id = |timestamp_ms, node, sequence| layout.try_from_parts(SnowflakeParts { timestamp_ms, node, sequence });
     let error = |ms, node, sequence| id(ms, node, sequence).unwrap_err().to_string();
     let (first, last) = (layout.first_ms(), layout.last_ms());
     assert_eq!(error(first - 1, 0, 0), format!("expected a time of {first} to {last} ms, found {}", first - 1));
@@ -302,7 +305,7 @@ fn parts_make_the_same_id_if_a_tick_is_a_millisecond_or_longer() {
 fn the_tick_of_parts_is_the_first_that_begins_in_the_millisecond_or_the_running_one() {
     let [short, long, ..] = other_layouts();
     let tick = |layout: Layout, ms| {
-        let parts = Parts { timestamp_ms: layout.first_ms() + ms, node: 0, sequence: 0 };
+        let parts = SnowflakeParts { timestamp_ms: layout.first_ms() + ms, node: 0, sequence: 0 };
         layout.try_from_parts(parts).unwrap().tick()
     };
     assert_eq!([0, 1, 7].map(|ms| tick(short, ms)), [0, 10, 70]);

@@ -174,7 +174,8 @@ impl RedisQueue {
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
-        let builder = Generator::builder(self.0.preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        let builder =
+            Generator::builder(self.0.preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // The thread has checked that the worker ID fits the layout, so this is not an error.
         builder.spares(self.clone()).clock(clock).build().map_err(|_| QueueKind::Closed.into())
     }

@@ -124,7 +124,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let now_ms = clock.now_ms().unwrap_or(0);
         let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
         let preset = self.0.options.preset;
-        let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        let builder = Generator::builder(preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
         builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
     }

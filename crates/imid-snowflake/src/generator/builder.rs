@@ -51,33 +51,38 @@ impl<S> Builder<SystemClock, S> {
 }
 
 impl<C, S> Builder<C, S> {
-    /// Sets the node. It has no default, because two generators with the same node make the same IDs.
+    /// Sets the node. It has no default, because two generators with the same node make the same IDs, also one after the other
+    /// ([`floor_ms`](Self::floor_ms)).
     pub const fn node(mut self, node: u32) -> Self {
         self.node = Some(node);
         self
     }
 
-    /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor`] raises it later.
+    /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor_ms`] raises it later.
     /// Default: the layout's first tick.
     ///
-    /// A restarted process can repeat IDs that it minted before, if the clock was set back since. Set the millisecond
-    /// after the last ID that the store knows to prevent it. The first ID is in a tick that begins at the floor or
+    /// **A generator that is made again for the same node repeats IDs with certainty** if it mints in a tick in which the one
+    /// before has minted: within the same tick (which can be a second long), or after the clock was set back. Pass what
+    /// [`Generator::close`] returned; after a crash, pass the millisecond after the last ID that the store knows. An ID that was
+    /// minted and not stored can then be repeated; with a lease (the crate `imid-lease`) it cannot.
+    ///
+    /// The first ID is in a tick that begins at the floor or
     /// later, so a floor inside of a tick excludes the whole tick.
     ///
     /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to
     /// wait. A node that is swapped in later has a floor of its own
     /// ([`used_until_ms`](super::SpareNode::used_until_ms)).
-    pub const fn floor(mut self, timestamp_ms: u64) -> Self {
+    pub const fn floor_ms(mut self, timestamp_ms: u64) -> Self {
         self.floor_ms = timestamp_ms;
         self
     }
 
-    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling`] raises it
+    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling_ms`] raises it
     /// later. Default: the end of the layout's last tick.
     ///
     /// The last ID is in a tick that ends at the ceiling or before it, so a ceiling inside of a tick excludes the whole
     /// tick.
-    pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
+    pub const fn ceiling_ms(mut self, timestamp_ms: u64) -> Self {
         self.ceiling_ms = timestamp_ms;
         self
     }

@@ -97,7 +97,7 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Refused(Refusal::PastLastTick { .. } | Refusal::LastTickFull))
     }
 
-    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling) of the generator, or
+    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling_ms) of the generator, or
     /// past the [ceiling](super::NodeSource::ceiling_ms) of its node while there was no spare node to take.
     pub const fn is_ceiling(self) -> bool {
         matches!(self.0, GenerateKind::Refused(Refusal::Ceiling) | GenerateKind::NodeCeiling { .. })

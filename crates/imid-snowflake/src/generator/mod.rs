@@ -48,9 +48,9 @@ use state::{State, Steps, is_below};
 /// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
-/// - **Unique** while no other generator has the node.
+/// - **Unique** while no other generator has the node, or had it until a time before the [floor](Builder::floor_ms).
 /// - **Monotonic**, until a node is swapped because the clock was set back: the new node begins at the clock's time.
-/// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling) nor the
+/// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling_ms) nor the
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
 ///
 /// In a forked child, calls are an error, because the parent still has the node. Only a `static` generator that was not
@@ -99,6 +99,9 @@ const SLICE: Duration = Duration::from_millis(10);
 impl Generator {
     /// Returns a generator with the system clock and without spare nodes.
     ///
+    /// **It has no floor, so use it only for a node under which nothing was minted before.** A generator that is made again for the same node, in this process or after a restart, begins each tick with
+    /// the same sequence number, so IDs of the same tick repeat with certainty. [`Builder::floor_ms`] prevents it.
+    ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
     pub const fn try_new(preset: Preset, node: u32) -> Result<Self, BuildError> {
@@ -135,9 +138,9 @@ impl<C, S> Generator<C, S> {
     /// Raises the first unix millisecond that an ID may have under the present node. It does nothing if all later IDs
     /// are at the floor or after it anyway, or if the generator is closed.
     ///
-    /// As [`Builder::floor`] does, at run time. It never fails and takes effect at once: no call that is under way
+    /// As [`Builder::floor_ms`] does, at run time. It never fails and takes effect at once: no call that is under way
     /// returns an ID below the floor that another call has not returned before.
-    pub fn raise_floor(&self, timestamp_ms: u64) {
+    pub fn raise_floor_ms(&self, timestamp_ms: u64) {
         let mut seen = self.state();
         while let Some(raised) = seen.raised(timestamp_ms, self.preset.layout()) {
             match self.exchange(seen, raised) {
@@ -148,10 +151,10 @@ impl<C, S> Generator<C, S> {
     }
 
     /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is higher
-    /// already. Without a ceiling in the [builder](Builder::ceiling) it is the layout's end, which nothing raises.
+    /// already. Without a ceiling in the [builder](Builder::ceiling_ms) it is the layout's end, which nothing raises.
     ///
     /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
-    pub fn raise_ceiling(&self, timestamp_ms: u64) {
+    pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
         // ORDERING: releases the floors that were raised before. Whoever finds the new ceiling then exchanges the word
         // after them, or fails.
         self.ceiling.fetch_max(state::ceiling(timestamp_ms, self.preset.layout()), Ordering::Release);
@@ -192,20 +195,21 @@ impl<C, S: NodeSource> Generator<C, S> {
     /// Ends the generator for ever, and puts its node back to the source. Later calls are an error
     /// ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns the ID of the last stamp under the present node. No call returns an ID of this node after it, not even a
-    /// call that is under way. It is the last ID that was issued, or, if the floor is higher, the greatest ID below the
-    /// floor. `None` if no ID was issued and no floor was set, and if the generator was closed before.
-    pub fn close(&self) -> Option<Snowflake> {
+    /// Returns the first unix millisecond after every ID that was issued under the [node](Self::node), even by a call that is
+    /// under way, and after its floor: the [`floor_ms`](Builder::floor_ms) of the node's next generator. `None` if no ID was
+    /// issued and no floor was set, and if the generator was closed before.
+    pub fn close(&self) -> Option<u64> {
         let layout = self.preset.layout();
         let mut seen = self.state();
         while !seen.is_closed(layout) {
             match self.exchange(seen, seen.closed(layout)) {
                 Ok(()) => {
+                    let spare = seen.spare(layout);
                     // In a forked child the node is still the parent's.
                     if self.check_fork().is_ok() {
-                        self.spares.put(seen.spare(layout));
+                        self.spares.put(spare);
                     }
-                    return seen.last_id(layout);
+                    return seen.is_used().then_some(spare.used_until_ms + 1);
                 }
                 Err(now) => seen = now,
             }
@@ -348,7 +352,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
 
     /// Returns the state after one more ID below both ceilings.
     fn advance(&self, seen: State, now_ms: u64) -> Result<State, GenerateKind> {
-        // ORDERING: pairs with `raise_ceiling`.
+        // ORDERING: pairs with `raise_ceiling_ms`.
         let next = seen.advance(now_ms, self.ceiling.load(Ordering::Acquire), &self.preset)?;
         if !is_below(self.spares.ceiling_ms(seen.node), now_ms, self.preset.layout()) {
             return Err(GenerateKind::NodeCeiling { node: seen.node });

@@ -16,7 +16,6 @@
 use super::error::Refusal;
 use super::nodes::SpareNode;
 use super::preset::Preset;
-use crate::id::Snowflake;
 use crate::layout::Layout;
 
 /// A node and the last stamp under it, without the node: the last one that was minted, or the last one below the floor.
@@ -95,14 +94,9 @@ impl State {
         self.last == closed(layout)
     }
 
-    /// Returns the ID of the last stamp, or `None` if there is no last stamp.
-    pub(super) fn last_id(self, layout: Layout) -> Option<Snowflake> {
-        (self.last > 0).then(|| self.id(layout))
-    }
-
-    /// Returns the ID of the last stamp.
-    pub(super) const fn id(self, layout: Layout) -> Snowflake {
-        Snowflake::from_u64(self.pack(layout), layout)
+    /// Returns whether there is a last stamp.
+    pub(super) const fn is_used(self) -> bool {
+        self.last > 0
     }
 
     /// Returns the node as a spare one: used until the last unix millisecond of the tick of the last stamp.

@@ -22,7 +22,7 @@ fn ids_are_in_whole_ticks_between_floor_and_ceiling() {
         for offset in [0, 1, tick_ms / 2, tick_ms - 1] {
             let (floor, ceiling) = (T + 5 + offset, T + 5 + offset + 2 * tick_ms);
             let clock = ManualClock::new(T);
-            let ids = builder(preset, &clock).floor(floor).ceiling(ceiling).build().unwrap();
+            let ids = builder(preset, &clock).floor_ms(floor).ceiling_ms(ceiling).build().unwrap();
             let (minted, error) = drain(&ids, ceiling + tick_ms);
             assert!(error.is_ceiling() && error.retry_after().is_none(), "{error}, {layout:?}");
             let (first, last) = (minted[0], minted[minted.len() - 1]);
@@ -42,9 +42,9 @@ fn ids_are_in_whole_ticks_between_floor_and_ceiling() {
 fn a_ceiling_only_grows() {
     for preset in [Preset::DISCORD, Preset::TWITTER] {
         let clock = ManualClock::new(T);
-        let ids = builder(preset, &clock).ceiling(T + 5).build().unwrap();
+        let ids = builder(preset, &clock).ceiling_ms(T + 5).build().unwrap();
         for lower in [0, T, T + 4] {
-            ids.raise_ceiling(lower);
+            ids.raise_ceiling_ms(lower);
         }
         clock.set(T + 4);
         assert_eq!(ids.generate().unwrap().timestamp_ms(), T + 4);
@@ -52,10 +52,10 @@ fn a_ceiling_only_grows() {
         let error = ids.generate_within(Duration::from_secs(1)).unwrap_err();
         assert!(error.is_ceiling() && !error.is_closed() && !error.is_exhausted());
         assert_eq!(error.to_string(), "next ID is past the ceiling of the generator");
-        ids.raise_ceiling(T + 6);
+        ids.raise_ceiling_ms(T + 6);
         assert_eq!(ids.generate().unwrap().timestamp_ms(), T + 5);
         // Past the last tick it is as good as none.
-        ids.raise_ceiling(u64::MAX);
+        ids.raise_ceiling_ms(u64::MAX);
         clock.set(preset.layout().last_ms());
         ids.generate().unwrap();
         clock.set(preset.layout().last_ms() + 1);
@@ -69,7 +69,7 @@ fn a_ceiling_before_the_first_tick_allows_nothing() {
         let layout = preset.layout();
         for ceiling in [0, 1, layout.first_ms()] {
             let clock = ManualClock::new(layout.first_ms());
-            let ids = builder(preset, &clock).ceiling(ceiling).build().unwrap();
+            let ids = builder(preset, &clock).ceiling_ms(ceiling).build().unwrap();
             assert!(ids.generate().unwrap_err().is_ceiling(), "{layout:?}");
             clock.set(T);
             assert!(ids.generate().unwrap_err().is_ceiling(), "{layout:?}");
@@ -87,7 +87,7 @@ fn no_id_is_at_the_ceiling_while_it_is_raised_and_the_clock_runs_wild() {
     for preset in [Preset::TWITTER, Preset::NSQ, ROLLBACK] {
         let clock = ManualClock::new(T);
         let queue: NodeQueue = (100..104).collect();
-        let ids = Generator::builder(preset).node(3).spares(&queue).ceiling(T).clock(&clock).build().unwrap();
+        let ids = Generator::builder(preset).node(3).spares(&queue).ceiling_ms(T).clock(&clock).build().unwrap();
         let (granted, done) = (AtomicU64::new(T), AtomicBool::new(false));
         let minted = AtomicU64::new(0);
         let mint = || {
@@ -108,7 +108,7 @@ fn no_id_is_at_the_ceiling_while_it_is_raised_and_the_clock_runs_wild() {
             for raise in 1..=RAISES {
                 clock.set(T + raise * 3 - raise % 13 * 2);
                 granted.store(T + raise * 2, Ordering::SeqCst);
-                ids.raise_ceiling(T + raise * 2);
+                ids.raise_ceiling_ms(T + raise * 2);
                 thread::yield_now();
                 // The clock is still 12 ms below the ceiling. On a busy machine the threads may not have run yet.
                 while raise == 12 && minted.load(Ordering::Relaxed) == 0 {

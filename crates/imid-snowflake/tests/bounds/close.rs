@@ -1,4 +1,4 @@
-//! `close` ends a generator, and returns its last ID.
+//! `close` ends a generator, and returns the floor of the next one.
 
 use std::collections::HashSet;
 use std::sync::Barrier;
@@ -21,22 +21,32 @@ fn assert_closed<S: NodeSource>(ids: &Generator<&ManualClock, S>) {
             assert!(!error.is_ceiling() && !error.is_exhausted() && !error.is_rollback());
             assert_eq!(error.to_string(), "generator is closed");
             assert!(ids.generate_within(Duration::from_millis(50)).unwrap_err().is_closed());
-            ids.raise_ceiling(u64::MAX);
-            ids.raise_floor(T + HOUR);
-            ids.raise_floor(u64::MAX);
+            ids.raise_ceiling_ms(u64::MAX);
+            ids.raise_floor_ms(T + HOUR);
+            ids.raise_floor_ms(u64::MAX);
             assert_eq!(ids.close(), None);
         }
     }
 }
 
 #[test]
-fn close_returns_the_last_id_and_is_final() {
+fn close_returns_the_floor_of_the_next_generator_and_is_final() {
     for preset in presets() {
         for count in [0, 1, 20] {
             let clock = ManualClock::new(T);
             let ids = builder(preset, &clock).build().unwrap();
             let last = (0..count).map(|_| ids.generate().unwrap()).last();
-            assert_eq!(ids.close(), last, "{:?}", preset.layout());
+            let end = ids.close();
+            assert_eq!(end.is_some(), last.is_some());
+            if let (Some(end), Some(last)) = (end, last) {
+                // The first whole millisecond after the tick.
+                let after = last.since_unix_epoch() + preset.layout().tick();
+                assert_eq!(u128::from(end), after.as_nanos().div_ceil(1_000_000), "{:?}", preset.layout());
+                let next = builder(preset, &clock).floor_ms(end).build().unwrap();
+                // A floor inside of a tick excludes the whole tick.
+                clock.set(end + 2 * preset.layout().tick().as_millis() as u64 + 1);
+                assert!(next.generate().unwrap() > last);
+            }
             assert_eq!(ids.node(), 3);
             assert_closed(&ids);
         }
@@ -58,7 +68,7 @@ fn the_greatest_node_can_be_closed_at_the_end_of_time() {
         assert!(ids.generate().unwrap_err().is_exhausted());
         let last = last.unwrap();
         assert_eq!((last.node(), last.sequence() + 1), (layout.node_max(), layout.sequence_max()), "{layout:?}");
-        assert_eq!(ids.close(), Some(last));
+        assert!(ids.close().unwrap() > last.timestamp_ms());
         assert_eq!(ids.node(), layout.node_max());
         assert_closed(&ids);
     }
@@ -70,10 +80,10 @@ fn a_floor_after_the_last_id_is_the_end() {
     let clock = ManualClock::new(T);
     let ids = builder(Preset::TWITTER, &clock).build().unwrap();
     ids.generate().unwrap();
-    ids.raise_floor(T + 10);
+    ids.raise_floor_ms(T + 10);
     let end = ids.close().unwrap();
-    assert_eq!((end.timestamp_ms(), end.sequence(), end.node()), (T + 9, 4_095, 3));
-    let next = builder(Preset::TWITTER, &clock).floor(end.timestamp_ms() + 1).build().unwrap();
+    assert_eq!(end, T + 10);
+    let next = builder(Preset::TWITTER, &clock).floor_ms(end).build().unwrap();
     clock.set(T + 10);
     assert_eq!(next.generate().unwrap().timestamp_ms(), T + 10);
 }
@@ -141,8 +151,8 @@ fn what_was_minted_while_it_closed_is_at_or_before_the_end() {
             assert!(ids.generate().unwrap_err().is_closed());
             (threads.map(|thread| thread.join().unwrap()).concat(), end)
         });
-        let of_end = minted.iter().filter(|id| end.is_some_and(|end| end.node() == id.node()));
-        assert_eq!(of_end.max().copied(), end.filter(|_| !minted.is_empty()), "round {round}");
+        let of_end = minted.iter().filter(|id| ids.node() == id.node()).map(|id| id.timestamp_ms() + 1);
+        assert!(of_end.max() <= end, "round {round}");
         assert_closed(&ids);
         // Each node is back, once.
         let nodes: Vec<_> = std::iter::from_fn(|| queue.take(u64::MAX)).map(|spare| spare.node).collect();

@@ -61,7 +61,7 @@ fn a_node_is_not_used_at_or_past_its_ceiling() {
         for offset in [0, 1, tick_ms / 2, tick_ms - 1] {
             let ceiling = T + 5 + offset + 2 * tick_ms;
             let clock = ManualClock::new(T);
-            let own = builder(preset, &clock).ceiling(ceiling).build().unwrap();
+            let own = builder(preset, &clock).ceiling_ms(ceiling).build().unwrap();
             let expected = drain(&own, ceiling + tick_ms).0;
             clock.set(T);
             let grants = Grants::default();
@@ -141,7 +141,8 @@ fn a_swapped_node_has_its_own_floor() {
             let clock = ManualClock::new(T);
             let queue = NodeQueue::new();
             queue.put(SpareNode { node: 8, used_until_ms });
-            let ids = Generator::builder(preset).node(3).spares(&queue).floor(T + HOUR).clock(&clock).build().unwrap();
+            let ids =
+                Generator::builder(preset).node(3).spares(&queue).floor_ms(T + HOUR).clock(&clock).build().unwrap();
             // Node 3 is not usable for an hour.
             clock.set(used_until_ms);
             assert!(ids.generate().unwrap_err().is_rollback());
