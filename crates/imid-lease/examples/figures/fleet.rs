@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{LeasedGenerator, Options, Phase};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 
 use crate::{Failure, room};
 
@@ -18,7 +18,7 @@ pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str) -> Result<(
     let opened = AtomicUsize::new(0);
     let leases: Result<Vec<_>, Failure> = (0..count)
         .map(|_| {
-            let lease = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, Options::new().lane_bits(bits))?;
+            let lease = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, LaneOptions::new().lane_bits(bits))?;
             opened.fetch_add(1, Ordering::Relaxed);
             Ok(lease)
         })
