@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
 use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -253,7 +253,7 @@ pub(crate) fn create_at<R: Register + ?Sized>(
     let meta = MetaRecord {
         version: 1,
         token: token()?,
-        space_id: Uuid::from_random(random),
+        space_id: uuid(random),
         layout: layout.into(),
         bits,
         era: last_era + 1,
