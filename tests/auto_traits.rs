@@ -25,10 +25,13 @@ fn generators_can_be_shared_and_ids_can_be_keys() {
 
 // A constant reference to a constant. The compiler refuses it for a type with interior mutability.
 const _: &MessageId = &MessageId::MAX;
-const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, match SessionHash::from_u32(7) {
-    Ok(hash) => hash,
-    Err(_) => panic!("22 bits"),
-});
+const _: &SessionTag = &SessionTag::from_parts(
+    SessionType::GROUP,
+    match SessionHash::from_u32(7) {
+        Ok(hash) => hash,
+        Err(_) => panic!("22 bits"),
+    },
+);
 
 #[test]
 fn values_are_small() {
