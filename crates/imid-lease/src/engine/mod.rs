@@ -4,7 +4,7 @@
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
 //! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
 //! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
-//! model (`tests/simulation`) then finds a fault.
+//! model (`src/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
