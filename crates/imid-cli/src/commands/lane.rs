@@ -91,7 +91,8 @@ struct List {
 struct SpaceArgs {
     /// The register: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
-    /// To use a database or a server, the tool must be built with its feature, such as --features postgres.
+    /// To use a database or a server, install the tool with its feature: cargo install --path crates/imid-cli --features
+    /// postgres,tls-ring.
     ///
     /// A URL can have a password, and other users can see the arguments of a process. So it can also be in the environment
     /// variable `IMID_REGISTER` or in a file.
@@ -194,7 +195,7 @@ impl SpaceArgs {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
         let opened = open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
-            let message = format!("{place}: {}", chain(&error));
+            let message = format!("{place}: {}", install_hint(&chain(&error)));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         });
         opened.map(|register| (register, url))
@@ -219,6 +220,26 @@ impl SpaceArgs {
             }
         }
     }
+}
+
+/// The stores of servers, and whether the tool was built with them.
+const STORES: [(&str, bool); 5] = [
+    ("postgres", cfg!(feature = "postgres")),
+    ("mysql", cfg!(feature = "mysql")),
+    ("redis", cfg!(feature = "redis")),
+    ("etcd", cfg!(feature = "etcd")),
+    ("zookeeper", cfg!(feature = "zookeeper")),
+];
+
+/// Returns the message of the library. If it misses a feature, the message ends with the command that installs the tool with
+/// that one, with those that it has, and with TLS.
+fn install_hint(message: &str) -> String {
+    let Some((start, rest)) = message.split_once("needs the feature `") else { return message.to_owned() };
+    let missing = rest.split('`').next().unwrap_or_default();
+    let stores = STORES.iter().filter(|(store, is_built)| *is_built || *store == missing).map(|(store, _)| *store);
+    let features: Vec<_> = stores.chain(["tls-ring"]).collect();
+    let install = format!("cargo install --path crates/imid-cli --features {}", features.join(","));
+    format!("{start}needs the feature `{missing}`, which this tool was installed without; {install}")
 }
 
 impl List {

@@ -237,10 +237,28 @@ fn a_url_that_cannot_be_used_is_an_error() {
     if !cfg!(feature = "postgres") {
         assert_eq!(
             error(2, "postgres://u:secret@h/d", "lanes"),
-            "error: --register: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
+            "error: --register: postgres:// needs the feature `postgres`, which this tool was installed without; \
+             cargo install --path crates/imid-cli --features postgres,tls-ring\n"
         );
+        let features = include_str!("../../Cargo.toml").split("[features]").nth(1).unwrap();
+        assert!(["postgres = ", "tls-ring = "].iter().all(|feature| features.contains(&format!("\n{feature}"))));
+        // Those that the tool has stay.
+        let redis = error(2, "redis://u:secret@h/d", "lanes");
+        assert!(cfg!(feature = "redis") || redis.contains("redis") && redis.contains(",tls-ring\n"), "{redis}");
     }
     let folder = tempfile::tempdir().unwrap();
+    // Nothing of a file that is not a register is shown.
+    for text in ["password=hunter2\nsecond=hunter3\n", "hunter2", ""] {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("other");
+        std::fs::write(&other, text).unwrap();
+        let error = error(1, &format!("file:{}", other.display()), "lanes");
+        assert!(!error.contains("hunter"), "{error}");
+        assert!(
+            text.is_empty() || error.contains("expected a register, which begins with `imid-register/1`"),
+            "{error}"
+        );
+    }
     // A wrong path is not created.
     let path = folder.path().join("wrong");
     let missing = error(1, &format!("file:{}", path.display()), "lanes");
