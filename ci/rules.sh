@@ -85,6 +85,8 @@ RULES = [
         ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
     ("read-the-description-again", "a lane without a record begins below a recovered floor", OVERLAP, [
         ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
+    ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
+        ("seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -174,6 +174,8 @@ impl State {
             },
             (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
             (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
+            (Some(Stopped::NoSpace), _) => OpenKind::NoSpace(space.name().to_string()),
+            (Some(Stopped::Undescribed { key }), _) => OpenKind::Undescribed(key.clone()),
             (Some(Stopped::Closed), _) => OpenKind::Closed,
             (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },

@@ -20,7 +20,7 @@ use super::whole_number;
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
-use crate::time::{LAST_MS, ZoneArg, parse_duration, rfc3339};
+use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration, rfc3339};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
@@ -51,6 +51,12 @@ enum Action {
     ///
     /// No process may use the space meanwhile. All lanes become free, and start after everything that can have been minted.
     Recover(Recover),
+    /// Create a space, for processes that must not create one
+    ///
+    /// In production a process does not create its space (`must_exist` in its options), so that a register that was emptied or
+    /// replaced is noticed. Run this once before the first process starts. It also repairs a space whose description was
+    /// deleted: it closes the old lanes, so their holders stop.
+    Create(Create),
     /// Change the number of lanes
     ///
     /// Each process that holds a lane loses it. Start the processes again with the new number.
@@ -135,6 +141,33 @@ struct Recover {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     max_skew: Duration,
     #[command(flatten)]
+    above: AboveTime,
+    #[command(flatten)]
+    zone: ZoneArg,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  imid lane create --register postgres://chat:secret@db/chat --bits 4")]
+struct Create {
+    #[command(flatten)]
+    space: SpaceArgs,
+    /// Number of bits that tell lanes apart: 4 are 16 lanes
+    #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "4", allow_negative_numbers = true)]
+    bits: u32,
+    /// Layout of the IDs, as `imid lane list` prints it
+    #[arg(long, value_name = "LAYOUT", default_value = admin::LANES_LAYOUT)]
+    layout: String,
+    /// The longest horizon that a process of this space has used, if there was one in this register
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s", allow_hyphen_values = true)]
+    horizon: Duration,
+    /// The largest error of a clock, as in the options of the generator
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5s", allow_hyphen_values = true)]
+    max_skew: Duration,
+    #[command(flatten)]
+    above: AboveTime,
+    #[command(flatten)]
     zone: ZoneArg,
 }
 
@@ -169,7 +202,8 @@ impl Args {
         match &self.action {
             Action::List(args) => args.list(out),
             Action::Release(args) => args.release(out, report),
-            Action::Recover(args) => args.recover(out),
+            Action::Recover(args) => args.recover(out, report),
+            Action::Create(args) => args.create(out),
             Action::Resize(args) => args.resize(out),
             Action::Doctor(args) => args.run(out),
             Action::Watch(args) => args.watch(out, report),
@@ -293,12 +327,39 @@ impl Release {
 }
 
 impl Recover {
-    fn recover(&self, out: &mut Out) -> Result<(), Stop> {
+    fn recover(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
-        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
+        let recovery =
+            Recovery { horizon: self.horizon, max_skew: self.max_skew, above_ms: self.above.ms(&self.zone)? };
+        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| {
+            let hint = if error.is_ahead() { "; --above names such a time" } else { "" };
+            Stop::Error(chain(&error) + hint)
+        })?;
+        if recovery.above_ms.is_none() {
+            report.note(
+                "a process whose clock was ahead after the backup was made is not in the backup: compare with the greatest ID in \
+                 the message store, and repeat this with --above if that is later",
+            );
+        }
         let time = time(floor_ms, &self.zone).unwrap_or_else(|| format!("{floor_ms} ms"));
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
+    }
+}
+
+impl Create {
+    fn create(&self, out: &mut Out) -> Result<(), Stop> {
+        let (url, place) = self.space.url()?;
+        // A file that is not there is created.
+        let mut register = open_url(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
+            let message = format!("{place}: {}", chain(&error));
+            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
+        })?;
+        let recovery =
+            Recovery { horizon: self.horizon, max_skew: self.max_skew, above_ms: self.above.ms(&self.zone)? };
+        let meta = admin::create(&mut *register, &self.space.name, &self.layout, self.bits, recovery)
+            .map_err(|error| stop(&error))?;
+        let time = time(meta.floor_ms, &self.zone).unwrap_or_else(|| format!("{} ms", meta.floor_ms));
+        Ok(writeln!(out, "space {} has {} lanes, free from {time}", self.space.name, 1_u64 << meta.bits)?)
     }
 }
 

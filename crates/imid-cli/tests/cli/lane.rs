@@ -291,6 +291,32 @@ fn the_register_can_be_named_where_other_users_do_not_see_it() {
 }
 
 #[test]
+fn a_space_is_created_once_and_recovered_above_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("file:{}", folder.path().join("ids").display());
+    let run = |args: &[&str]| imid_args(&[&["lane", args[0], "--register", &url], &args[1..]].concat(), "");
+    let must_exist = || LaneOptions::new().lane_bits(3).must_exist();
+    let path = folder.path().join("ids");
+    let lost = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
+    let error = lost.wait_until_open(Duration::from_secs(15)).unwrap_err();
+    assert!(error.is_no_space() && error.is_final(), "{error}");
+    drop(lost);
+
+    let created = run(&["create", "--bits", "3"]);
+    assert!(created.out.starts_with("space lanes has 8 lanes, free from 20"), "{}{}", created.out, created.err);
+    let again = run(&["create", "--bits", "4"]);
+    assert_eq!((again.status, again.err.contains("has the space \"lanes\" already, with 3 bits of lane")), (1, true));
+    let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
+    ids.wait_until_open(Duration::from_secs(15)).unwrap();
+    drop(ids);
+
+    let above = run(&["recover", "--horizon", "10s", "--max-skew", "5s", "--above", "2099-12-31T00:00:00Z"]);
+    assert!(above.out.contains("free from 2099-12-31T00:00:00"), "{}{}", above.out, above.err);
+    let seconds = run(&["recover", "--horizon", "10s", "--max-skew", "5s", "--above", "4102358400"]);
+    assert_eq!((seconds.status, seconds.err.contains("write 4102358400s")), (2, true), "{}", seconds.err);
+}
+
+#[test]
 fn a_space_is_recovered_and_resized() {
     let space = space();
     space.ids.close();

@@ -307,7 +307,7 @@ impl Engine {
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
-        jittered(self.random, self.backoff.wait_up_to_ms(longest_ms)).max(SHORTEST_GAP_MS)
+        jittered(self.random, self.backoff.wait_ms(longest_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {

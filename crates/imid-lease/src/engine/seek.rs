@@ -45,6 +45,13 @@ impl Engine {
             if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
+            // Their holders may be alive, and a new space would grant what they have.
+            if records.iter().any(|(_, found)| found.lane.is_some()) {
+                return self.stop(Stopped::Undescribed { key: meta_key });
+            }
+            if self.config.must_exist {
+                return self.stop(Stopped::NoSpace);
+            }
             self.meta = None;
             self.step = Step::Describe;
             return;
