@@ -103,7 +103,8 @@ async fn expect_start_without_database(world: &World) -> Result<()> {
     assert_eq!(status(format!("{}/ready", world.operations[0])).await?, 503);
     assert_eq!(status(format!("{}/", world.urls[0])).await?, 200);
     terminate(&waiting).await?;
-    let status = timeout(TIMEOUT, waiting.wait()).await??;
+    // 2 s to drain, and at most 10 s to give back what it may have been granted.
+    let status = timeout(Duration::from_secs(12), waiting.wait()).await??;
     assert!(status.success(), "a gateway without a lane that was asked to stop ended with {status}");
     Ok(())
 }
@@ -269,7 +270,11 @@ async fn fail_over(world: &World, gateways: &mut [Child]) -> Result<()> {
     // A gateway that exits would be started again before the register is recovered.
     for (gateway, operations) in gateways.iter_mut().zip(&world.operations) {
         let start = Instant::now();
-        let is_ready = async || Result::Ok(world.client.get(format!("{operations}/ready")).timeout(TIMEOUT).send().await?.status().is_success());
+        let is_ready = async || {
+            Result::Ok(
+                world.client.get(format!("{operations}/ready")).timeout(TIMEOUT).send().await?.status().is_success(),
+            )
+        };
         while is_ready().await? {
             assert!(start.elapsed() < Duration::from_secs(60), "a gateway goes on without its register");
             sleep(Duration::from_millis(50)).await;
@@ -282,7 +287,7 @@ async fn fail_over(world: &World, gateways: &mut [Child]) -> Result<()> {
     }
     let url = env::var("DATABASE_URL")?;
     tokio::task::spawn_blocking(move || -> Result<u64> {
-        let recovery = Recovery { horizon: Duration::from_secs(10), max_skew: Duration::from_secs(5) };
+        let recovery = Recovery { horizon: Duration::from_secs(10), max_skew: Duration::from_secs(5), above_ms: None };
         Ok(admin::recover(&mut PostgresRegister::from_url(&url)?, "lanes", recovery)?)
     })
     .await??;

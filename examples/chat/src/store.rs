@@ -116,10 +116,12 @@ impl Store {
         let store = sqlx::query(store).bind(id).bind(room.name()).bind(number).bind(sender).bind(key).bind(body);
         if store.execute(&mut *transaction).await?.rows_affected() == 1 {
             transaction.commit().await?;
-            // A hint for the followers, outside of the transaction because NOTIFY makes commits wait for each other. If it is lost, they
-            // notice the message within a second.
-            let notify = sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(room.name());
-            let _ = notify.execute(&self.pool).await;
+            // A hint for the followers, which the client does not wait for. It is outside of the transaction because NOTIFY makes commits
+            // wait for each other. If it is lost, the followers notice the message within a second.
+            let (pool, name) = (self.pool.clone(), room.name().to_owned());
+            tokio::spawn(
+                async move { sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(name).execute(&pool).await },
+            );
             return Ok((Message { id, number, sender: sender.to_owned(), body: body.to_owned() }, true));
         }
         transaction.rollback().await?;
