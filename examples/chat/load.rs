@@ -287,7 +287,7 @@ async fn fail_over(world: &World, gateways: &mut [Child]) -> Result<()> {
     }
     let url = env::var("DATABASE_URL")?;
     tokio::task::spawn_blocking(move || -> Result<u64> {
-        let recovery = Recovery { horizon: Duration::from_secs(10), max_skew: Duration::from_secs(5), above_ms: None };
+        let recovery = Recovery::new(Duration::from_secs(10), Duration::from_secs(5));
         Ok(admin::recover(&mut PostgresRegister::from_url(&url)?, "lanes", recovery)?)
     })
     .await??;
