@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::background::{Backoff, jittered};
-use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, MetaRecord, Token};
 use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
@@ -363,8 +363,8 @@ impl Engine {
     }
 
     /// Returns the UUID of the space, once it was read.
-    pub(crate) fn space_id(&self) -> Option<Uuid> {
-        self.meta.as_ref().map(|meta| meta.space_id)
+    pub(crate) fn space_id(&self) -> Option<&str> {
+        self.meta.as_ref().map(|meta| meta.space_id.as_str())
     }
 
     /// Returns how many attempts to write it has made.
