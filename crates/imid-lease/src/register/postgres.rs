@@ -341,6 +341,7 @@ macro_rules! durable {
     };
 }
 
+#[cfg(feature = "segment")]
 pub(crate) use durable;
 
 const INSERT: &str = concat!(
