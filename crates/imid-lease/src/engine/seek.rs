@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::listing::{Found, Listing};
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
 use crate::background::jittered;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token, uuid};
 use crate::space::Space;
 
 /// How many attempts to take a lane are remembered.
@@ -173,7 +173,7 @@ impl Engine {
         let meta = MetaRecord {
             version: 1,
             token: Token(random as u64),
-            space_id: Uuid::from_random(random),
+            space_id: uuid(random),
             layout: space.layout().into(),
             bits: space.bits(),
             era: 1,

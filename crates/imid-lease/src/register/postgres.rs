@@ -339,6 +339,7 @@ macro_rules! durable {
     };
 }
 
+#[cfg(feature = "segment")]
 pub(crate) use durable;
 
 const INSERT: &str =

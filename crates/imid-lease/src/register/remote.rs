@@ -134,7 +134,7 @@ impl<S: Server> Remote<S> {
         }
     }
 
-    #[cfg(feature = "redis")]
+    #[cfg(feature = "redis-queue")]
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
@@ -209,7 +209,7 @@ impl<S: Server> Remote<S> {
             Ok(Err(failure)) => {
                 let (is_final, failure) = diagnose(S::is_final(&failure), failure);
                 let error = RegisterError::new(context).caused_by(failure);
-                Err(if is_final { error.finally() } else { error })
+                Err(if is_final { error.permanent() } else { error })
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
