@@ -44,7 +44,7 @@ type Group<'a> = BenchmarkGroup<'a, WallTime>;
 /// The values of each library, made from the same random bits.
 struct Values {
     imid: Vec<MessageId>,
-    bytes: Vec<[u8; MessageId::BYTES]>,
+    bytes: Vec<[u8; MessageId::BYTE_LEN]>,
     uuid: Vec<Uuid>,
     ulid: Vec<Ulid>,
     scru128: Vec<Scru128Id>,
@@ -245,11 +245,11 @@ impl Texts {
         each(group, "ferroid", &self.ferroid, |text| _ = black_box(&SnowflakeTwitterId::decode(text)));
         each(group, "scru128", &self.scru128, |text| _ = black_box(&Scru128Id::try_from_str(text)));
         let encoding = our_digits();
-        let mut bytes = [0; MessageId::BYTES];
+        let mut bytes = [0; MessageId::BYTE_LEN];
         each(group, "data-encoding", &self.plain, |text| {
             _ = black_box(&encoding.decode_mut(text.as_bytes(), &mut bytes));
         });
-        let mut bytes = Vec::with_capacity(MessageId::BYTES);
+        let mut bytes = Vec::with_capacity(MessageId::BYTE_LEN);
         each(group, "fast32", &self.crockford, |text| {
             bytes.clear();
             _ = black_box(&CROCKFORD.decode_into(text.as_bytes(), &mut bytes));

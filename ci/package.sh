@@ -20,6 +20,7 @@ check() {
 }
 check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
+check imid-inspect Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 
 # Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it. Here the unpacked
@@ -35,7 +36,7 @@ done
 cp Cargo.lock "$unpacked"
 {
   printf '[workspace]\nmembers = ["*"]\nresolver = "3"\n[patch.crates-io]\n'
-  for package in imid imid-lease; do
+  for package in imid imid-inspect imid-lease; do
     printf '%s.path = "%s"\n' $package "$(cd "$unpacked" && echo $package-[0-9]*)"
   done
   sed -n '/^\[profile.dev\]/,/^$/p' Cargo.toml

@@ -41,7 +41,7 @@ impl MessageId {
     /// The greatest ID: 80 ones, `ZZZZ-ZZZZ-ZZZZ-ZZZZ`.
     pub const MAX: Self = Self(ID_MAX);
     /// Length of the byte form: 10.
-    pub const BYTES: usize = layout::BYTES;
+    pub const BYTE_LEN: usize = layout::BYTES;
     /// Length of the text form: 19.
     pub const TEXT_LEN: usize = layout::TEXT_LEN;
     /// Length of the hex form: 20.
@@ -180,7 +180,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn first_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::MIN })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::ZEROS })
     }
 
     /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
@@ -188,7 +188,7 @@ impl MessageId {
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
     pub const fn last_at(timestamp_ms: u64) -> Result<Self, RangeError> {
-        Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session_tag: SessionTag::MAX })
+        Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session_tag: SessionTag::ONES })
     }
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
@@ -216,6 +216,45 @@ impl MessageId {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
             _ => Err(TimeRangeError::empty("of at least 1 ms", from, last.map_or(0, |last| last + 1))),
         }
+    }
+}
+
+#[cfg(feature = "std")]
+impl MessageId {
+    /// Returns the first and the last ID of a range of times, as [`range`](Self::range) does for unix milliseconds. It
+    /// includes each millisecond that the range touches. No ID is earlier than 1970.
+    ///
+    /// ```
+    /// use imid::MessageId;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let last_hour = MessageId::range_of(SystemTime::now() - Duration::from_secs(3_600)..)?;
+    /// # assert_eq!(*last_hour.end(), MessageId::MAX);
+    /// # Ok::<(), imid::error::TimeRangeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`range`](Self::range), also if the range ends before 1970.
+    pub fn range_of(times: impl RangeBounds<std::time::SystemTime>) -> Result<RangeInclusive<Self>, TimeRangeError> {
+        // The instants from the first one to the one that excludes the last, in nanoseconds since 1970.
+        let nanos = |time: &std::time::SystemTime| {
+            time.duration_since(std::time::UNIX_EPOCH).map_or(-1, |since| since.as_nanos().cast_signed())
+        };
+        let ms = |nanos: i128| u64::try_from(nanos / 1_000_000).unwrap_or(u64::MAX);
+        let from = match times.start_bound() {
+            Bound::Included(time) => nanos(time).max(0),
+            Bound::Excluded(time) => nanos(time) + 1,
+            Bound::Unbounded => 0,
+        };
+        let to = match times.end_bound() {
+            Bound::Included(time) => nanos(time) + 1,
+            Bound::Excluded(time) => nanos(time).max(0),
+            Bound::Unbounded => return Self::range(ms(from)..),
+        };
+        if to <= from {
+            return Err(TimeRangeError::empty("of at least 1 ms", ms(from), ms(to)));
+        }
+        Self::range(ms(from)..=ms(to - 1))
     }
 }
 

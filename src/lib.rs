@@ -91,7 +91,7 @@
 //! | overload while it is behind by a step of s | s + `max_lead` | 2 × s, or the lead |
 //! | the clock repeats steps forward and back of at most s | 2 × s | 4 × s |
 //! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 × a |
-//! | [`observe_within`](Generator::observe_within) with a limit | the limit + 21 ms | twice the limit |
+//! | [`observe_limited`](Generator::observe_limited) with a limit | the limit + 21 ms | twice the limit |
 //! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
 //! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
@@ -116,7 +116,8 @@
 //! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
 //!
 //! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
-//! writes 64-bit IDs. [`identify`] lists the dialects and layouts that could have made a text.
+//! writes 64-bit IDs. The crate imid-inspect lists the dialects and layouts that could have
+//! made a text.
 //!
 //! # Features
 //!
@@ -190,8 +191,6 @@ pub mod store;
 pub mod snowflake;
 
 pub mod dialect;
-
-pub mod identify;
 
 mod integrations;
 

@@ -128,15 +128,10 @@ impl FromStr for SessionType {
 /// 2,400 sessions of one type, two share a hash with probability 1/2 (the birthday bound of 2²² values).
 ///
 /// Hashes have no order, because the order of two hashes says nothing about their sessions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionHash(u32);
 
 impl SessionHash {
-    /// The least hash: 0. It is the default.
-    pub const MIN: Self = Self(0);
-    /// The greatest hash: 4,194,303, 22 ones.
-    pub const MAX: Self = Self(HASH_MAX);
-
     /// Returns the standard hash of a name: the low 22 bits of XXH3-64 (seed 0) of its UTF-8 bytes.
     ///
     /// FORMAT.md defines this hash. It is the same on all platforms and in all versions of this library.
@@ -194,14 +189,12 @@ impl fmt::Debug for SessionHash {
 /// assert_eq!(room.session_hash().to_u32(), 3_966_315);
 /// assert_eq!(SessionTag::pair("alice", "bob"), SessionTag::pair("bob", "alice"));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionTag(u32);
 
 impl SessionTag {
-    /// All bits zero: type 0, hash 0. It is the default.
-    pub const MIN: Self = Self(0);
-    /// All 26 bits one.
-    pub const MAX: Self = Self(TAG_MAX);
+    pub(crate) const ZEROS: Self = Self(0);
+    pub(crate) const ONES: Self = Self(TAG_MAX);
 
     /// Makes a tag from the type and the name of a session, by the standard hash. For the private conversation of two users
     /// use [`pair`](Self::pair), so that both directions have one tag.

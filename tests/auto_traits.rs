@@ -16,7 +16,6 @@ use imid::codec::{HexText, IdText};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
-use imid::identify::{Candidate, Candidates};
 use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
 use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake};
@@ -105,8 +104,6 @@ check! {
         "generator::Generator" Generator,
         "generator::Generator" Generator<ManualClock>,
         "generator::Generator" Generator<&'static ManualClock, 64>,
-        "identify::Candidate" Candidate,
-        "identify::Candidates" Candidates,
         "snowflake::Builder" snowflake::Builder<SystemClock, NoSpareNodes>,
         "snowflake::Generator" snowflake::Generator,
         "snowflake::Generator" snowflake::Generator<&'static ManualClock, &'static NodeQueue>,
@@ -171,8 +168,12 @@ have! {
 // A constant reference to a constant. The compiler refuses it for a type with interior mutability.
 const _: &MessageId = &MessageId::MAX;
 const _: &SessionType = &SessionType::GROUP;
-const _: &SessionHash = &SessionHash::MAX;
-const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, SessionHash::MAX);
+const HASH: SessionHash = match SessionHash::from_u32(7) {
+    Ok(hash) => hash,
+    Err(_) => unreachable!(),
+};
+const _: &SessionHash = &HASH;
+const _: &SessionTag = &SessionTag::from_parts(SessionType::GROUP, HASH);
 
 #[test]
 fn values_are_small() {

@@ -175,7 +175,7 @@ fn a_line_error_has_the_index_of_the_line() {
 
 #[test]
 fn a_range_error_shows_the_number_and_the_greatest_value() {
-    let session = SessionTag::default();
+    let session = SessionTag::from_u32(0).unwrap();
     let cases = [
         (
             MessageId::from_u128(1 << 80).unwrap_err(),

@@ -106,9 +106,9 @@ fn all_clocks_of_a_process_share_one_thread_which_ends_with_the_last() {
     let first = Generator::builder().clock(clock.clone()).build().unwrap();
     let second = Generator::builder().stripes::<8>().clock(clock.clone()).build().unwrap();
     let third = Generator::builder().clock(&clock).build().unwrap();
-    assert!(first.generate(SessionTag::default()).is_ok());
-    assert!(second.generate(SessionTag::default()).is_ok());
-    assert!(third.generate(SessionTag::default()).is_ok());
+    assert!(first.generate(SessionTag::from_u32(0).unwrap()).is_ok());
+    assert!(second.generate(SessionTag::from_u32(0).unwrap()).is_ok());
+    assert!(third.generate(SessionTag::from_u32(0).unwrap()).is_ok());
     assert!(tickers_are(1), "one for all");
     drop((first, clock));
     thread::sleep(Duration::from_millis(20));
@@ -182,7 +182,7 @@ impl Clock for Starved {
 
 /// Checks each ID against the last, and returns it.
 fn next(ids: &Generator<&Starved>, last: &mut MessageId) -> MessageId {
-    let id = ids.generate(SessionTag::default()).unwrap();
+    let id = ids.generate(SessionTag::from_u32(0).unwrap()).unwrap();
     assert!(*last < id, "{id} after {last}");
     *last = id;
     id
@@ -233,14 +233,14 @@ fn a_starved_clock_hides_a_rollback_only_until_something_would_be_refused() {
     for _ in 1..3 * 4_096 {
         assert!(next(&ids, &mut last).timestamp_ms() <= T + 2);
     }
-    let error = ids.generate(SessionTag::default()).unwrap_err();
+    let error = ids.generate(SessionTag::from_u32(0).unwrap()).unwrap_err();
     assert!(error.is_rollback());
     assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
     clock.publish();
-    assert!(ids.generate(SessionTag::default()).is_err_and(GenerateError::is_rollback));
+    assert!(ids.generate(SessionTag::from_u32(0).unwrap()).is_err_and(GenerateError::is_rollback));
     // Within the limit again; but the lead over the time that was reached is spent, and comes back with the clock.
     clock.starve(1);
-    assert!(ids.generate(SessionTag::default()).is_err_and(GenerateError::is_overload));
+    assert!(ids.generate(SessionTag::from_u32(0).unwrap()).is_err_and(GenerateError::is_overload));
     clock.starve(1);
     assert_eq!(next(&ids, &mut last).timestamp_ms(), T + 3);
 }
@@ -272,7 +272,7 @@ fn generators_that_share_a_clock_do_not_share_their_stamps() {
         let threads = hosts.each_ref().map(|ids| {
             scope.spawn(|| {
                 (0..20_000)
-                    .map(|_| ids.generate_within(SessionTag::default(), Duration::from_secs(10)).unwrap())
+                    .map(|_| ids.generate_within(SessionTag::from_u32(0).unwrap(), Duration::from_secs(10)).unwrap())
                     .collect::<Vec<_>>()
             })
         });

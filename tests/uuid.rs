@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use uuid::{Builder, Timestamp, Uuid, Variant, Version};
 
 fn any_id() -> impl Strategy<Value = MessageId> {
-    any::<[u8; MessageId::BYTES]>().prop_map(MessageId::from_bytes)
+    any::<[u8; MessageId::BYTE_LEN]>().prop_map(MessageId::from_bytes)
 }
 
 proptest! {

@@ -129,7 +129,7 @@ mod check {
     pub(super) fn ids(row: &Row) {
         let (text, hex) = (row.text("text"), row.text("hex"));
         let value: u128 = row.text("integer").parse().unwrap();
-        let bytes: [u8; MessageId::BYTES] = row.bytes("hex").try_into().unwrap();
+        let bytes: [u8; MessageId::BYTE_LEN] = row.bytes("hex").try_into().unwrap();
         let kind = SessionType::from_u8(row.number("type")).unwrap();
         let hash = SessionHash::from_u32(row.number("hash")).unwrap();
         let session = SessionTag::from_parts(kind, hash);
@@ -214,7 +214,7 @@ mod check {
 
     pub(super) fn fields_refused(row: &Row) {
         let parts = |timestamp_ms, spin| {
-            let session = SessionTag::default();
+            let session = SessionTag::from_u32(0).unwrap();
             MessageId::try_from_parts(IdParts { timestamp_ms, spin, session_tag: session })
         };
         let refused = match row.text("field") {

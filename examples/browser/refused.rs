@@ -8,7 +8,7 @@ use imid::{Generator, SessionTag};
 extern "C" fn refused() -> usize {
     let seedless = Generator::builder().clock(ManualClock::new(0)).build().is_err_and(|error| error.is_seed());
     let clockless = |result: Result<_, imid::generator::GenerateError>| result.is_err_and(|error| error.is_clock());
-    let room = SessionTag::default();
+    let room = SessionTag::from_u32(0).unwrap();
     [
         seedless,
         clockless(imid::generate(room)),

@@ -16,8 +16,8 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
     /// The first ID and the distance from each ID to the next, so that 20 bytes make any number of IDs.
-    first: [u8; MessageId::BYTES],
-    step: [u8; MessageId::BYTES],
+    first: [u8; MessageId::BYTE_LEN],
+    step: [u8; MessageId::BYTE_LEN],
     count: u8,
     room: u8,
     margin: u8,

@@ -4,12 +4,12 @@
 use imid::MessageId;
 use libfuzzer_sys::fuzz_target;
 
-type Bytes = [u8; MessageId::BYTES];
+type Bytes = [u8; MessageId::BYTE_LEN];
 
 // `shared` bytes of the second ID are those of the first, so that each byte decides the order in some inputs.
 fuzz_target!(|input: (Bytes, Bytes, u8)| {
     let (a, mut b, shared) = input;
-    let shared = usize::from(shared) % (MessageId::BYTES + 1);
+    let shared = usize::from(shared) % (MessageId::BYTE_LEN + 1);
     b[..shared].copy_from_slice(&a[..shared]);
 
     let order = a.cmp(&b);

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
-    id: [u8; MessageId::BYTES],
+    id: [u8; MessageId::BYTE_LEN],
     form: Form,
     changes: [Change<'a>; 2],
 }
@@ -34,7 +34,7 @@ fuzz_target!(|input: Input| {
     let bytes = changed(text.as_bytes(), &input.changes);
     let read = MessageId::parse_bytes(&bytes);
     assert_eq!(read.map_err(Fault::from), model::parse(&bytes));
-    assert_eq!(MessageId::from_slice(&bytes).is_ok(), bytes.len() == MessageId::BYTES);
+    assert_eq!(MessageId::from_slice(&bytes).is_ok(), bytes.len() == MessageId::BYTE_LEN);
     if let Ok(text) = str::from_utf8(&bytes) {
         assert_eq!(MessageId::parse(text), read);
         assert_eq!(MessageId::parse_const(text), read);

@@ -39,7 +39,7 @@ impl Dialect<'static> {
         dialect
     };
 
-    /// The built-in dialects. [`identify`](crate::identify::identify_at) returns those that fit equally well in this order.
+    /// The built-in dialects.
     pub const ALL: &'static [Self] = &[Self::RONGCLOUD, Self::RONGCLOUD_V1, Self::STANDARD, Self::JUGGLEIM];
 
     /// Returns the built-in dialect with this name, such as `rongcloud-v1`.

@@ -61,7 +61,7 @@ impl DialectId {
     }
 
     /// Returns the ID with these bytes, most significant first. Every value is an ID.
-    pub const fn from_bytes(bytes: [u8; MessageId::BYTES], layout: Layout) -> Self {
+    pub const fn from_bytes(bytes: [u8; MessageId::BYTE_LEN], layout: Layout) -> Self {
         Self { bits: MessageId::from_bytes(bytes), layout }
     }
 
@@ -77,7 +77,7 @@ impl DialectId {
     }
 
     /// Returns the 10 bytes, most significant first, so that the order of bytes is the order of IDs.
-    pub const fn to_bytes(self) -> [u8; MessageId::BYTES] {
+    pub const fn to_bytes(self) -> [u8; MessageId::BYTE_LEN] {
         self.bits.to_bytes()
     }
 
@@ -200,7 +200,7 @@ impl From<DialectId> for u128 {
     }
 }
 
-impl From<DialectId> for [u8; MessageId::BYTES] {
+impl From<DialectId> for [u8; MessageId::BYTE_LEN] {
     fn from(id: DialectId) -> Self {
         id.to_bytes()
     }

@@ -45,8 +45,8 @@ pub struct Builder<C = SystemClock, const STRIPES: usize = 1> {
 struct Settings {
     is_rolling: bool,
     seed: Option<u64>,
-    floor: Option<MessageId>,
-    ceiling: Option<u64>,
+    floor_ms: u64,
+    ceiling_ms: u64,
     lane: Option<Lane>,
     max_lead: Duration,
     max_rollback: Duration,
@@ -58,8 +58,8 @@ impl Builder<SystemClock, 1> {
         let settings = Settings {
             is_rolling: false,
             seed: None,
-            floor: None,
-            ceiling: None,
+            floor_ms: 0,
+            ceiling_ms: u64::MAX,
             lane: None,
             max_lead: Duration::from_secs(1),
             max_rollback: Duration::from_secs(3_600),
@@ -139,7 +139,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
     ///
-    /// It is an ID and not a time, because that is what a store can be asked for.
+    /// It does what [`floor_ms`](Self::floor_ms) does with the millisecond after the ID's.
     ///
     /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if
     /// the clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not
@@ -148,15 +148,21 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Hosts that start with one floor begin up to 16 ms apart. A floor ahead of the clock grants a few milliseconds of
     /// lead, not `max_lead`. If it is more than `max_rollback` ahead, calls are an error
     /// ([`is_rollback`](super::GenerateError::is_rollback)).
-    pub const fn floor(mut self, id: MessageId) -> Self {
-        self.settings.floor = Some(id);
+    pub const fn floor(self, id: MessageId) -> Self {
+        self.floor_ms(id.timestamp_ms() + 1)
+    }
+
+    /// Sets the first millisecond since 1970 that an ID may have, such as what [`Generator::close`] returned.
+    /// [`Generator::raise_floor_ms`] raises it later. Default: 0.
+    pub const fn floor_ms(mut self, timestamp_ms: u64) -> Self {
+        self.settings.floor_ms = timestamp_ms;
         self
     }
 
-    /// Sets the first millisecond since 1970 that no ID may have. [`Generator::raise_ceiling`] raises it later.
+    /// Sets the first millisecond since 1970 that no ID may have. [`Generator::raise_ceiling_ms`] raises it later.
     /// Default: the end of time.
-    pub const fn ceiling(mut self, timestamp_ms: u64) -> Self {
-        self.settings.ceiling = Some(timestamp_ms);
+    pub const fn ceiling_ms(mut self, timestamp_ms: u64) -> Self {
+        self.settings.ceiling_ms = timestamp_ms;
         self
     }
 
@@ -252,10 +258,6 @@ impl Settings {
             max_rollback: millis(self.max_rollback, TIMESTAMP_MAX),
             max_skew: millis(self.max_skew, TIMESTAMP_MAX),
         };
-        let floor = match self.floor {
-            Some(id) => Some(id.timestamp_ms()),
-            None => None,
-        };
-        Ok(Core::new(policy, self.lane.is_some(), self.seed, floor, self.ceiling))
+        Ok(Core::new(policy, self.lane.is_some(), self.seed, self.floor_ms, self.ceiling_ms))
     }
 }

@@ -13,13 +13,14 @@ use crate::layout::SPIN_BITS;
 /// ```
 /// use core::time::Duration;
 /// use imid::clock::ManualClock;
-/// use imid::{Generator, SessionTag};
+/// use imid::{Generator, SessionTag, SessionType};
 ///
+/// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// let clock = ManualClock::new(1_763_665_800_000);
 /// let ids = Generator::builder().clock(&clock).build()?;
-/// ids.generate(SessionTag::default())?;
+/// ids.generate(room)?;
 /// clock.set(1_763_665_800_000 - 3_600_007);
-/// let error = ids.generate(SessionTag::default()).unwrap_err();
+/// let error = ids.generate(room).unwrap_err();
 /// assert!(error.is_rollback());
 /// assert_eq!(error.retry_after(), Some(Duration::from_millis(7)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -89,7 +90,7 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Lead { .. })
     }
 
-    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling).
+    /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling_ms).
     pub const fn is_ceiling(self) -> bool {
         matches!(self.0, GenerateKind::Ceiling)
     }

@@ -120,12 +120,13 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(())
     }
 
-    /// Makes every later stamp come after `tick`, which is trusted.
+    /// Makes every later stamp have at least this tick, which is trusted.
     pub(crate) fn raise_floor(&self, tick: u64, clock: &impl Clock) {
+        let tick = self.words.policy.floor(tick);
         // A floor that the time has passed changes nothing.
-        if tick >= self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
-            raise(&self.words.floor, tick + 1);
-            self.follow(tick + 1, self.settled(clock));
+        if tick > self.words.policy.shape.tick(self.words.first.load(Ordering::Relaxed)) {
+            raise(&self.words.floor, tick);
+            self.follow(tick, self.settled(clock));
         }
     }
 

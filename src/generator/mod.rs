@@ -25,7 +25,7 @@ use self::policy::millis;
 use self::take::Core;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
-use crate::session::{SessionHash, SessionTag, SessionType};
+use crate::session::SessionTag;
 #[cfg(feature = "std")]
 use crate::wait::retry_within;
 
@@ -46,7 +46,7 @@ use crate::wait::retry_within;
 /// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
-/// | the [ceiling](Self::raise_ceiling) is reached | an error; no ID has the time of the ceiling or a later one | the same |
+/// | the [ceiling](Self::raise_ceiling_ms) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
 ///
@@ -206,7 +206,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     }
 
     /// Makes every later ID, of every session, sort after one of a host that you trust, as a hybrid logical clock does. For
-    /// IDs that clients send use [`observe_within`](Self::observe_within).
+    /// IDs that clients send use [`observe_limited`](Self::observe_limited).
     ///
     /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of
     /// the past it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
@@ -244,8 +244,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     ///
     /// let ids = Generator::builder().clock(ManualClock::new(1_763_665_800_000)).build()?;
     /// let limit = Duration::from_millis(50);
-    /// ids.observe_within(MessageId::first_at(1_763_665_800_050)?, limit)?;
-    /// let error = ids.observe_within(MessageId::first_at(1_763_665_804_990)?, limit).unwrap_err();
+    /// ids.observe_limited(MessageId::first_at(1_763_665_800_050)?, limit)?;
+    /// let error = ids.observe_limited(MessageId::first_at(1_763_665_804_990)?, limit).unwrap_err();
     /// assert!(error.is_skew());
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -253,7 +253,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// # Errors
     /// As for [`observe`](Self::observe), with `limit` in the place of `max_skew`.
     #[inline]
-    pub fn observe_within(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
+    pub fn observe_limited(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
         let policy = self.core.policy();
         let limit = millis(limit, policy.shape.last_tick()).min(policy.max_skew);
         self.core.observe(id.timestamp_ms(), limit, &self.clock)
@@ -265,25 +265,28 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// It does what [`Builder::floor`] does, at run time. It takes effect at once, even if the clock has no usable
     /// time.
     pub fn raise_floor(&self, id: MessageId) {
-        self.core.raise_floor(id.timestamp_ms(), &self.clock);
+        self.raise_floor_ms(id.timestamp_ms() + 1);
+    }
+
+    /// Raises the first millisecond since 1970 that a later ID may have, as [`raise_floor`](Self::raise_floor) does.
+    pub fn raise_floor_ms(&self, timestamp_ms: u64) {
+        self.core.raise_floor(timestamp_ms, &self.clock);
     }
 
     /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already. Without
-    /// a ceiling in the [builder](Builder::ceiling) it is the end of time, which nothing raises.
+    /// a ceiling in the [builder](Builder::ceiling_ms) it is the end of time, which nothing raises.
     ///
     /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
-    pub fn raise_ceiling(&self, timestamp_ms: u64) {
+    pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
         self.core.raise_ceiling(timestamp_ms);
     }
 
     /// Closes the generator. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns an ID that is at least as great as every ID that was issued or that a call in progress will return: the
-    /// last stamp, with all bits of the session tag set. **No message has it**: pass it to the [`floor`](Builder::floor) of
-    /// the next generator. `None` if no ID was issued.
-    pub fn close(&self) -> Option<MessageId> {
-        let all_bits = SessionTag::from_parts(SessionType::MAX, SessionHash::MAX);
-        self.core.close().map(|last| MessageId::from_stamp(self.core.policy().shape.expand(last), all_bits))
+    /// Returns the first millisecond after every ID that was issued or that a call in progress will return: the
+    /// [`floor_ms`](Builder::floor_ms) of the next generator. `None` if no ID was issued.
+    pub fn close(&self) -> Option<u64> {
+        self.core.close().map(|last| self.core.policy().shape.tick(last) + 1)
     }
 
     /// Returns the state, for monitoring. Minting does no work for it. A refused call adds to a counter.

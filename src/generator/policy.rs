@@ -31,6 +31,12 @@ impl Policy {
         if least < 1_000 { least } else { 1_000 }
     }
 
+    /// Returns the tick of a floor. Past the end of time no ID is left.
+    pub(crate) const fn floor(&self, tick: u64) -> u64 {
+        let end = self.shape.last_tick() + 1;
+        if tick < end { tick } else { end }
+    }
+
     /// Returns the first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn ceiling(&self, tick: u64) -> u64 {
         let end = self.shape.last_tick() + 1;

@@ -47,25 +47,11 @@ pub(crate) struct Core<const STRIPES: usize> {
 }
 
 impl<const STRIPES: usize> Core<STRIPES> {
-    /// `floor` is the tick of an ID that every stamp must come after, `ceiling` the first tick that no stamp may have.
-    pub(crate) const fn new(
-        policy: Policy,
-        has_lane: bool,
-        fixed_seed: Option<u64>,
-        floor: Option<u64>,
-        ceiling: Option<u64>,
-    ) -> Self {
+    /// `floor` is the first tick that a stamp may have, `ceiling` the first one that no stamp may have.
+    pub(crate) const fn new(policy: Policy, has_lane: bool, fixed_seed: Option<u64>, floor: u64, ceiling: u64) -> Self {
         const { assert!(STRIPES > 0, "a generator has at least one stripe") };
-        let floor = match floor {
-            Some(tick) => tick + 1,
-            None => 0,
-        };
-        let ceiling = policy.ceiling(match ceiling {
-            Some(tick) => tick,
-            None => u64::MAX,
-        });
         Self {
-            words: Words::new(policy, floor, ceiling),
+            words: Words::new(policy, policy.floor(floor), policy.ceiling(ceiling)),
             has_lane,
             fixed_seed,
             stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],

@@ -23,7 +23,7 @@ impl SessionTag {
     pub(crate) fn from_signed(integer: impl Into<i64>) -> Result<Self, IntegerError> {
         let found = integer.into();
         let session = u32::try_from(found).ok().and_then(|bits| Self::from_u32(bits).ok());
-        session.ok_or(IntegerError { name: "a session tag", max: Self::MAX.to_u32(), found })
+        session.ok_or(IntegerError { name: "a session tag", max: Self::ONES.to_u32(), found })
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn session_tags_are_26_bits() {
-        for session in [SessionTag::MIN, SessionTag::MAX] {
+        for session in [SessionTag::ZEROS, SessionTag::ONES] {
             assert_eq!(SessionTag::from_signed(session.to_i32()), Ok(session));
         }
         for integer in [-1, 67_108_864, i64::MIN, i64::MAX, 1 << 32] {

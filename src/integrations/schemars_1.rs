@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::json::{TEXT_PATTERN, session_type_names};
 use crate::id::MessageId;
+use crate::layout::HASH_MAX;
 use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// A string of 19 characters.
@@ -62,8 +63,8 @@ impl JsonSchema for SessionHash {
         json_schema!({
             "description": "The hash of a session's name.",
             "type": "integer",
-            "minimum": Self::MIN.to_u32(),
-            "maximum": Self::MAX.to_u32(),
+            "minimum": 0,
+            "maximum": HASH_MAX,
         })
     }
 }

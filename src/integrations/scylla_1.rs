@@ -48,7 +48,7 @@ macro_rules! column {
 
 column! {
     /// The 10 bytes, in a column of type `blob`.
-    MessageId as [u8; MessageId::BYTES], &[u8], |id| id.to_bytes(), |bytes| MessageId::from_slice(bytes)
+    MessageId as [u8; MessageId::BYTE_LEN], &[u8], |id| id.to_bytes(), |bytes| MessageId::from_slice(bytes)
 }
 
 column! {

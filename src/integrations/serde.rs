@@ -70,12 +70,12 @@ impl<'de> Visitor<'de> for IdBytesVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<MessageId, A::Error> {
-        let mut id = [0; MessageId::BYTES];
+        let mut id = [0; MessageId::BYTE_LEN];
         for (at, byte) in id.iter_mut().enumerate() {
             *byte = bytes.next_element()?.ok_or_else(|| A::Error::invalid_length(at, &self))?;
         }
         if bytes.next_element::<IgnoredAny>()?.is_some() {
-            return Err(A::Error::invalid_length(MessageId::BYTES + 1, &self));
+            return Err(A::Error::invalid_length(MessageId::BYTE_LEN + 1, &self));
         }
         Ok(MessageId::from_bytes(id))
     }

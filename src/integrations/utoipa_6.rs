@@ -6,6 +6,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::json::{TEXT_PATTERN, session_type_names};
 use crate::id::MessageId;
+use crate::layout::HASH_MAX;
 use crate::session::{SessionHash, SessionTag, SessionType};
 
 /// A string of 19 characters.
@@ -42,8 +43,8 @@ impl PartialSchema for SessionHash {
         let schema = ObjectBuilder::new()
             .schema_type(Type::Integer)
             .description(Some("The hash of a session's name."))
-            .minimum(Some(Self::MIN.to_u32()))
-            .maximum(Some(Self::MAX.to_u32()));
+            .minimum(Some(0_u32))
+            .maximum(Some(HASH_MAX));
         schema.into()
     }
 }

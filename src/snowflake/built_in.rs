@@ -10,7 +10,7 @@ macro_rules! built_in {
         impl Layout {
             $($(#[$doc])* pub const $constant: Self = built($builder);)*
 
-            /// The built-in layouts. [`identify`](crate::identify::identify_at) returns those that fit equally well in this order.
+            /// The built-in layouts.
             pub const ALL: &'static [Self] = &[$(Self::$constant),*];
 
             /// Returns the name of a built-in layout, or `None` for any other one.

@@ -38,7 +38,7 @@ fn drain<C: Clock, const STRIPES: usize>(ids: &Generator<C, STRIPES>, session: S
 fn the_last_id_is_the_last_of_the_millisecond_before_the_ceiling() {
     for room_ms in [1, 2, 10] {
         let clock = ManualClock::new(T);
-        let ids = host(T).ceiling(T + room_ms).clock(&clock).build().unwrap();
+        let ids = host(T).ceiling_ms(T + room_ms).clock(&clock).build().unwrap();
         let minted = drain(&ids, room());
         assert_eq!(minted.len() as u64, 4_096 * room_ms);
         let last = minted[minted.len() - 1];
@@ -48,7 +48,7 @@ fn the_last_id_is_the_last_of_the_millisecond_before_the_ceiling() {
         assert!(ids.generate(room()).unwrap_err().is_ceiling());
         clock.set(T + HOUR);
         assert!(ids.generate(room()).unwrap_err().is_ceiling());
-        ids.raise_ceiling(T + HOUR + 1);
+        ids.raise_ceiling_ms(T + HOUR + 1);
         assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), T + HOUR);
     }
 }
@@ -57,7 +57,7 @@ fn the_last_id_is_the_last_of_the_millisecond_before_the_ceiling() {
 fn a_ceiling_in_the_past_or_at_the_present_allows_nothing() {
     for ceiling in [0, 1, T - 1, T] {
         let clock = ManualClock::new(T);
-        let ids = host(1).ceiling(ceiling).clock(&clock).build().unwrap();
+        let ids = host(1).ceiling_ms(ceiling).clock(&clock).build().unwrap();
         assert!(ids.generate(room()).unwrap_err().is_ceiling());
         // The clock steps back below it: time that was reached is not reached again.
         clock.set(T - 10);
@@ -69,18 +69,18 @@ fn a_ceiling_in_the_past_or_at_the_present_allows_nothing() {
 #[test]
 fn a_ceiling_only_grows() {
     let clock = ManualClock::new(T);
-    let ids = host(1).ceiling(T + 5).clock(&clock).build().unwrap();
+    let ids = host(1).ceiling_ms(T + 5).clock(&clock).build().unwrap();
     for lower in [0, T, T + 4] {
-        ids.raise_ceiling(lower);
+        ids.raise_ceiling_ms(lower);
     }
     clock.set(T + 4);
     assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), T + 4);
     clock.set(T + 5);
     assert!(ids.generate(room()).unwrap_err().is_ceiling());
-    ids.raise_ceiling(u64::MAX);
+    ids.raise_ceiling_ms(u64::MAX);
     assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), T + 5);
     // Past the end of time it is as good as none.
-    ids.raise_ceiling(MessageId::TIMESTAMP_MAX);
+    ids.raise_ceiling_ms(MessageId::TIMESTAMP_MAX);
     clock.set(MessageId::TIMESTAMP_MAX);
     clock.set(MessageId::TIMESTAMP_MAX);
     assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), MessageId::TIMESTAMP_MAX);
@@ -95,7 +95,8 @@ fn no_path_mints_at_the_ceiling() {
         for event in 0..8 {
             let lane = Lane { index: (1 << bits) - 1, bits };
             let clock = ManualClock::new(T);
-            let ids = host(event).lane(lane).max_lead(far).max_skew(far).ceiling(T + 20).clock(&clock).build().unwrap();
+            let ids =
+                host(event).lane(lane).max_lead(far).max_skew(far).ceiling_ms(T + 20).clock(&clock).build().unwrap();
             ids.generate(room()).unwrap();
             match event {
                 0 => {}
@@ -153,7 +154,7 @@ fn race<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, from
         for raise in 1..=RAISES {
             turn(raise);
             granted.store(from + raise, Ordering::SeqCst);
-            ids.raise_ceiling(from + raise);
+            ids.raise_ceiling_ms(from + raise);
             thread::yield_now();
         }
         done.store(true, Ordering::Relaxed);
@@ -170,10 +171,10 @@ fn race<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>, from
 #[test]
 fn no_id_is_at_the_ceiling_while_it_is_raised_and_the_clock_runs_wild() {
     let clock = ManualClock::new(T);
-    let ids = host(1).max_lead(Duration::MAX).ceiling(T).clock(&clock).build().unwrap();
+    let ids = host(1).max_lead(Duration::MAX).ceiling_ms(T).clock(&clock).build().unwrap();
     race(&ids, T, |raise| clock.set(T + raise * 3 - raise % 13));
     let clock = ManualClock::new(T);
-    let ids = host(2).stripes::<8>().ceiling(T).clock(&clock).build().unwrap();
+    let ids = host(2).stripes::<8>().ceiling_ms(T).clock(&clock).build().unwrap();
     race(&ids, T, |raise| {
         clock.set(T + raise - raise.min(raise % 7 * 9));
         if raise % 5 == 0 {
@@ -188,11 +189,11 @@ fn no_id_is_at_the_ceiling_while_it_is_raised_and_the_clock_runs_wild() {
 #[test]
 fn no_id_is_at_the_ceiling_by_the_clocks_of_the_system() {
     let now = SystemClock.now_ms().unwrap();
-    let ids = Generator::builder().max_lead(Duration::MAX).ceiling(now).build().unwrap();
+    let ids = Generator::builder().max_lead(Duration::MAX).ceiling_ms(now).build().unwrap();
     race(&ids, now, |_| ());
     let clock = TickClock::start().unwrap();
     let now = SystemClock.now_ms().unwrap();
-    let ids = Generator::builder().stripes::<64>().ceiling(now).clock(clock).build().unwrap();
+    let ids = Generator::builder().stripes::<64>().ceiling_ms(now).clock(clock).build().unwrap();
     race(&ids, now, |_| ());
 }
 
@@ -232,7 +233,7 @@ fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
 
     // One stamp a millisecond, in a lane of 12 bits: 40 below the ceiling, then 3 of another host.
     let build = |round| {
-        let builder = host(round).lane(Lane { index: 7, bits: 12 }).max_lead(Duration::MAX).ceiling(T + 40);
+        let builder = host(round).lane(Lane { index: 7, bits: 12 }).max_lead(Duration::MAX).ceiling_ms(T + 40);
         let ids = builder.clock(SlowlyRefreshed).build().unwrap();
         // The window of this reading is published, so that the threads meet in an addition.
         assert_eq!(ids.generate(room()).unwrap().timestamp_ms(), T);
@@ -262,7 +263,7 @@ fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
                 if place == 39 {
                     IN_A_HURRY.set(true);
                     ids.raise_floor(MessageId::last_at(T + 42).unwrap());
-                    ids.raise_ceiling(T + 600);
+                    ids.raise_ceiling_ms(T + 600);
                 }
                 if place > 60 {
                     break;
@@ -298,7 +299,7 @@ fn a_crash_at_full_speed_repeats_nothing_where_the_ceiling_is_the_next_floor() {
         let floor = MessageId::last_at(ceiling - 1).unwrap();
         ceiling += 15;
         // The worst case: every process has the same seed.
-        let ids = host(1).floor(floor).ceiling(ceiling).max_lead(Duration::MAX).clock(&clock).build().unwrap();
+        let ids = host(1).floor(floor).ceiling_ms(ceiling).max_lead(Duration::MAX).clock(&clock).build().unwrap();
         let minted = drain(&ids, room());
         assert!(minted.iter().all(|id| floor < *id && id.timestamp_ms() < ceiling));
         all.extend(minted);
@@ -311,13 +312,13 @@ fn a_crash_at_full_speed_repeats_nothing_where_the_ceiling_is_the_next_floor() {
 /// A lease that is renewed late: the wait ends when the ceiling is raised, not when a time-out ends.
 #[test]
 fn a_wait_for_the_ceiling_ends_when_it_is_raised() {
-    let ids = Generator::builder().ceiling(1).build().unwrap();
+    let ids = Generator::builder().ceiling_ms(1).build().unwrap();
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_ceiling());
     thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(ms(100));
-            ids.raise_ceiling(MessageId::TIMESTAMP_MAX);
+            ids.raise_ceiling_ms(MessageId::TIMESTAMP_MAX);
         });
         let began = Instant::now();
         let waited = ids.generate_within(room(), Duration::from_secs(30));

@@ -13,7 +13,7 @@ use super::{T, host, ms, room};
 /// Every call that mints is refused, now and later, whatever the clock does and whatever is raised.
 fn assert_closed<const STRIPES: usize>(ids: &Generator<&ManualClock, STRIPES>) {
     for step in 0..5 {
-        for session in [room(), SessionTag::default()] {
+        for session in [room(), SessionTag::from_u32(0).unwrap()] {
             let error = ids.generate(session).unwrap_err();
             assert!(error.is_closed() && error.retry_after().is_none(), "{error}, step {step}");
             assert!(!error.is_ceiling() && !error.is_overload() && !error.is_exhausted());
@@ -23,7 +23,7 @@ fn assert_closed<const STRIPES: usize>(ids: &Generator<&ManualClock, STRIPES>) {
         }
         match step {
             0 => ids.clock().advance(Duration::from_secs(108_000)),
-            1 => ids.raise_ceiling(u64::MAX),
+            1 => ids.raise_ceiling_ms(u64::MAX),
             2 => ids.raise_floor(MessageId::last_at(T + 50).unwrap()),
             3 => _ = ids.observe(MessageId::last_at(T + 108_000_900).unwrap()),
             _ => ids.clock().set(T),
@@ -47,7 +47,7 @@ fn a_closed_generator_mints_no_more() {
     }
 }
 
-/// The stamp of the last ID, with every bit of a session set: so it sorts at or after all IDs of that stamp.
+/// The millisecond after the last ID.
 #[test]
 fn close_returns_the_exact_end() {
     let clock = ManualClock::new(T);
@@ -59,8 +59,7 @@ fn close_returns_the_exact_end() {
         let rooms = (0..50).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}")));
         let last = rooms.map(|room| ids.generate(room).unwrap()).max().unwrap();
         let end = ids.close().unwrap();
-        assert_eq!(end.to_u128() >> 26, last.to_u128() >> 26, "{bits} bits");
-        assert_eq!(end.to_u128() & ((1 << 26) - 1), (1 << 26) - 1);
+        assert_eq!(end, last.timestamp_ms() + 1, "{bits} bits");
         // The second time it says the same, or nothing less.
         assert!(ids.close().is_none_or(|again| again == end));
     }
@@ -74,7 +73,7 @@ fn close_counts_the_whole_of_a_run() {
     let mut batch = ids.batch(room(), 10_000).unwrap();
     let end = ids.close().unwrap();
     let last = batch.next_back().unwrap();
-    assert_eq!(end.to_u128() >> 26, last.to_u128() >> 26);
+    assert_eq!(end, last.timestamp_ms() + 1);
 }
 
 /// Threads mint while another closes. What a call returned is at or before the end, and what began after the close is an
@@ -121,11 +120,14 @@ fn what_was_minted_while_it_closed_is_at_or_before_the_end() {
             (minted, end)
         });
         let last = minted.iter().max();
-        assert!(last.is_none_or(|last| end.is_some_and(|end| *last <= end)), "{last:?} after the end {end:?}");
-        // The stamps that calls under way gave up are no more than their runs.
+        assert!(
+            last.is_none_or(|last| end.is_some_and(|end| last.timestamp_ms() < end)),
+            "{last:?} after the end {end:?}"
+        );
+        // The stamps that calls under way gave up are no more than their runs: less than a millisecond.
         if let (Some(end), Some(last)) = (end, last) {
-            let past = (end.to_u128() >> 26) - (last.to_u128() >> 26);
-            assert!(past <= 4_096, "the end {end:?} is {past} stamps after the last ID");
+            let past = end - last.timestamp_ms();
+            assert!(past <= 2, "the end {end} is {past} ms after the last ID");
         }
         assert_closed(&ids);
     }
@@ -140,7 +142,7 @@ fn the_end_of_a_generator_at_its_ceiling_is_its_last_id() {
     for round in 0..ROUNDS {
         // One stamp a millisecond: 40 in all.
         let (clock, lane) = (ManualClock::new(T), Lane { index: 1, bits: 12 });
-        let ids = host(round).lane(lane).max_lead(Duration::MAX).ceiling(T + 40).clock(&clock).build().unwrap();
+        let ids = host(round).lane(lane).max_lead(Duration::MAX).ceiling_ms(T + 40).clock(&clock).build().unwrap();
         let start = Barrier::new(2);
         let mint = || {
             start.wait();
@@ -152,7 +154,7 @@ fn the_end_of_a_generator_at_its_ceiling_is_its_last_id() {
         });
         let (last, end) = (last.unwrap(), ids.close().unwrap());
         assert_eq!(last.timestamp_ms(), T + 39);
-        assert_eq!(end.to_u128() >> 26, last.to_u128() >> 26, "round {round}");
+        assert_eq!(end, last.timestamp_ms() + 1, "round {round}");
     }
 }
 
@@ -179,10 +181,10 @@ fn a_wait_ends_when_the_generator_is_closed() {
 #[test]
 fn the_next_owner_starts_after_the_end() {
     let mut all = Vec::new();
-    let mut floor = MessageId::MIN;
+    let mut floor = 0;
     for owner in 0..50_u64 {
         let clock = ManualClock::new(T + owner % 7);
-        let ids = host(1).floor(floor).clock(&clock).build().unwrap();
+        let ids = host(1).floor_ms(floor).clock(&clock).build().unwrap();
         all.extend((0..owner * 50).map(|_| ids.generate(room()).unwrap()));
         floor = ids.close().unwrap_or(floor);
     }

@@ -220,13 +220,13 @@ fn a_client_moves_a_host_by_no_more_than_the_limit() {
             clock.set(now);
             let before = ids.generate(room()).unwrap();
             for forged in [4_990, 20_000] {
-                let error = ids.observe_within(MessageId::first_at(now + forged).unwrap(), limit);
+                let error = ids.observe_limited(MessageId::first_at(now + forged).unwrap(), limit);
                 let is_refused = forged > kept.max(before.timestamp_ms() - now);
                 assert_eq!(error.is_err_and(ObserveError::is_skew), is_refused, "{forged} at {}", now - T);
                 refused += u32::from(is_refused);
             }
             let allowed = MessageId::last_at(now + kept).unwrap();
-            ids.observe_within(allowed, limit).unwrap();
+            ids.observe_limited(allowed, limit).unwrap();
             let reply = ids.generate(room()).unwrap();
             assert!(allowed < reply);
             most = most.max(reply.timestamp_ms() - now);

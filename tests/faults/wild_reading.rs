@@ -69,17 +69,17 @@ fn a_wild_reading_does_not_let_a_forged_id_pass() {
 /// The generator itself would believe this reading at once. A limit that is less than it must not be passed with it, whether it is
 /// the first reading of the call or the one that a refusal asks for.
 #[test]
-fn a_wild_reading_does_not_let_an_id_past_the_limit_of_observe_within() {
+fn a_wild_reading_does_not_let_an_id_past_the_limit_of_observe_limited() {
     for at in 0..6 {
         let clock = WildOnce { time: ManualClock::new(T), left: u32::MAX.into(), wild: T + 900 };
         let ids = host(1).clock(&clock).build().unwrap();
         ids.generate(room()).unwrap();
         clock.left.set(at);
-        let past_the_limit = ids.observe_within(MessageId::first_at(T + 800).unwrap(), ms(50));
+        let past_the_limit = ids.observe_limited(MessageId::first_at(T + 800).unwrap(), ms(50));
         clock.left.set(u32::MAX);
         let id = ids.generate(room()).unwrap();
         assert!(past_the_limit.is_err() && ahead(id, T) <= 2, "{} ms ahead: reading {at}", ahead(id, T));
-        ids.observe_within(MessageId::first_at(T + 50).unwrap(), ms(50)).unwrap();
+        ids.observe_limited(MessageId::first_at(T + 50).unwrap(), ms(50)).unwrap();
     }
 }
 

@@ -253,7 +253,7 @@ fn no_call_before_its_first_id_makes_a_child_forget_the_fork() {
         ("observe the past", |ids| ids.observe(MessageId::MIN).unwrap()),
         ("observe the future", |ids| ids.observe(MessageId::last_at(T + 3).unwrap()).unwrap()),
         ("raise the floor", |ids| ids.raise_floor(MessageId::last_at(T + 3).unwrap())),
-        ("raise the ceiling", |ids| ids.raise_ceiling(u64::MAX)),
+        ("raise the ceiling", |ids| ids.raise_ceiling_ms(u64::MAX)),
         ("a run that is too long", |ids| assert!(ids.batch(hot(), usize::MAX).is_err())),
         ("an empty batch", |ids| assert_eq!(ids.batch(hot(), 0).unwrap().len(), 0)),
     ];

@@ -292,10 +292,11 @@ impl Model {
         self.ceiling = self.ceiling.max(ms.min(LAST_MS + 1));
     }
 
-    /// The last place that was taken.
+    /// The millisecond after the last place that was taken.
     pub(super) fn close(&mut self) -> Option<u64> {
         self.closed = true;
-        self.free.iter().max().and_then(|free| free.checked_sub(1))
+        let last = self.free.iter().max().and_then(|free| free.checked_sub(1));
+        last.map(|last| last / self.settings.capacity() + 1)
     }
 }
 

@@ -1,10 +1,9 @@
 //! An ID and its fields, as a JSON object.
 
+use imid_inspect::{Form, Id, ReadForm};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::form::{Form, ReadForm};
-use crate::scheme::Id;
 use crate::time::rfc3339;
 
 /// An ID, and what a command found out about it. An object has only the members that its ID has.

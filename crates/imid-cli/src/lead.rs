@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
+use imid_inspect::Id;
 
 use crate::report::Report;
-use crate::scheme::Id;
 
 /// How long a command waits until it can mint the next ID. Under overload it waits for less than a second. If the clock
 /// was set back by hours, it would have to wait longer than this.

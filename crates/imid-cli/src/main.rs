@@ -3,8 +3,6 @@
 mod candidates;
 mod commands;
 mod descriptors;
-mod find;
-mod foreign;
 mod form;
 mod id_object;
 mod input;
@@ -116,7 +114,9 @@ fn wrong_value(error: &clap::Error) -> Option<String> {
 fn note_wrong_dashes(report: &Report) {
     for argument in std::env::args_os().skip(1) {
         let argument = argument.to_string_lossy();
-        if let Some((first, name)) = argument.chars().next().and_then(|first| Some((first, form::look_alike(first)?))) {
+        if let Some((first, name)) =
+            argument.chars().next().and_then(|first| Some((first, imid_inspect::look_alike(first)?)))
+        {
             let code = u32::from(first);
             report.note(format_args!("{argument:?} starts with {first:?} (U+{code:04X} {name}), not with '-'"));
         }

@@ -2,18 +2,19 @@
 
 use std::io::Write;
 
+use imid_inspect::{Form, Id, Scheme};
+
 use crate::Out;
-use crate::form::{Form, NO_UUID};
+use crate::form::{NO_UUID, form};
 use crate::id_object::IdObject;
 use crate::json::JsonArg;
 use crate::report::Stop;
-use crate::scheme::{Id, Scheme};
 
 /// The arguments that choose the output.
 #[derive(clap::Args)]
 pub(crate) struct FormatArgs {
     /// Form of the IDs that are printed, one per line
-    #[arg(long, value_name = "FORM", conflicts_with = "json")]
+    #[arg(long, value_name = "FORM", value_parser = form(), conflicts_with = "json")]
     format: Option<Form>,
     #[command(flatten)]
     pub(crate) json: JsonArg,

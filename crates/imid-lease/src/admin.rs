@@ -285,7 +285,7 @@ fn replace<R: Register + ?Sized>(
 }
 
 fn token() -> Result<Token, AdminError> {
-    crate::random::bits().map(|bits| Token(bits as u64)).map_err(|_| AdminKind::Random.into())
+    Token::draw().map_err(|_| AdminKind::Random.into())
 }
 
 /// An operation on a space failed.

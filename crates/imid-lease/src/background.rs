@@ -1,4 +1,5 @@
-//! A thread that works for an object, shares a state with it, and ends with it.
+//! A thread that works for an object, shares a state with it, and ends with it; and how long such a thread waits after a failed
+//! call of a store.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,8 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::changes::{Changes, within};
-use crate::sync::lock;
+use crate::changes::{Changes, lock, within};
 use imid::fork::Process;
 
 /// A thread, as its owner has it.
@@ -144,6 +144,30 @@ impl<S> Owner<S> {
     }
 }
 
+/// The wait after the first failure, in milliseconds.
+pub(crate) const FIRST_WAIT_MS: u64 = 100;
+
+/// The longest wait, in milliseconds.
+const LONGEST_WAIT_MS: u64 = 1_000;
+
+/// The failures of calls in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Backoff {
+    failures: u32,
+}
+
+impl Backoff {
+    /// Notes whether a call was answered.
+    pub(crate) fn note(&mut self, is_answered: bool) {
+        self.failures = if is_answered { 0 } else { self.failures.saturating_add(1) };
+    }
+
+    /// Returns how long to wait now, in milliseconds: it doubles with each failure.
+    pub(crate) fn wait_ms(self) -> u64 {
+        (FIRST_WAIT_MS << self.failures.saturating_sub(1).min(4)).min(LONGEST_WAIT_MS)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +178,18 @@ mod tests {
     fn a_panic_is_an_end() {
         let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
         assert!(background.has_ended_within(LONG));
+    }
+
+    #[test]
+    fn the_wait_doubles_up_to_a_second_and_begins_anew_after_an_answer() {
+        let mut backoff = Backoff::default();
+        let waits = [0; 6].map(|_| {
+            backoff.note(false);
+            backoff.wait_ms()
+        });
+        assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
+        backoff.note(true);
+        backoff.note(false);
+        assert_eq!(backoff.wait_ms(), 100);
     }
 }

@@ -14,8 +14,6 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sync::lock;
-
 /// The longest wait of a refused call. A clock that is corrected during the wait is noticed within this time.
 const SLICE: Duration = Duration::from_millis(10);
 
@@ -27,6 +25,12 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// In place of a time that cannot be computed.
 const LONG: Duration = Duration::from_secs(365 * 24 * 3_600);
+
+/// Locks a mutex. No code panics with half of a change done, so the value of a poisoned mutex is good.
+#[inline]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Where the changes of an object are announced.
 #[derive(Clone, Debug, Default)]

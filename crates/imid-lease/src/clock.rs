@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ClockError};
 
-use crate::engine::believe::{self, Holders, Known, Reading, time_of};
+use crate::engine::clock_judgement::{self, Holders, Known, Reading, time_of};
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
@@ -60,7 +60,6 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the reading of the application's clock and the time that is believed instead, if it is not followed.
-    #[cfg(feature = "tracing")]
     pub(crate) fn not_followed(&self) -> Option<(u64, u64)> {
         let wall = self.clock.refresh().ok()?;
         let believed = self.judge(Some(wall))?;
@@ -71,7 +70,7 @@ impl<C: Clock> BelievedClock<C> {
     /// Returns how far the store's time, by its offset, is ahead of the application's clock in milliseconds.
     pub(crate) fn store_ahead_ms(&self, offset: i64) -> Option<i64> {
         let wall = self.clock.refresh().ok()?;
-        Some(offset.saturating_sub(believe::offset(wall, monotonic_ms())))
+        Some(offset.saturating_sub(clock_judgement::offset(wall, monotonic_ms())))
     }
 
     /// Returns whether the store's time is far from this clock, so that the holders of lanes vote ([`Known::vote`]).
@@ -181,7 +180,7 @@ pub(crate) fn until(at_ms: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::believe::offset;
+    use crate::engine::clock_judgement::offset;
     use imid::clock::ManualClock;
 
     const T: u64 = 1_795_204_812_345;

@@ -5,11 +5,9 @@ use std::time::Duration;
 use imid::generator::{BuildError, GenerateError};
 use thiserror::Error;
 
-use crate::engine::{FarAhead, Stopped};
-use crate::keeper::{Start, State};
+use crate::engine::Stopped;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
-use crate::space::Space;
 
 /// No ID was minted, or there is no number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -120,26 +118,6 @@ impl LeaseError {
     }
 }
 
-#[cfg(feature = "metrics")]
-impl LeaseKind {
-    /// Returns the label of a metric; `None` in a forked child.
-    pub(crate) const fn reason(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Generate(_) => "generator",
-            Self::Opening { .. } => "opening",
-            Self::NoLane { .. } => "no_lane",
-            Self::Clock { .. } | Self::WorkerClock { .. } => "clock",
-            Self::Silent { .. } | Self::NoNumber { .. } => "silent",
-            Self::UsedUp { .. } => "used_up",
-            Self::Reverted => "reverted",
-            Self::Mismatch => "mismatch",
-            Self::Format => "format",
-            Self::Closed => "closed",
-            Self::Forked => return None,
-        })
-    }
-}
-
 impl From<&Stopped> for LeaseKind {
     fn from(stopped: &Stopped) -> Self {
         match stopped {
@@ -225,36 +203,6 @@ fn seconds(ms: u64) -> f64 {
 }
 
 impl OpenError {
-    /// Returns why a lease was not opened.
-    pub(crate) fn not_opened(state: &State, space: &Space, waited: Duration) -> Self {
-        let kind = match (&state.stopped, &state.status.last_error) {
-            (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
-                expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
-                found: format!("{layout} with {bits} bits of lane"),
-            },
-            (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
-            (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
-            (Some(Stopped::Closed), _) => OpenKind::Closed,
-            (None, Some(cause)) if state.is_refused => OpenKind::Refused(cause.clone()),
-            (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
-            (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = state.far_ahead => {
-                let (held, lanes) = (state.held_by_others, space.lane_count());
-                let has_any_lead = space.has_generator_lanes();
-                if are_all {
-                    OpenKind::Clock { most_ms, found_ms, has_any_lead }
-                } else {
-                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
-                }
-            }
-            (None, None) if state.start == Start::Judging => OpenKind::Judging,
-            (None, None) if state.start == Start::Asking => {
-                OpenKind::Silent { waited, cause: "its first call is still under way".into() }
-            }
-            (None, None) => OpenKind::NoLane { held: state.held_by_others, lanes: space.lane_count() },
-        };
-        kind.into()
-    }
-
     /// Returns whether the settings do not fit together, or one of them is outside its range.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))

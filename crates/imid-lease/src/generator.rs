@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
-use imid::{IdParts, MessageId, SessionTag};
+use imid::{MessageId, SessionTag};
 
 use crate::changes::retry_within;
 use crate::clock::BelievedClock;
@@ -19,8 +19,7 @@ use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{Options, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
-use crate::status::Status;
-#[cfg(feature = "metrics")]
+use crate::state::Status;
 use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
@@ -287,13 +286,13 @@ where
     }
 
     /// Does what [`observe`](Self::observe) does, with a limit of your own, for IDs that a client sends: see
-    /// [`imid::Generator::observe_within`].
+    /// [`imid::Generator::observe_limited`].
     ///
     /// # Errors
     /// As for [`observe`](Self::observe), with the lesser of `limit` and `max_skew` in the place of `max_skew`.
     #[inline]
-    pub fn observe_within(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
-        self.observe_by(|generator| generator.observe_within(id, limit))
+    pub fn observe_limited(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
+        self.observe_by(|generator| generator.observe_limited(id, limit))
     }
 
     fn observe_by(
@@ -381,8 +380,7 @@ where
         mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
         self.retry(mint).map_err(|kind| {
-            #[cfg(feature = "metrics")]
-            telemetry::record_refusal(self.space.name().as_str(), self.keeper.holder(), kind);
+            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
             kind.into()
         })
     }
@@ -477,7 +475,7 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         let Some(granted) = self.last() else { return 0 };
         granted.is_sealed.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        granted.generator.close().map_or(0, |last| last.timestamp_ms() + 1)
+        granted.generator.close().unwrap_or(0)
     }
 }
 
@@ -517,21 +515,13 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         .max_lead(settings.max_lead)
         .max_skew(settings.max_skew)
         .lane(Lane { index: grant.lane, bits: lane_bits })
-        .ceiling(grant.ceiling_ms);
+        .floor_ms(grant.floor_ms)
+        .ceiling_ms(grant.ceiling_ms);
     if settings.any_lead {
         // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
         builder = builder.max_rollback(Duration::MAX);
     }
-    if let Some(id) = last_id_before(grant.floor_ms) {
-        builder = builder.floor(id);
-    }
     Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
-}
-
-/// Returns an ID of the millisecond before. As a floor, it makes all IDs have later milliseconds.
-fn last_id_before(floor_ms: u64) -> Option<MessageId> {
-    let timestamp_ms = floor_ms.checked_sub(1)?;
-    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::default() }).ok()
 }
 
 /// The part of a generator that the keeper drives.
@@ -575,7 +565,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
 
     fn raise(&mut self, ceiling_ms: u64) {
         if let Some(granted) = self.0.last() {
-            granted.generator.raise_ceiling(ceiling_ms);
+            granted.generator.raise_ceiling_ms(ceiling_ms);
         }
     }
 

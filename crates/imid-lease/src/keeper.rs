@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
 
-use crate::background::{Background, Owner};
-use crate::backoff;
+use crate::background::{Background, FIRST_WAIT_MS, Owner};
 use crate::changes::{Changes, within};
-use crate::clock::{BelievedClock, monotonic_ms, until};
-use crate::engine::believe::Holders;
-use crate::engine::{self, Action, Config, Engine, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-use crate::error::{LeaseKind, OpenError, OpenKind};
-use crate::register::{Promise, Register, RegisterError};
+use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::clock_judgement::Holders;
+use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::error::{OpenError, OpenKind};
+use crate::register::{Register, RegisterError};
 use crate::space::Space;
-use crate::status::{Others, Phase, Status};
+use crate::state::{Start, State};
 use crate::survey::Survey;
 use crate::telemetry;
 
@@ -57,37 +56,6 @@ pub(crate) struct Keeper {
     in_child: Vec<State>,
 }
 
-/// How far the keeper has got since it was started.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Start {
-    /// The register has not answered.
-    Asking,
-    /// The clock and the store's time differ, and the holders of lanes are watched.
-    Judging,
-    Answered,
-}
-
-/// What the keeper publishes of one lease.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct State {
-    pub(crate) status: Status,
-    pub(crate) stopped: Option<Stopped>,
-    /// The monotonic time of the next call.
-    pub(crate) next_ms: u64,
-    /// The monotonic time at which a lane can be taken, if nobody gives one back before.
-    pub(crate) next_time_out_ms: Option<u64>,
-    pub(crate) held_by_others: usize,
-    pub(crate) far_ahead: Option<FarAhead>,
-    pub(crate) start: Start,
-    /// Whether the last call has failed with an error that a retry does not mend.
-    pub(crate) is_refused: bool,
-    /// Whether the lease was given back, or there was none.
-    is_given_back: bool,
-    renewed_at_ms: Option<u64>,
-    /// The monotonic time at which the others were read.
-    surveyed_at_ms: u64,
-}
-
 impl Keeper {
     /// Starts the thread. Each lease looks for a lane of the space at once.
     pub(crate) fn start<R, C>(
@@ -104,7 +72,6 @@ impl Keeper {
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
         let running = leases.into_iter().map(|lease| Running {
-            #[cfg(feature = "tracing")]
             told: telemetry::Told::new(&lease.config),
             engine: Engine::new(lease.config),
             tenant: lease.tenant,
@@ -141,7 +108,6 @@ impl Keeper {
     }
 
     /// Returns the name under which the first lease is held.
-    #[cfg(feature = "metrics")]
     pub(crate) fn holder(&self) -> &crate::record::Name {
         &self.in_child[0].status.holder
     }
@@ -181,7 +147,7 @@ impl Keeper {
                 let state = found.unwrap_or_else(|| self.state(lease));
                 match state.status.phase {
                     Phase::Holding | Phase::Lost => Ok(()),
-                    Phase::Seeking | Phase::Stopped => Err(OpenError::not_opened(&state, space, time)),
+                    Phase::Seeking | Phase::Stopped => Err(state.why_not_open(space, time)),
                 }
             })
         }
@@ -205,82 +171,11 @@ impl Keeper {
     }
 }
 
-impl State {
-    fn new(config: &Config, promise: Promise) -> Self {
-        let status = Status {
-            phase: Phase::Seeking,
-            space: config.space.name().clone(),
-            space_id: None,
-            register_id: None,
-            others: None,
-            store_ahead_ms: None,
-            is_new_register: false,
-            promise,
-            holder: config.name.clone(),
-            lane: None,
-            ceiling_ms: None,
-            time_left: Duration::ZERO,
-            last_renewal: None,
-            renewals: 0,
-            lost: 0,
-            last_error: None,
-        };
-        Self {
-            status,
-            stopped: None,
-            next_ms: 0,
-            next_time_out_ms: None,
-            held_by_others: 0,
-            far_ahead: None,
-            start: Start::Asking,
-            is_refused: false,
-            is_given_back: true,
-            renewed_at_ms: None,
-            surveyed_at_ms: 0,
-        }
-    }
-
-    /// Returns the same state after its end.
-    fn stopped(&self) -> Self {
-        let status = Status { phase: Phase::Stopped, ..self.status.clone() };
-        Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
-    }
-
-    /// Returns why there is no lane or worker ID, or no room in it; `None` if its process has one that it can use.
-    pub(crate) fn why_none(&self) -> Option<LeaseKind> {
-        let retry_after = until(self.next_ms);
-        Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
-            (Some(stopped), ..) => stopped.into(),
-            (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
-            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
-            (_, _, Some(_)) => LeaseKind::Silent { retry_after },
-            (_, Phase::Holding, None) => return None,
-            _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
-        })
-    }
-
-    /// Returns the status at this time.
-    pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
-        let left_ms = match (self.status.ceiling_ms, now_ms) {
-            (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),
-            _ => 0,
-        };
-        let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
-        Status {
-            time_left: Duration::from_millis(left_ms),
-            last_renewal: self.renewed_at_ms.map(ago),
-            others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
-            ..self.status.clone()
-        }
-    }
-}
-
 /// One lease of the thread.
 struct Running {
     engine: Engine,
     tenant: Box<dyn Tenant>,
     is_new_register: bool,
-    #[cfg(feature = "tracing")]
     told: telemetry::Told,
 }
 
@@ -353,26 +248,18 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    #[cfg_attr(not(feature = "metrics"), allow(clippy::unused_self, reason = "for the features"))]
     fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn std::any::Any + Send)) {
-        #[cfg(feature = "metrics")]
         for lease in 0..self.leases.len() {
             // Apart from the clock, which is foreign code: it may read the status, which locks this.
             let state = owner.state()[lease].clone();
-            let status = state.status_at(self.clock.believed_ms());
-            telemetry::record_lease(self.leases[lease].engine.space_name(), &status);
+            telemetry::record_lease(|| state.status_at(self.clock.believed_ms()));
         }
-        #[cfg(feature = "tracing")]
         for running in &mut self.leases {
             let text = panic.downcast_ref::<&str>().copied();
             let reason = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
             running.told.panicked(reason);
             running.told.tell();
         }
-        #[cfg(not(feature = "tracing"))]
-        let _ = panic;
-        #[cfg(not(feature = "metrics"))]
-        let _ = owner;
     }
 
     fn keep(&mut self, owner: &KeeperOwner) {
@@ -409,29 +296,26 @@ impl<R: Register, C: Clock> Work<R, C> {
                 self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
-            let Ok(random) = crate::random::bits() else {
+            let Ok(random) = crate::record::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
-                return (!is_closing).then_some(at.mono_ms + backoff::FIRST_MS);
+                return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
             };
             let running = &mut self.leases[lease];
-            #[cfg(feature = "tracing")]
-            {
-                let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
-                running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
-                running.told.clock(self.clock.not_followed());
-            }
+            let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
+            running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
+            running.told.clock(|| self.clock.not_followed());
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
                     self.look_around(at, random, owner);
                     self.publish(lease, owner);
-                    self.tell(lease);
+                    self.leases[lease].told.tell();
                     return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
                     self.publish(lease, owner);
-                    self.tell(lease);
+                    self.leases[lease].told.tell();
                     return None;
                 }
                 Action::List => {
@@ -462,7 +346,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                     // come.
                     self.publish(lease, owner);
                     let end_ms = self.leases[lease].tenant.seal();
-                    #[cfg(feature = "tracing")]
                     if self.leases[lease].engine.grant().is_some() {
                         self.leases[lease].told.sealed(end_ms);
                     }
@@ -470,16 +353,15 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
-                    #[cfg(feature = "tracing")]
                     running.told.granted(grant);
                     self.publish(lease, owner);
-                    self.tell(lease);
+                    self.leases[lease].told.tell();
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
                     running.tenant.raise(ceiling_ms);
                     self.publish(lease, owner);
-                    self.tell(lease);
+                    self.leases[lease].told.tell();
                     continue;
                 }
             };
@@ -544,7 +426,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let middle_ms = before_ms.midpoint(monotonic_ms());
-                let offset = engine::believe::offset(store_ms, middle_ms);
+                let offset = engine::clock_judgement::offset(store_ms, middle_ms);
                 self.store_ahead_ms = self.clock.store_ahead_ms(offset);
                 self.clock.set_store(offset);
                 self.knows_store_time = true;
@@ -557,26 +439,14 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Tells the events. Nothing waits for this thread now.
-    #[cfg_attr(not(feature = "tracing"), allow(clippy::unused_self, reason = "for the feature"))]
-    fn tell(&mut self, lease: usize) {
-        #[cfg(feature = "tracing")]
-        self.leases[lease].told.tell();
-        #[cfg(not(feature = "tracing"))]
-        let _ = lease;
-    }
-
     fn publish(&mut self, lease: usize, owner: &KeeperOwner) {
         // A register of a server knows its promise from the first connection on, and a fail-over can change it.
         let promise = self.store.register.promise();
-        #[cfg(feature = "tracing")]
-        {
-            let Running { engine, told, .. } = &mut self.leases[lease];
-            // The settings of a server are not known before its first answer.
-            if self.store.is_answered {
-                let lane = engine.grant().map(|grant| grant.lane);
-                told.state(lane, engine.counts().0, &promise, engine.stopped());
-            }
+        let Running { engine, told, .. } = &mut self.leases[lease];
+        // The settings of a server are not known before its first answer.
+        if self.store.is_answered {
+            let lane = engine.grant().map(|grant| grant.lane);
+            told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
         let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
         let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
@@ -610,16 +480,14 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
-        #[cfg(feature = "metrics")]
         let recorded = published.clone();
-        let is_changed = *published != before;
+        let is_changed = recorded != before;
         drop(states);
         // A call that is refused wakes this thread. It must not be woken in turn if nothing is new.
         if is_changed {
             owner.announce();
         }
         // A recorder is foreign code: it may read the status.
-        #[cfg(feature = "metrics")]
-        telemetry::record_lease(engine.space_name(), &recorded.status_at(self.clock.believed_ms()));
+        telemetry::record_lease(|| recorded.status_at(self.clock.believed_ms()));
     }
 }

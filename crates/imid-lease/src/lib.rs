@@ -89,13 +89,7 @@ pub mod record;
 
 pub mod register;
 
-mod random;
-
-mod sync;
-
 mod changes;
-
-mod backoff;
 
 mod background;
 
@@ -105,9 +99,9 @@ pub mod admin;
 
 mod clock;
 
-mod status;
-
 mod error;
+
+mod state;
 
 mod options;
 
@@ -126,6 +120,7 @@ mod redis_queue;
 
 pub mod segment;
 
+pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
 pub use options::{Options, OptionsError};
@@ -133,7 +128,7 @@ pub use options::{Options, OptionsError};
 pub use redis_queue::{RedisQueue, RedisQueueStatus};
 pub use register::{Promise, Register, RegisterError};
 pub use segment::Segment;
-pub use status::{Others, Phase, Status};
+pub use state::{Others, Status};
 pub use worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 
 // The code of the page for operators is a test, where the features that it uses are on.

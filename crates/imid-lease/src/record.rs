@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7
-//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0
+//! imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=imid-80 bits=4 era=1 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
-//! The fields have this order, and one space between them. Times are unix milliseconds, whatever the ticks of the IDs
+//! The fields have this order, and one space between them. The last one is a word or has a fixed length, so that a record
+//! that was cut off is never read as another one. Times are unix milliseconds, whatever the ticks of the IDs
 //! are. A record of another format is an error, and nothing overwrites it.
 
 use std::fmt;
@@ -96,7 +97,20 @@ pub struct Uuid(u128);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
+/// Returns 128 random bits from the system. Never from a generator in this process: a cloned machine or process would draw the
+/// same.
+pub(crate) fn random_bits() -> Result<u128, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
 impl Token {
+    /// Draws a token for one attempt to write.
+    pub(crate) fn draw() -> Result<Self, getrandom::Error> {
+        random_bits().map(|bits| Self(bits as u64))
+    }
+
     /// Returns the token with these bits.
     pub const fn from_u64(bits: u64) -> Self {
         Self(bits)
@@ -194,8 +208,8 @@ impl fmt::Display for LaneRecord {
 impl fmt::Display for MetaRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { version, token, space_id, layout, bits, era, floor_ms } = self;
-        write!(f, "{FORMAT} meta version={version} token={token} space={space_id} ")?;
-        write!(f, "layout={layout} bits={bits} era={era} floor={floor_ms}")
+        write!(f, "{FORMAT} meta version={version} token={token} layout={layout} bits={bits} era={era} ")?;
+        write!(f, "floor={floor_ms} space={space_id}")
     }
 }
 
@@ -245,18 +259,17 @@ impl MetaRecord {
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "meta")?;
         let (version, token) = (fields.number("version")?, fields.token()?);
-        let space_id = fields.uuid("space")?;
         let layout = fields.value("layout")?.into();
         let bits = fields.number("bits")?;
         let bits = u32::try_from(bits).map_err(|_| RecordError::new("a number of bits", &bits.to_string()))?;
         let record = Self {
             version,
             token,
-            space_id,
             layout,
             bits,
             era: fields.number("era")?,
             floor_ms: fields.number("floor")?,
+            space_id: fields.uuid("space")?,
         };
         fields.end()?;
         Ok(record)
@@ -384,7 +397,7 @@ mod tests {
     const LANE: &str =
         "imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held";
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
-         space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=1 floor=0";
+         layout=imid-80 bits=4 era=1 floor=1795204812345 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
     const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
     const REGISTER: &str = "imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
@@ -410,7 +423,7 @@ mod tests {
         assert_eq!(LineRecord::parse(LINE), Ok(LineRecord { next: 1_001, token: Token(0xABC) }));
         assert_eq!(LineRecord { next: 1_001, token: Token(0xABC) }.to_string(), LINE);
         assert_eq!(RegisterRecord::parse(REGISTER).unwrap().to_string(), REGISTER);
-        assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 0, "imid-80"));
+        assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 1_795_204_812_345, "imid-80"));
     }
 
     #[test]

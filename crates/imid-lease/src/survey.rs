@@ -7,7 +7,7 @@ use crate::engine::Moment;
 use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
-use crate::status::Others;
+use crate::state::Others;
 use crate::telemetry::call;
 
 /// The least time between two looks.
@@ -147,7 +147,7 @@ mod tests {
 
     const T: u64 = 1_795_204_812_345;
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
-         space=0f8fad5b-d9cb-469f-a165-70867728950e layout=imid-80 bits=4 era=2 floor=0";
+         layout=imid-80 bits=4 era=2 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn now(mono_ms: u64) -> Moment {
         Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0 }

@@ -82,24 +82,25 @@ pub(crate) fn call<R: Register, T>(
     result
 }
 
-#[cfg(feature = "metrics")]
 pub(crate) use gauges::{record_lease, record_refusal};
 
 #[cfg(feature = "metrics")]
 mod gauges {
     use metrics::{Label, counter, gauge};
 
+    use crate::engine::Phase;
     use crate::error::LeaseKind;
     use crate::record::Name;
-    use crate::status::{Phase, Status};
+    use crate::state::Status;
 
-    fn labels(space: &str, holder: &Name) -> [Label; 2] {
-        [Label::new("space", space.to_owned()), Label::new("holder", holder.to_string())]
+    fn labels(space: &Name, holder: &Name) -> [Label; 2] {
+        [Label::new("space", space.to_string()), Label::new("holder", holder.to_string())]
     }
 
     /// Publishes the state of a lease.
-    pub(crate) fn record_lease(space: &str, status: &Status) {
-        let labels = labels(space, &status.holder);
+    pub(crate) fn record_lease(status: impl FnOnce() -> Status) {
+        let status = status();
+        let labels = labels(&status.space, &status.holder);
         gauge!("imid_lease_held", labels.iter()).set(flag(status.phase == Phase::Holding));
         if let Some(lane) = status.lane {
             gauge!("imid_lease_lane", labels.iter()).set(f64::from(lane));
@@ -111,12 +112,28 @@ mod gauges {
     }
 
     /// Counts a call that minted nothing.
-    pub(crate) fn record_refusal(space: &str, holder: &Name, kind: LeaseKind) {
-        // In a forked child, another thread may have held a lock of the recorder.
-        let Some(reason) = kind.reason() else { return };
+    pub(crate) fn record_refusal(space: &Name, holder: &Name, kind: LeaseKind) {
+        let Some(reason) = reason(kind) else { return };
         let [space, holder] = labels(space, holder);
         let labels = [space, holder, Label::from_static_parts("reason", reason)];
         counter!("imid_lease_refusals_total", labels.iter()).increment(1);
+    }
+
+    /// Returns the label of a refusal; `None` in a forked child, where another thread may have held a lock of the recorder.
+    const fn reason(kind: LeaseKind) -> Option<&'static str> {
+        Some(match kind {
+            LeaseKind::Generate(_) => "generator",
+            LeaseKind::Opening { .. } => "opening",
+            LeaseKind::NoLane { .. } => "no_lane",
+            LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } => "clock",
+            LeaseKind::Silent { .. } | LeaseKind::NoNumber { .. } => "silent",
+            LeaseKind::UsedUp { .. } => "used_up",
+            LeaseKind::Reverted => "reverted",
+            LeaseKind::Mismatch => "mismatch",
+            LeaseKind::Format => "format",
+            LeaseKind::Closed => "closed",
+            LeaseKind::Forked => return None,
+        })
     }
 
     fn flag(value: bool) -> f64 {
@@ -124,7 +141,17 @@ mod gauges {
     }
 }
 
-#[cfg(feature = "tracing")]
+#[cfg(not(feature = "metrics"))]
+mod gauges {
+    use crate::error::LeaseKind;
+    use crate::record::Name;
+    use crate::state::Status;
+
+    pub(crate) fn record_lease(_: impl FnOnce() -> Status) {}
+
+    pub(crate) fn record_refusal(_: &Name, _: &Name, _: LeaseKind) {}
+}
+
 pub(crate) use events::Told;
 
 #[cfg(feature = "tracing")]
@@ -234,7 +261,8 @@ mod events {
         }
 
         /// Takes the reading of a clock into account that is not followed, and the time that is believed instead.
-        pub(crate) fn clock(&mut self, not_followed: Option<(u64, u64)>) {
+        pub(crate) fn clock(&mut self, not_followed: impl FnOnce() -> Option<(u64, u64)>) {
+            let not_followed = not_followed();
             let is_off = begins(&mut self.is_off, not_followed.is_some());
             if let Some((clock_ms, believed_ms)) = not_followed.filter(|_| is_off) {
                 self.events.push(Event::Off { clock_ms, believed_ms });
@@ -254,5 +282,36 @@ mod events {
                 self.events.push(Event::Reverted { key: key.clone() });
             }
         }
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+mod events {
+    use crate::engine::{Config, Grant, Stopped};
+    use crate::register::Promise;
+
+    /// Tells nothing.
+    #[derive(Debug)]
+    pub(crate) struct Told;
+
+    #[expect(clippy::unused_self, reason = "the same calls as with the feature")]
+    impl Told {
+        pub(crate) fn new(_: &Config) -> Self {
+            Self
+        }
+
+        pub(crate) fn tell(&mut self) {}
+
+        pub(crate) fn panicked(&mut self, _: &str) {}
+
+        pub(crate) fn granted(&mut self, _: Grant) {}
+
+        pub(crate) fn sealed(&mut self, _: u64) {}
+
+        pub(crate) fn left(&mut self, _: Option<u64>) {}
+
+        pub(crate) fn clock(&mut self, _: impl FnOnce() -> Option<(u64, u64)>) {}
+
+        pub(crate) fn state(&mut self, _: Option<u16>, _: u64, _: &Promise, _: Option<&Stopped>) {}
     }
 }

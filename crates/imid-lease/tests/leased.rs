@@ -780,7 +780,7 @@ fn an_id_that_is_observed_before_there_is_a_lane_holds_for_the_first_one() {
     assert!(ids.observe(imid::MessageId::try_from_parts(far).unwrap()).is_err(), "past max_skew");
     let later = IdParts { timestamp_ms: ahead_ms + 100, spin: 0, session_tag: room() };
     let later = imid::MessageId::try_from_parts(later).unwrap();
-    assert!(ids.observe_within(later, 50 * MS).is_err(), "past the limit of the caller");
+    assert!(ids.observe_limited(later, 50 * MS).is_err(), "past the limit of the caller");
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
     assert!(ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() > ahead_ms);

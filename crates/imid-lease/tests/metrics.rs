@@ -84,13 +84,13 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let released = LeasedGenerator::open(MemoryRegister::new(), options("released")).and_then(opened).unwrap();
     released.close();
     for _ in 0..2 {
-        released.generate(SessionTag::default()).unwrap_err();
+        released.generate(SessionTag::from_u32(0).unwrap()).unwrap_err();
     }
     let register = MemoryRegister::new();
     register.set_down(true);
     let none = LeasedGenerator::open(register, options("none")).unwrap();
     for _ in 0..3 {
-        none.generate(SessionTag::default()).unwrap_err();
+        none.generate(SessionTag::from_u32(0).unwrap()).unwrap_err();
     }
 
     let register = MemoryRegister::new();

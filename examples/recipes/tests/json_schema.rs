@@ -112,7 +112,7 @@ fn refused() -> Vec<(&'static str, Value)> {
     for session_type in [json!("ROOM"), json!("16"), json!(""), json!(16), json!(-1), json!(null)] {
         refused.push(("/room/type", session_type));
     }
-    for hash in [json!(SessionHash::MAX.to_u32() + 1), json!(-1), json!(1.5), json!("7"), json!(null)] {
+    for hash in [json!(((1 << 22) - 1) + 1), json!(-1), json!(1.5), json!("7"), json!(null)] {
         refused.push(("/room/hash", hash));
     }
     for room in [json!({"type": "GROUP"}), json!({"hash": 7}), json!({"type": "GROUP", "hash": 7, "name": "room-42"})] {

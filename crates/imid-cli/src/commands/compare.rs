@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use imid::dialect::Dialect;
+use imid_inspect::time::duration;
+use imid_inspect::{Id, named_type};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -12,9 +14,9 @@ use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
 use crate::json::{self, JsonArg};
 use crate::report::Stop;
-use crate::scheme::{Id, SchemeArg, named_type};
+use crate::scheme::SchemeArg;
 use crate::terminal::Terminal;
-use crate::time::{ZoneArg, duration, now_ms, rfc3339};
+use crate::time::{ZoneArg, now_ms, rfc3339};
 
 /// Sort IDs by time and show the time between them, their sessions and their order
 ///

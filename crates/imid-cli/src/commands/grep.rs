@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use bstr::ByteSlice;
 use imid::dialect::Dialect;
+use imid_inspect::{Finder, Found, Id, STANDARD, Scheme};
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
 use crate::Out;
-use crate::find::{Finder, Found};
 use crate::id_object::IdObject;
 use crate::input::{Block, Input, paths, too_long};
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
-use crate::scheme::{Id, STANDARD, Scheme, scheme};
+use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 

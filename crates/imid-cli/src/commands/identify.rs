@@ -2,15 +2,14 @@
 
 use std::io::Write;
 
+use imid_inspect::{Foreign, Form, Id, Read, ReadForm, STANDARD, identify, named_type};
+
 use crate::Out;
-use crate::candidates::{pasted_readings, place_of_id};
+use crate::candidates::place_of_id;
 use crate::commands::id_texts::IdTexts;
-use crate::foreign::Foreign;
-use crate::form::{Form, Read, ReadForm};
 use crate::id_object::IdObject;
 use crate::json::{self, JsonArg};
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::scheme::{Id, STANDARD, named_type};
 use crate::terminal::Terminal;
 use crate::time::{ZoneArg, now_ms, rfc3339};
 
@@ -74,15 +73,15 @@ impl List<'_> {
     /// Writes the candidates for one text. The inner error says that there are none.
     fn write(&mut self, out: &mut Out, text: &str, report: &Report) -> Result<Result<(), String>, Stop> {
         let now_ms = now_ms();
-        let readings = pasted_readings(text, now_ms);
+        let readings = identify(text, now_ms);
         if readings.is_empty() {
-            if let Some(foreign) = Foreign::read(text) {
+            if let Some(foreign) = Foreign::read(text, now_ms) {
                 return Ok(Err(format!("{} is {foreign}, not an ID of this family", quote(text))));
             }
             let place = place_of_id(STANDARD, text).map(|place| format!("; {place}")).unwrap_or_default();
             return Ok(Err(format!("{} is not an ID of any known dialect or Snowflake layout{place}", quote(text))));
         }
-        if let Some(time @ Foreign::Time { .. }) = Foreign::read(text) {
+        if let Some(time @ Foreign::Time { .. }) = Foreign::read(text, now_ms) {
             report.note(format_args!("{} is also {time}", quote(text)));
         }
         if !self.is_json && self.has_headings {

@@ -7,15 +7,17 @@ use std::time::Duration;
 use imid::Generator;
 use imid::dialect::Dialect;
 use imid::snowflake::{self, Layout, Preset};
+use imid_inspect::{Form, Id, Scheme};
 
 use super::whole_number;
 use crate::Out;
-use crate::form::Form;
+use crate::candidates::not_read;
 use crate::lead::{self, MAX_WAIT};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
-use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::scheme::SchemeArg;
 use crate::session::{NO_SESSION, SessionArgs};
+use crate::time::now_ms;
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
@@ -127,7 +129,8 @@ impl Args {
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<Id>, Stop> {
-        let after = self.after.as_deref().map(|text| self.scheme.scheme.read(text, None)).transpose();
-        after.map(|read| read.map(|read| read.id)).map_err(|problem| Stop::Usage(format!("--after: {problem}")))
+        let Some(text) = self.after.as_deref() else { return Ok(None) };
+        let read = self.scheme.scheme.read(text, None, now_ms());
+        read.map(|read| Some(read.id)).map_err(|error| Stop::Usage(format!("--after: {}", not_read(text, error))))
     }
 }

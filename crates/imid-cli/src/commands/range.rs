@@ -3,16 +3,14 @@
 use std::ops::Range;
 
 use imid::MessageId;
-use imid::dialect::Dialect;
+use imid_inspect::{Form, Id, STANDARD};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Out;
-use crate::form::Form;
 use crate::json;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
-use crate::scheme::{Id, STANDARD};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
@@ -77,7 +75,7 @@ impl Args {
         }
         let writer = writer.unwrap_or(Writer::Form(Form::Text));
         for id in [first, last] {
-            writer.write_id(out, &Id::Message { dialect: &Dialect::STANDARD, id: id.into() })?;
+            writer.write_id(out, &Id::from(id))?;
         }
         Ok(())
     }

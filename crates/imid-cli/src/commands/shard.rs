@@ -4,13 +4,13 @@ use std::io::Write;
 use std::num::NonZeroU32;
 
 use imid::dialect::Dialect;
+use imid_inspect::STANDARD;
 
 use super::id_texts::IdTexts;
 use super::whole_number;
 use crate::Out;
 use crate::candidates::read_or_hint;
 use crate::report::{KeepGoing, Report, Stop};
-use crate::scheme::STANDARD;
 use crate::session::SessionArgs;
 
 /// Print the shard that owns a session, from its name or from any of its IDs

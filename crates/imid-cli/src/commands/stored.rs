@@ -6,17 +6,19 @@ use bstr::ByteSlice;
 use imid::dialect::Dialect;
 use imid::error::LineError;
 use imid::{MessageId, codec};
+use imid_inspect::{Form, Id, Scheme};
 use serde::Serialize;
 
 use super::problems::Problems;
-use crate::form::{Form, IdFormArg};
+use crate::candidates::not_read;
+use crate::form::IdFormArg;
 use crate::input::{Block, FilesArgs, Input, Opened, open, too_long, trim_line_end, utf8};
 use crate::json::{self, JsonLine};
 use crate::message::{Message, field};
 use crate::progress;
 use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, Scheme, SchemeArg};
-use crate::time::TimeField;
+use crate::scheme::SchemeArg;
+use crate::time::{TimeField, now_ms};
 
 /// The arguments that say where the IDs are.
 #[derive(clap::Args)]
@@ -90,10 +92,13 @@ impl StoredIds {
         if let None | Some(Form::Text) = form {
             match self.scheme().parse(text) {
                 Err(_) if form.is_none() => {}
-                parsed => return parsed,
+                parsed => {
+                    return parsed.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())));
+                }
             }
         }
-        self.scheme().read(utf8(text)?, form).map(|read| read.id)
+        let text = utf8(text)?;
+        self.scheme().read(text, form, now_ms()).map(|read| read.id).map_err(|error| not_read(text, error))
     }
 
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
@@ -127,13 +132,20 @@ impl StoredIds {
             match opened.with_bar(&bar) {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
-                    input.each_record(delimiter, |record| {
+                    let ran = input.each_record(delimiter, |record| {
                         if let Some(header) = record.as_header() {
                             return header.require(fields());
                         }
                         reader.line = before + record.line;
                         reader.counts.lines += 1;
                         reader.count(record.check().and_then(|()| reader.read_message(&record)))
+                    });
+                    ran.map_err(|stop| match stop {
+                        Stop::Error(problem) if paths.len() > 1 => {
+                            let name = path.map_or("standard input".into(), Path::to_string_lossy);
+                            Stop::Error(format!("{name}: {problem}"))
+                        }
+                        stop => stop,
                     })?;
                 }
             }

@@ -1,23 +1,45 @@
 //! Records of CSV or TSV with a header. The bytes of each record are kept, so that they can be copied.
+//!
+//! The reader is strict about quotes, because a quote that is missing or left over moves the ends of all later records: a
+//! quoted field must be closed, and after its closing quote the field ends. Quotes inside of a field that does not begin with
+//! one are text, as they are for Python and `DuckDB`.
 
-use std::mem;
 use std::ops::Range;
 
 use bstr::ByteSlice;
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::{memchr, memchr3};
 
-use super::{InBuffer, Input, MAX_LINE, too_long, utf8};
+use super::{InBuffer, Input, MARK, MAX_LINE, too_long, utf8};
 use crate::report::{Stop, quote};
 
 /// Finds the records in pieces of the input.
 pub(crate) struct Records {
-    reader: Reader,
+    delimiter: u8,
     header: Option<Header>,
-    /// The bytes of the present record, as they are in the input.
+    /// The bytes of the present record, as they are in the input, and what follows them.
     raw: Vec<u8>,
+    /// Where the present record starts in `raw`, with the blank lines before it.
+    start: usize,
+    /// How far `raw` was read, and what is there.
+    at: usize,
+    place: Place,
     fields: Fields,
     /// Number of lines before the present record.
     lines: u64,
+}
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// The start of the input, where a byte order mark can be.
+    Mark,
+    /// A record, or the blank lines before it.
+    Record,
+    Field,
+    Bare,
+    Quoted,
+    /// What follows a quote in a quoted field: a second quote, or the end of the field.
+    AfterQuote,
 }
 
 /// The names of the fields.
@@ -27,11 +49,10 @@ pub(crate) struct Header {
 }
 
 /// The fields of a record, without their quotes.
+#[derive(Default)]
 struct Fields {
     bytes: Vec<u8>,
-    len: usize,
     ends: Vec<usize>,
-    count: usize,
 }
 
 /// A record with the names of its fields. The header is a record too.
@@ -50,10 +71,13 @@ pub(crate) struct Record<'a> {
 impl Records {
     pub(crate) fn new(delimiter: u8) -> Self {
         Self {
-            reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            delimiter,
             header: None,
             raw: Vec::new(),
-            fields: Fields { bytes: vec![0; 1 << 10], len: 0, ends: vec![0; 1 << 6], count: 0 },
+            start: 0,
+            at: 0,
+            place: Place::Mark,
+            fields: Fields::default(),
             lines: 0,
         }
     }
@@ -69,50 +93,104 @@ impl Records {
     pub(crate) fn feed(
         &mut self,
         piece: &[u8],
+        each: impl FnMut(Record<'_>) -> Result<(), Stop>,
+    ) -> Result<Vec<u8>, Stop> {
+        let rest = self.feed_cut(piece, each)?;
+        if piece.is_empty() && self.place == Place::Quoted {
+            let hint = "is the input cut off, or is a quote missing?";
+            return Err(self.error(&format!("expected its closing quote, found the end of the input; {hint}")));
+        }
+        Ok(rest)
+    }
+
+    /// Passes records as [`feed`](Self::feed) does, of an input that can end in quotes. Returns the bytes after the last
+    /// whole record.
+    pub(crate) fn feed_cut(
+        &mut self,
+        piece: &[u8],
         mut each: impl FnMut(Record<'_>) -> Result<(), Stop>,
     ) -> Result<Vec<u8>, Stop> {
-        let mut rest = piece;
-        loop {
-            let fields = &mut self.fields;
-            let (result, read, len, count) =
-                self.reader.read_record(rest, &mut fields.bytes[fields.len..], &mut fields.ends[fields.count..]);
-            self.raw.extend_from_slice(&rest[..read]);
-            rest = &rest[read..];
-            fields.len += len;
-            fields.count += count;
-            match result {
-                ReadRecordResult::InputEmpty if self.raw.len() > MAX_LINE => {
-                    let line = self.lines + 1;
-                    return Err(Stop::Error(format!("line {line}: {}; is a quote missing?", too_long())));
+        self.raw.try_reserve(piece.len()).map_err(|_| Stop::out_of_memory())?;
+        self.raw.extend_from_slice(piece);
+        while self.find_end()? {
+            self.end_record(&mut each)?;
+        }
+        if piece.is_empty() && matches!(self.place, Place::Field | Place::Bare | Place::AfterQuote) {
+            self.fields.end();
+            self.place = Place::Record;
+            self.end_record(&mut each)?;
+        }
+        if piece.is_empty() {
+            return Ok(self.raw[self.start..].to_vec());
+        }
+        self.raw.drain(..self.start);
+        (self.at, self.start) = (self.at - self.start, 0);
+        if self.raw.len() > MAX_LINE {
+            let line = self.line();
+            return Err(Stop::Error(format!("line {line}: {}; is a quote missing?", too_long())));
+        }
+        Ok(Vec::new())
+    }
+
+    /// Reads up to the end of the present record. Returns whether it was found.
+    fn find_end(&mut self) -> Result<bool, Stop> {
+        let Self { raw, at, place, fields, delimiter, .. } = self;
+        while let Some(byte) = raw.get(*at).copied() {
+            let rest = &raw[*at..];
+            match place {
+                Place::Mark => {
+                    *at += if rest.starts_with(MARK) { MARK.len() } else { 0 };
+                    *place = Place::Record;
                 }
-                ReadRecordResult::InputEmpty if piece.is_empty() => {}
-                ReadRecordResult::InputEmpty => return Ok(Vec::new()),
-                ReadRecordResult::OutputFull => fields.bytes.resize(fields.bytes.len() * 2, 0),
-                ReadRecordResult::OutputEndsFull => fields.ends.resize(fields.ends.len() * 2, 0),
-                ReadRecordResult::Record => {
-                    // The parser ends a record at `\r`, and would skip `\n` in front of the next one.
-                    if self.raw.ends_with(b"\r") && rest.starts_with(b"\n") {
-                        self.reader.read_record(&rest[..1], &mut [0], &mut [0]);
-                        self.raw.push(b'\n');
-                        rest = &rest[1..];
+                Place::Record if is_line_end(byte) => *at += 1,
+                Place::Record => *place = Place::Field,
+                Place::Field if byte == b'"' => (*at, *place) = (*at + 1, Place::Quoted),
+                Place::Field => *place = Place::Bare,
+                Place::Quoted => {
+                    let len = memchr(b'"', rest);
+                    fields.bytes.extend_from_slice(&rest[..len.unwrap_or(rest.len())]);
+                    *at += len.map_or(rest.len(), |len| len + 1);
+                    *place = if len.is_some() { Place::AfterQuote } else { Place::Quoted };
+                }
+                Place::AfterQuote if byte == b'"' => {
+                    fields.bytes.push(byte);
+                    (*at, *place) = (*at + 1, Place::Quoted);
+                }
+                Place::AfterQuote if byte != *delimiter && !is_line_end(byte) => {
+                    let line = self.lines + count_lines(&self.raw[self.start..self.at]) + 1;
+                    let (found, delimiter) = (char::from(byte), char::from(self.delimiter));
+                    let hint = "a quote in a quoted field is written twice";
+                    let problem = format!(
+                        "expected {delimiter:?} or a line end after its closing quote, found {found:?} in line {line}; {hint}"
+                    );
+                    return Err(self.error(&problem));
+                }
+                Place::Bare | Place::AfterQuote => {
+                    let len = memchr3(*delimiter, b'\r', b'\n', rest).unwrap_or(rest.len());
+                    fields.bytes.extend_from_slice(&rest[..len]);
+                    *at += len;
+                    let Some(byte) = rest.get(len) else { break };
+                    fields.end();
+                    *at += if rest[len..].starts_with(b"\r\n") { 2 } else { 1 };
+                    *place = if byte == delimiter { Place::Field } else { Place::Record };
+                    if *place == Place::Record {
+                        return Ok(true);
                     }
-                    self.end_record(&mut each)?;
                 }
-                ReadRecordResult::End => return Ok(mem::take(&mut self.raw)),
             }
         }
+        Ok(false)
     }
 
     fn end_record(&mut self, each: &mut impl FnMut(Record<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-        // The parser skips blank lines before a record.
-        let blank = self.raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).filter(|byte| **byte == b'\n');
-        let line = self.lines + blank.count() as u64 + 1;
-        let line_end = match &*self.raw {
+        let line = self.line();
+        let whole = &self.raw[self.start..self.at];
+        let line_end = match whole {
             [.., b'\r', b'\n'] => 2,
             [.., b'\r' | b'\n'] => 1,
             _ => 0,
         };
-        let (text, line_end) = self.raw.split_at(self.raw.len() - line_end);
+        let (text, line_end) = whole.split_at(whole.len() - line_end);
         let is_header = self.header.is_none();
         let header = match self.header.take() {
             Some(header) => header,
@@ -120,11 +198,34 @@ impl Records {
         };
         let header = self.header.insert(header);
         each(Record { line, text, line_end, is_header, header, fields: &self.fields })?;
-        self.lines += self.raw.find_iter(b"\n").count() as u64;
-        self.raw.clear();
-        (self.fields.len, self.fields.count) = (0, 0);
+        self.lines += count_lines(whole);
+        self.start = self.at;
+        self.fields.bytes.clear();
+        self.fields.ends.clear();
         Ok(())
     }
+
+    /// Returns the line in which the present record begins.
+    fn line(&self) -> u64 {
+        let raw = &self.raw[self.start..self.at];
+        self.lines + count_lines(&raw[..raw.find_not_byteset(b"\r\n").unwrap_or(raw.len())]) + 1
+    }
+
+    /// Returns an error about the present field of the present record.
+    fn error(&self, problem: &str) -> Stop {
+        let index = self.fields.ends.len();
+        let name = self.header.as_ref().and_then(|header| header.names.get(index));
+        let field = name.map_or_else(|| (index + 1).to_string(), |name| quote(name));
+        Stop::Error(format!("line {}: field {field} of the record that begins here: {problem}", self.line()))
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+fn count_lines(text: &[u8]) -> u64 {
+    text.find_iter(b"\n").count() as u64
 }
 
 impl Input {
@@ -162,7 +263,7 @@ impl Header {
             Ok(name) => Ok(name.to_owned()),
             Err(problem) => Err(Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1))),
         };
-        let names = (0..fields.count).map(name).collect::<Result<_, Stop>>()?;
+        let names = (0..fields.ends.len()).map(name).collect::<Result<_, Stop>>()?;
         Ok(Self { names, line })
     }
 
@@ -193,6 +294,11 @@ impl Header {
 }
 
 impl Fields {
+    /// Ends a field.
+    fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
     fn at(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
@@ -207,7 +313,7 @@ impl<'a> Record<'a> {
 
     /// Checks that the record has as many fields as the header.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let (expected, found) = (self.header.names.len(), self.fields.count);
+        let (expected, found) = (self.header.names.len(), self.fields.ends.len());
         if expected == found {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use imid::{SessionTag, SessionType};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Pairs;
+use imid_inspect::risk::Pairs;
 
 /// The most entries in memory: 48 MiB.
 const CAPACITY: usize = 1 << 21;

@@ -5,11 +5,8 @@
 #![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
 
 mod history;
-mod repeats;
-mod traffic;
 mod words;
 
 pub(crate) use self::history::{Estimate, Found, History};
-pub(crate) use self::repeats::{MODES, Mode, Pairs, YEAR_S, probability};
-pub(crate) use self::traffic::{Burst, Sessions};
 pub(crate) use self::words::{exact, how_often, number};
+pub(crate) use imid_inspect::risk::{Burst, MODES, Mode, Pairs, Sessions, YEAR_S, probability};

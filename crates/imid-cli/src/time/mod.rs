@@ -5,9 +5,10 @@ mod show;
 mod zone;
 
 use imid::clock::{Clock, SystemClock};
+pub(crate) use imid_inspect::time::rfc3339;
 
 pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, parse_duration};
-pub(crate) use self::show::{LAST_MS, age, duration, rfc3339, timestamp};
+pub(crate) use self::show::{LAST_MS, age, timestamp};
 pub(crate) use self::zone::ZoneArg;
 
 /// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.

@@ -248,9 +248,9 @@ fn a_number_past_the_bits_of_an_id_is_an_error() {
     let error = |args: &str| imid(&format!("inspect --id-form int {args}"), "").error(1);
     assert!(error("1208925819614629174706176").contains("expected an ID of 0 to 1208925819614629174706175"));
     let huge = "9".repeat(60);
-    assert!(error(&huge).ends_with(&format!("expected a number from 0 to 1208925819614629174706175, found {huge:?}")));
+    assert!(error(&huge).ends_with("expected a number from 0 to 1208925819614629174706175"));
     assert!(error("--dialect leaf 18446744073709551616").contains("expected a number of at most 64 bits"));
-    assert!(error("12x").ends_with("expected a decimal number, found \"12x\""));
+    assert!(error("12x").ends_with("\"12x\" is not an ID: expected a decimal number"));
 }
 
 #[test]

@@ -200,8 +200,8 @@ fn a_change_among_65_536_lanes_is_seen_soon() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids");
     let mut register = FileRegister::shared(&path).unwrap();
-    let meta = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 space=0f8fad5b-d9cb-469f-a165-70867728950e \
-                layout=any bits=16 era=1 floor=0";
+    let meta = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=any bits=16 era=1 floor=0 \
+                space=0f8fad5b-d9cb-469f-a165-70867728950e";
     assert!(register.compare_and_set("many/meta", None, meta).unwrap());
     let mut tool = Command::new(env!("CARGO_BIN_EXE_imid"))
         .args(["lane", "watch", "--space", "many", "--register", &format!("file:{}", path.display())])

@@ -16,6 +16,7 @@ mod lane;
 mod new;
 mod pipes;
 mod postgres;
+mod quotes;
 mod real;
 mod resume;
 mod risk;

@@ -30,7 +30,7 @@ impl Output {
 
     pub(crate) fn write(&mut self, id: MessageId) -> io::Result<()> {
         self.group.extend(id.to_bytes());
-        if self.group.len() < GROUP * MessageId::BYTES { Ok(()) } else { self.flush() }
+        if self.group.len() < GROUP * MessageId::BYTE_LEN { Ok(()) } else { self.flush() }
     }
 
     /// Writes what is left.

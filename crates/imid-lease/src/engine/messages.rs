@@ -20,7 +20,7 @@ pub(crate) struct Config {
 pub(crate) struct Moment {
     /// The process's monotonic clock.
     pub(crate) mono_ms: u64,
-    /// The time that is believed ([`believe`](super::believe)); `None` where there is none.
+    /// The time that is believed ([`clock_judgement`](super::clock_judgement)); `None` where there is none.
     pub(crate) now_ms: Option<u64>,
     /// The first millisecond after the last stamp of the running generator; 0 if there is none.
     pub(crate) used_until_ms: u64,
@@ -98,6 +98,20 @@ pub(crate) struct FarAhead {
     pub(crate) most_ms: u64,
     /// Whether the lanes that others hold are far ahead, too, so that it does not help to wait for one of them.
     pub(crate) are_all: bool,
+}
+
+/// What a lease is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Phase {
+    /// It looks for a lane and has none.
+    Seeking,
+    /// It has a lane.
+    Holding,
+    /// Its lane was taken by another process. It uses what is left below the ceiling, and looks for another lane.
+    Lost,
+    /// It has stopped: it was closed, the register cannot be used, or this process is a forked child.
+    Stopped,
 }
 
 /// Why an engine has stopped for good.

@@ -9,7 +9,7 @@
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
 
-pub(crate) mod believe;
+pub(crate) mod clock_judgement;
 mod messages;
 pub(crate) mod raise;
 mod renew;
@@ -18,9 +18,9 @@ mod seek;
 
 use std::collections::BTreeMap;
 
-use crate::backoff::Backoff;
+use crate::background::Backoff;
 use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
-use crate::status::Phase;
+pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 
 /// The least time between two attempts to write.
@@ -350,12 +350,6 @@ impl Engine {
     /// Returns the prefix of the keys of all records.
     pub(crate) fn prefix(&self) -> String {
         self.config.space.prefix()
-    }
-
-    /// Returns the name of the space.
-    #[cfg(feature = "metrics")]
-    pub(crate) fn space_name(&self) -> &str {
-        self.config.space.name().as_str()
     }
 
     /// Returns how many leases were lost, and how many writes acknowledged.

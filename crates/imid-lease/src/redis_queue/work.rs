@@ -6,8 +6,8 @@ use imid::snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::{Stock, Trouble};
+use crate::background::Backoff;
 use crate::background::Owner;
-use crate::backoff::Backoff;
 
 /// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Access, Promise, Register, RegisterError, check_key, check_prefix, check_write};
-use crate::sync::lock;
+use crate::changes::lock;
 
 /// A register in the memory of one process, for tests. Clones share their records.
 ///

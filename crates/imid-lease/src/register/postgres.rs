@@ -17,7 +17,7 @@ use super::remote::{Failure, Records, Remote, Server, Settings, promise, remote_
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
 use super::{Access, Promise, RegisterError};
-use crate::sync::lock;
+use crate::changes::lock;
 
 remote_register! {
     /// A register in PostgreSQL 11 or later.
@@ -161,7 +161,7 @@ impl Postgres {
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
         let part = settings.time_limit / u32::try_from(servers + 1)?;
         let first = match config.get_load_balance_hosts() {
-            LoadBalanceHosts::Random => usize::try_from(crate::random::bits()? % u128::try_from(servers)?)?,
+            LoadBalanceHosts::Random => usize::try_from(crate::record::random_bits()? % u128::try_from(servers)?)?,
             _ => 0,
         };
         let mut failure = Failure::from("expected a host");

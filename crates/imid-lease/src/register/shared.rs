@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use imid::fork::Process;
 
 use super::{Promise, Register, RegisterError};
+use crate::changes::lock;
 use crate::options::millis;
-use crate::sync::lock;
 
 /// A register that several holders of a process share, so that the process has one connection. Clones are the same
 /// register.

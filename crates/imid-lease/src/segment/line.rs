@@ -30,7 +30,7 @@ pub(super) fn blocks<R: Register>(
             };
             let end = i64::try_from(first).ok().and_then(|first| first.checked_add(length.unwrap_or(step.into())));
             let end = end.ok_or_else(|| refused("the line has used all numbers below 2^63"))?;
-            let record = LineRecord { next: end.cast_unsigned(), token: Token(crate::random::bits()? as u64) };
+            let record = LineRecord { next: end.cast_unsigned(), token: Token::draw()? };
             // Another process was faster if this fails, so the line always makes progress.
             if register.compare_and_set(&key, seen.as_deref(), &record.to_string())? {
                 return Ok(Block { end, step: step.into() });

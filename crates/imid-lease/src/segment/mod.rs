@@ -32,14 +32,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use self::step::next_step;
-use crate::background::{Background, Owner};
-use crate::backoff::{self, Backoff};
+use crate::background::{Background, Backoff, FIRST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::{Register, RegisterError};
 
 /// How long a call waits that finds no number.
-const PAUSE: Duration = Duration::from_millis(backoff::FIRST_MS);
+const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
 ///

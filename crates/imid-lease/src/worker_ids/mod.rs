@@ -20,7 +20,7 @@ use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::millis;
 use crate::register::Register;
 use crate::space::Space;
-use crate::status::Status;
+use crate::state::Status;
 use table::Table;
 
 /// Worker IDs that this process holds, for the Snowflake generators of any preset.
@@ -181,8 +181,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
 
     fn refusal(&self) -> LeaseError {
         let kind = self.why_none();
-        #[cfg(feature = "metrics")]
-        crate::telemetry::record_refusal(self.0.space.name().as_str(), self.0.keeper.holder(), kind);
+        crate::telemetry::record_refusal(self.0.space.name(), self.0.keeper.holder(), kind);
         kind.into()
     }
 

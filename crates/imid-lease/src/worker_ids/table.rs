@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use imid::snowflake::{Layout, SpareNode};
 
-use crate::sync::lock;
+use crate::changes::lock;
 
 /// The worker IDs of one process. Each lease has a place for one.
 ///

@@ -3,7 +3,7 @@
 use super::generator::{Generator, Last, Paused};
 use super::rules::{Rule, Rules};
 use super::world::Random;
-use crate::engine::believe::{Known, Reading};
+use crate::engine::clock_judgement::{Known, Reading};
 use crate::engine::{Config, Engine, Moment};
 
 #[derive(Clone, Debug)]

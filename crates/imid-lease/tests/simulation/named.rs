@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World, config};
 use crate::admin::{self, FreeIf, Recovery};
-use crate::engine::believe::{Holders, Reading};
+use crate::engine::Phase;
+use crate::engine::clock_judgement::{Holders, Reading};
 use crate::engine::{Action, Stopped};
-use crate::status::Phase;
 
 /// A schedule: returns the fault that it shows.
 pub(super) type Schedule = fn(Rules) -> Option<Fault>;

@@ -6,10 +6,10 @@ use super::generator::{Generator, Last};
 use super::holder::Holder;
 use super::rules::{Rule, Rules};
 use super::store::{Flight, Store};
+use crate::engine::Phase;
 use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
 use crate::record::Name;
 use crate::space::Space;
-use crate::status::Phase;
 
 /// True time at the start of a schedule.
 pub(super) const START_MS: u64 = 1_795_204_812_345;

@@ -11,7 +11,7 @@ use itertools::{Itertools, process_results};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
-const LINE_BITS: u32 = u128::BITS - 8 * MessageId::BYTES as u32;
+const LINE_BITS: u32 = u128::BITS - 8 * MessageId::BYTE_LEN as u32;
 
 /// Number of bytes that are read from a run at once.
 const READ_AT_ONCE: usize = 1 << 14;

@@ -4,6 +4,7 @@ mod duplicates;
 mod summary;
 
 use imid::MessageId;
+use imid_inspect::{Id, Scheme};
 
 use self::duplicates::{Duplicates, Lines, SortError};
 use self::summary::Summary;
@@ -12,7 +13,6 @@ use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
-use crate::scheme::{Id, Scheme};
 use crate::time::ZoneArg;
 
 /// Check that the IDs of files are valid, strictly increasing and distinct

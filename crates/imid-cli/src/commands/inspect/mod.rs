@@ -2,20 +2,21 @@
 
 mod page;
 
+use imid_inspect::{Form, Id, Read, Scheme, likelier};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
 use crate::Out;
-use crate::candidates::{likelier, read_or_hint};
+use crate::candidates::read_or_hint;
 use crate::commands::id_texts::IdTexts;
-use crate::form::{Form, IdFormArg, NO_UUID, Read};
+use crate::form::{IdFormArg, NO_UUID};
 use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
-use crate::scheme::{Id, Scheme, SchemeArg};
+use crate::scheme::SchemeArg;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
-use crate::time::ZoneArg;
+use crate::time::{ZoneArg, now_ms};
 
 /// Show the fields of IDs, or convert IDs to another form
 ///
@@ -96,7 +97,7 @@ impl Args {
         self.ids.each(out, |out, place, text| {
             match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.get())) {
                 Ok(read) => {
-                    if let (To::Page(_), Some(id)) = (&show.to, likelier(read, text.unwrap_or_default())) {
+                    if let (To::Page(_), Some(id)) = (&show.to, likelier(read.id, text.unwrap_or_default(), now_ms())) {
                         let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
                         report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
                     }

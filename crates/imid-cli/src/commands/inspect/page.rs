@@ -4,11 +4,10 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
+use imid_inspect::{FieldName, Form, Id, named_type};
 use jiff::tz::TimeZone;
 
-use crate::form::Form;
 use crate::id_object::IdObject;
-use crate::scheme::{Id, named_type};
 use crate::terminal::Terminal;
 use crate::time::{age, now_ms, rfc3339, timestamp};
 
@@ -144,30 +143,17 @@ struct Field {
 }
 
 fn fields(id: Id) -> Vec<Field> {
-    let field = |name, short_name, value, width: u32, color: AnsiColor| {
-        let (width, style) = (width as usize, color.on_default());
-        Field { name, short_name, value, width, style }
+    let shown = |field: imid_inspect::Field| {
+        let (name, short_name, color) = match field.name {
+            FieldName::Timestamp => ("timestamp, unix ms", Some("unix ms"), AnsiColor::Cyan),
+            FieldName::Spin => ("spin", Some("spin"), AnsiColor::Yellow),
+            FieldName::Type => ("type", None, AnsiColor::Magenta),
+            FieldName::Hash => ("session hash", None, AnsiColor::Green),
+            FieldName::Tick => ("tick", Some("tick"), AnsiColor::Cyan),
+            FieldName::Node => ("node", None, AnsiColor::Magenta),
+            _ => ("sequence", None, AnsiColor::Yellow),
+        };
+        Field { name, short_name, value: field.value, width: field.bits as usize, style: color.on_default() }
     };
-    let mut fields = match id {
-        Id::Message { id, .. } => {
-            let (layout, unix_ms) = (id.layout(), id.timestamp_ms());
-            let (spin, code) = (id.spin().unwrap_or_default().into(), id.type_code().into());
-            vec![
-                field("timestamp, unix ms", Some("unix ms"), unix_ms, layout.timestamp_bits(), AnsiColor::Cyan),
-                field("spin", Some("spin"), spin, layout.spin_bits(), AnsiColor::Yellow),
-                field("type", None, code, layout.type_bits(), AnsiColor::Magenta),
-                field("session hash", None, id.session_hash().into(), layout.hash_bits(), AnsiColor::Green),
-            ]
-        }
-        Id::Snowflake(id) => {
-            let (node, sequence) = (id.layout().node_bits(), id.layout().sequence_bits());
-            vec![
-                field("tick", Some("tick"), id.tick(), u64::BITS - node - sequence, AnsiColor::Cyan),
-                field("node", None, id.node().into(), node, AnsiColor::Magenta),
-                field("sequence", None, id.sequence().into(), sequence, AnsiColor::Yellow),
-            ]
-        }
-    };
-    fields.retain(|field| field.width > 0);
-    fields
+    id.fields().map(shown).collect()
 }

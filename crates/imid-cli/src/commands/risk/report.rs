@@ -45,41 +45,6 @@ const NAMES: usize = 18;
 /// The width of the frequencies.
 const FREQUENCIES: usize = 31;
 
-impl Mode {
-    /// Returns the value of `--routing`.
-    pub(super) const fn argument(self) -> &'static str {
-        match self {
-            Self::AnyHost => "any",
-            Self::ByName => "name",
-            Self::ByShard => "shard",
-            Self::Lanes => "lanes",
-            Self::Lease => "lease",
-            Self::Uuid7 => "uuidv7",
-        }
-    }
-
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::AnyHost => "any host",
-            Self::ByName => "by session name",
-            Self::ByShard => "by session.shard",
-            Self::Lanes => "lanes",
-            Self::Lease => "imid-lease",
-            Self::Uuid7 => "UUIDv7 instead",
-        }
-    }
-
-    /// Returns what must hold so that no ID repeats, or `None` if IDs can repeat on several hosts.
-    const fn condition(self) -> Option<&'static str> {
-        match self {
-            Self::AnyHost | Self::ByName | Self::Uuid7 => None,
-            Self::ByShard => Some("while one process at a time owns a shard"),
-            Self::Lanes => Some("while no two live processes have one lane"),
-            Self::Lease => Some("while the store keeps what it acknowledges"),
-        }
-    }
-}
-
 impl Forecast {
     pub(super) fn new(hosts: u32, source: Source, pairs: (Pairs, Pairs)) -> Self {
         let rate = source.rate();
@@ -201,7 +166,7 @@ impl Forecast {
     /// Writes one JSON object.
     pub(super) fn write_json(&self, out: &mut Out) -> Result<(), Stop> {
         let modes = self.rows.iter().map(|row| JsonMode {
-            mode: row.mode.argument(),
+            mode: row.mode.name(),
             is_unique: self.condition(row.mode).is_some(),
             condition: self.condition(row.mode),
             equal_ids_per_year: row.equal_ids.1 * YEAR_S,
@@ -233,7 +198,7 @@ impl Forecast {
             busiest_rate,
             history,
             modes: modes.collect(),
-            recommended: self.recommended().argument(),
+            recommended: self.recommended().name(),
             lane_bits: self.lane_bits(),
             lanes: 1 << self.lane_bits(),
             ids_per_ms: self.ids_per_ms(),

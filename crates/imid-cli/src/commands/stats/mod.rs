@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use imid::MessageId;
+use imid_inspect::Id;
 
 use self::rates::{Per, Rates};
 use self::sessions::Sessions;
@@ -21,7 +22,6 @@ use crate::Out;
 use crate::json::JsonArg;
 use crate::output_file;
 use crate::report::{Report, Stop};
-use crate::scheme::Id;
 use crate::time::{TIME_FORMS, TimeField, TimeRange};
 
 /// Count the IDs of files by session type, by session and by time

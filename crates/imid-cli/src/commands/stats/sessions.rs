@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use datasketches::frequencies::{ErrorType, FrequentItemsSketch};
+use imid_inspect::Id;
 
 use crate::report::Stop;
-use crate::scheme::Id;
 
 /// The size of the sketch's table. Three quarters of it are used: up to so many sessions, the counts are exact.
 const TABLE: usize = 1 << 16;

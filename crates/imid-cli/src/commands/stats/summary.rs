@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use imid::dialect::Dialect;
+use imid_inspect::{Scheme, named_type};
 use serde::Serialize;
 
 use super::chart::{bars, light};
@@ -11,7 +12,6 @@ use super::rates::{Column, Columns, Interval, Per, Rates, ratio};
 use super::sessions::{Busiest, Owner};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
-use crate::scheme::{Scheme, named_type};
 use crate::terminal::Terminal;
 use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};

@@ -2,7 +2,7 @@
 
 use imid::MessageId;
 
-use crate::form::Form;
+use imid_inspect::Form;
 
 /// A field for the ID, and the form of the ID in it.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Slot {
     pub(super) const fn len(self) -> usize {
         match self.form {
             Form::Text => MessageId::TEXT_LEN,
-            Form::Hex => 2 * MessageId::BYTES,
+            Form::Hex => 2 * MessageId::BYTE_LEN,
             Form::Uuid => 36,
             // The digits of 2^80.
             Form::Int => 25,

@@ -9,13 +9,15 @@ use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::Plan;
 use super::resume::{PreviousOutput, check_start};
-use crate::input::{Input, Records};
+use crate::input::{Header, Input, Records};
 use crate::report::{Stop, quote};
 
 /// The records of an input.
 pub(super) struct Table {
     input: Input,
     has_ended: bool,
+    /// The error after the records that were read.
+    problem: Option<Stop>,
     records: Records,
     delimiter: u8,
     columns: Vec<Column>,
@@ -38,6 +40,7 @@ impl Table {
         Self {
             input,
             has_ended: false,
+            problem: None,
             records: Records::new(delimiter),
             written,
             count: 0,
@@ -55,6 +58,9 @@ impl Table {
 
 impl Source for Table {
     fn read(&mut self, block: &mut Block) -> Result<bool, Stop> {
+        if let Some(problem) = self.problem.take() {
+            return Err(problem);
+        }
         if self.has_ended {
             return Ok(false);
         }
@@ -63,7 +69,7 @@ impl Source for Table {
         self.has_ended = piece.is_empty();
         let lines_before = records.lines();
         let batch = &mut block.batch;
-        let rest = records.feed(&block.buffer[piece], |record| {
+        let fed = records.feed(&block.buffer[piece], |record| {
             // Blank lines are copied, also those before a bad record.
             let (blank, text) = record.text.split_at(record.text.find_not_byteset(b"\r\n").unwrap_or(0));
             *count += 1;
@@ -77,9 +83,10 @@ impl Source for Table {
             }
             let start = batch.text.len();
             if let Some(header) = record.as_header() {
-                header.require(plan.fields())?;
-                if let Some(column) = columns.iter().find(|column| header.has(&column.name)) {
-                    return Err(header.error(&format!("field {} already exists", quote(&column.name))));
+                if let Err(problem) = check_header(header, plan, columns) {
+                    // Blank lines alone are no output.
+                    batch.text.clear();
+                    return Err(problem);
                 }
                 if is_written {
                     return Ok(());
@@ -105,13 +112,26 @@ impl Source for Table {
             let line = record.line - lines_before - 1;
             batch.entries.push(Entry { line, start, result: result.map_err(Into::into) });
             Ok(())
-        })?;
-        if self.has_ended && *count < written.items {
+        });
+        let rest = fed.unwrap_or_else(|problem| {
+            self.problem = Some(problem);
+            Vec::new()
+        });
+        if self.problem.is_none() && self.has_ended && *count < written.items {
             return Err(written.too_few(*count, "records"));
         }
         batch.text.extend_from_slice(after_written(&rest, written));
         batch.lines = records.lines() - lines_before;
         Ok(true)
+    }
+}
+
+/// Checks that the header has the fields that are read, and not those that are added.
+fn check_header(header: &Header, plan: &Plan, columns: &[Column]) -> Result<(), Stop> {
+    header.require(plan.fields())?;
+    match columns.iter().find(|column| header.has(&column.name)) {
+        Some(column) => Err(header.error(&format!("field {} already exists", quote(&column.name)))),
+        None => Ok(()),
     }
 }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use imid::dialect::Dialect;
 use imid::{Generator, MessageId};
+use imid_inspect::Id;
 
 use super::Args;
 use super::plan::Facts;
 use super::replay::Replay;
 use crate::lead::{self, MAX_WAIT};
 use crate::report::{Report, Stop};
-use crate::scheme::Id;
 
 /// Mints the IDs of a run.
 pub(super) struct Minter {

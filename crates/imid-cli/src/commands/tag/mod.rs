@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 use imid::{MessageId, SessionType};
+use imid_inspect::Form;
 use indicatif::ProgressBar;
 
 use self::batch::Batch;
@@ -29,7 +30,7 @@ use self::plan::Plan;
 use self::resume::{PreviousOutput, check_start};
 use self::template::Template;
 use super::whole_number;
-use crate::form::Form;
+use crate::form::form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::json::JsonLine;
 use crate::output_file::PartFile;
@@ -90,7 +91,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD", default_value = "id", value_delimiter = ',')]
     id_field: Vec<String>,
     /// Forms of the ID, one for each field; int is a string of digits, because many JSON readers lose bits of large numbers
-    #[arg(long, value_name = "FORM", default_value = "text", value_delimiter = ',')]
+    #[arg(long, value_name = "FORM", value_parser = form(), default_value = "text", value_delimiter = ',')]
     id_form: Vec<Form>,
     /// Replace the ID fields of lines that have them; without this option, such a line is an error
     #[arg(long)]

@@ -55,7 +55,7 @@ impl Replay {
         // a lower spin are only there if the millisecond before it was full. So this reaches each spin.
         self.set_clock(last.timestamp_ms().saturating_sub(1));
         loop {
-            let passed = self.generator.generate(SessionTag::default())?;
+            let passed = self.generator.generate(last.session_tag())?;
             self.earliest = earliest_after(passed);
             if place(passed) >= place(last) {
                 return Ok(());
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn the_computed_shift_is_that_of_the_id() {
         let mut replay = replay(None, None);
-        let session = SessionTag::default();
+        let session = SessionTag::from_u32(0).unwrap();
         // Times go forward and back, and one millisecond has more messages than fit.
         let times = [0, 5, 5, 1, 90, 89, 88].into_iter().chain(iter::repeat_n(90, 10_000)).chain([91, 92, 93, 1_000]);
         let (mut last, mut moved, mut largest) = (None, 0, 0);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_shift_past_the_limit_is_refused_and_changes_nothing() {
-        let session = SessionTag::default();
+        let session = SessionTag::from_u32(0).unwrap();
         let (mut refusing, mut plain) = (replay(None, Some(10)), replay(None, None));
         for replay in [&mut refusing, &mut plain] {
             replay.mint(session, NOON, 1).unwrap();
@@ -157,9 +157,9 @@ mod tests {
     fn a_run_continues_after_the_previous_one() {
         let after = MessageId::last_at(NOON).unwrap();
         let mut replay = replay(Some(after), Some(1));
-        let error = replay.mint(SessionTag::default(), NOON - 1, 1).unwrap_err();
+        let error = replay.mint(SessionTag::from_u32(0).unwrap(), NOON - 1, 1).unwrap_err();
         assert_eq!(error, "the ID would move forward by 2 ms, to the end of the previous run (limit 1 ms)");
-        let id = replay.mint(SessionTag::default(), NOON, 2).unwrap();
+        let id = replay.mint(SessionTag::from_u32(0).unwrap(), NOON, 2).unwrap();
         assert!(id > after);
         assert_eq!((id.timestamp_ms(), replay.shifts().largest_ms), (NOON + 1, 1));
     }
@@ -171,7 +171,8 @@ mod tests {
             if let Some(last) = after {
                 replay.continue_after(last).unwrap();
             }
-            let ids: Vec<_> = times.iter().map(|ms| replay.mint(SessionTag::default(), *ms, 1).unwrap()).collect();
+            let ids: Vec<_> =
+                times.iter().map(|ms| replay.mint(SessionTag::from_u32(0).unwrap(), *ms, 1).unwrap()).collect();
             (ids, replay.shifts().count)
         };
         let (all, moved) = run(None, times);
@@ -212,7 +213,11 @@ mod tests {
         // Far back, then slowly forward again.
         for ms in [100_000, 0, 60_000, 99_999, 99_998, 100_000, 100_001, 3, 100_001] {
             latest = latest.max(NOON + ms);
-            assert_eq!(replay.mint(SessionTag::default(), NOON + ms, 1).unwrap().timestamp_ms(), latest, "{ms}");
+            assert_eq!(
+                replay.mint(SessionTag::from_u32(0).unwrap(), NOON + ms, 1).unwrap().timestamp_ms(),
+                latest,
+                "{ms}"
+            );
         }
         assert_eq!(replay.shifts().largest_ms, 100_000);
     }
@@ -220,10 +225,13 @@ mod tests {
     #[test]
     fn a_run_with_another_seed_continues_in_the_same_millisecond_or_the_next() {
         for spin in [0, 1, 2_000, 4_094] {
-            let after =
-                MessageId::try_from_parts(IdParts { timestamp_ms: NOON, spin, session_tag: SessionTag::default() })
-                    .unwrap();
-            let id = replay(Some(after), None).mint(SessionTag::default(), NOON, 1).unwrap();
+            let after = MessageId::try_from_parts(IdParts {
+                timestamp_ms: NOON,
+                spin,
+                session_tag: SessionTag::from_u32(0).unwrap(),
+            })
+            .unwrap();
+            let id = replay(Some(after), None).mint(SessionTag::from_u32(0).unwrap(), NOON, 1).unwrap();
             assert!(id > after && id.timestamp_ms() <= NOON + 1, "{id} after {after}");
         }
     }
@@ -231,7 +239,7 @@ mod tests {
     #[test]
     fn the_end_of_time_is_an_error_and_not_a_wrap() {
         let mut replay = replay(Some(MessageId::MAX), None);
-        let error = replay.mint(SessionTag::default(), NOON, 1).unwrap_err();
+        let error = replay.mint(SessionTag::from_u32(0).unwrap(), NOON, 1).unwrap_err();
         assert_eq!(error, "too few IDs are left until the end of time (2109-05-15)");
     }
 }

@@ -74,9 +74,9 @@ impl PreviousOutput {
         loop {
             let piece = input.next_piece(&mut buffer, &records)?;
             let has_ended = piece.is_empty();
-            let rest = records.feed(&buffer[piece], |record| {
-                // At the end of the output, the parser also ends a record that is cut at a line feed in quotes.
-                if record.line_end.is_empty() || has_ended {
+            let rest = records.feed_cut(&buffer[piece], |record| {
+                // A record that was cut.
+                if record.line_end.is_empty() {
                     return Ok(());
                 }
                 written.items += 1;
@@ -93,8 +93,8 @@ impl PreviousOutput {
                 Ok(())
             })?;
             if has_ended {
-                written.blank = rest.len();
-                written.len += rest.len() as u64;
+                written.blank = rest.find_not_byteset(b"\r\n").unwrap_or(rest.len());
+                written.len += written.blank as u64;
                 written.last = last.transpose()?;
                 return Ok(written);
             }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::sync::lock;
+use crate::changes::lock;
 
 /// The files that this process has locked.
 static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());

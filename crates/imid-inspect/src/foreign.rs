@@ -1,27 +1,46 @@
 //! What people mistake for message IDs: UUIDs, ULIDs, IDs of opencode, and times.
 
-use std::fmt;
+use core::fmt;
 
 use uuid::{Uuid, Variant};
 
-use crate::time::{LAST_MS, TimeField, now_ms, rfc3339};
+use crate::time::{self, LAST_MS, PLAUSIBLE_FROM_MS, rfc3339};
 
-/// Something that is not an ID of this family.
-#[derive(Clone, Copy)]
-pub(crate) enum Foreign {
+/// Something that is not an ID of this family. `Display` describes it, such as "a UUID of version 4 (random)".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// A UUID that is not the view of an ID.
     Uuid(Uuid),
+    /// A ULID.
     Ulid {
+        /// Its time.
         unix_ms: u64,
     },
     /// An ID of opencode: 48 bits of `unix_ms * 4096 + counter`, so the milliseconds have lost their upper bits.
     Opencode {
-        low_ms: u64,
-    },
-    /// A time, and the name of its form.
-    Time {
-        form: &'static str,
+        /// The latest time that it can have, if it is not from the future.
         unix_ms: u64,
     },
+    /// A time.
+    Time {
+        /// How the time is written.
+        form: TimeForm,
+        /// The time.
+        unix_ms: u64,
+    },
+}
+
+/// How a time is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TimeForm {
+    /// 10 digits.
+    UnixSeconds,
+    /// 13 digits.
+    UnixMilliseconds,
+    /// RFC 3339.
+    Rfc3339,
 }
 
 /// Crockford's base 32, which ULIDs use.
@@ -34,64 +53,52 @@ const ULID_TIME_LEN: usize = 10;
 const OPENCODE_ERA_MS: u64 = 1 << 36;
 
 /// Reads `msg_` or `prt_`, 12 hex digits and 14 letters or digits.
-fn opencode(text: &str) -> Option<Foreign> {
+fn opencode(text: &str, now_ms: u64) -> Option<Foreign> {
     let rest = text.strip_prefix("msg_").or_else(|| text.strip_prefix("prt_"))?;
     let (hex, random) = rest.split_at_checked(12)?;
     let is_hex = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_random = random.len() == 14 && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let low_ms = u64::from_str_radix(hex, 16).ok().filter(|_| is_hex && is_random)? >> 12;
-    Some(Foreign::Opencode { low_ms })
+    // The latest time with these lower bits that is not after now. opencode's first era began in 2024.
+    let era = now_ms.saturating_sub(low_ms) / OPENCODE_ERA_MS;
+    Some(Foreign::Opencode { unix_ms: era * OPENCODE_ERA_MS + low_ms })
 }
 
 /// Reads 10 or 13 digits that are a time from 2005 on, or RFC 3339.
 fn time(text: &str) -> Option<Foreign> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     let (form, unix_ms) = match (is_decimal, text.len()) {
-        (true, 10) => ("in unix seconds", text.parse::<u64>().ok()? * 1_000),
-        (true, 13) => ("in unix milliseconds", text.parse().ok()?),
+        (true, 10) => (TimeForm::UnixSeconds, text.parse::<u64>().ok()? * 1_000),
+        (true, 13) => (TimeForm::UnixMilliseconds, text.parse().ok()?),
         (true, _) => return None,
-        (false, _) => ("of RFC 3339", TimeField::default().parse(text).ok()?),
+        (false, _) => (TimeForm::Rfc3339, time::parse_rfc3339(text)?),
     };
     (unix_ms >= PLAUSIBLE_FROM_MS).then_some(Foreign::Time { form, unix_ms })
 }
 
-/// 2005, as in the rule for plausible IDs.
-const PLAUSIBLE_FROM_MS: u64 = 1_104_537_600_000;
-
-/// Returns the latest time with these lower bits that is not after now. opencode's first era began in 2024.
-fn latest_era(low_ms: u64, now_ms: u64) -> u64 {
-    let era = now_ms.saturating_sub(low_ms) / OPENCODE_ERA_MS;
-    era * OPENCODE_ERA_MS + low_ms
+fn ulid(text: &str) -> Option<Foreign> {
+    let digit = |byte: u8| ULID_DIGITS.iter().position(|digit| *digit == byte.to_ascii_uppercase());
+    if text.len() != ULID_LEN || text.as_bytes()[0] > b'7' || !text.bytes().all(|byte| digit(byte).is_some()) {
+        return None;
+    }
+    let unix_ms = text.bytes().take(ULID_TIME_LEN).filter_map(digit).fold(0, |ms, digit| ms << 5 | digit as u64);
+    Some(Foreign::Ulid { unix_ms })
 }
 
 impl Foreign {
     /// Recognizes it by its shape.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        if let Ok(uuid) = Uuid::try_parse(text) {
-            return Some(Self::Uuid(uuid));
-        }
-        if let Some(id) = opencode(text) {
-            return Some(id);
-        }
-        if let Some(time) = time(text) {
-            return Some(time);
-        }
-        let digit = |byte: u8| ULID_DIGITS.iter().position(|digit| *digit == byte.to_ascii_uppercase());
-        if text.len() != ULID_LEN || text.as_bytes()[0] > b'7' || !text.bytes().all(|byte| digit(byte).is_some()) {
-            return None;
-        }
-        let unix_ms = text.bytes().take(ULID_TIME_LEN).filter_map(digit).fold(0, |ms, digit| ms << 5 | digit as u64);
-        Some(Self::Ulid { unix_ms })
+    pub fn read(text: &str, now_ms: u64) -> Option<Self> {
+        let uuid = || Uuid::try_parse(text).ok().map(Self::Uuid);
+        uuid().or_else(|| opencode(text, now_ms)).or_else(|| time(text)).or_else(|| ulid(text))
     }
 
     /// Returns the time, in unix milliseconds, if it has one.
-    pub(crate) fn timestamp_ms(self) -> Option<u64> {
+    pub fn timestamp_ms(self) -> Option<u64> {
         match self {
             // The first 48 bits are unix milliseconds.
             Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
             Self::Uuid(_) => None,
-            Self::Ulid { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
-            Self::Opencode { low_ms } => Some(latest_era(low_ms, now_ms())),
+            Self::Ulid { unix_ms } | Self::Opencode { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
         }
     }
 }
@@ -100,7 +107,6 @@ fn is_version(uuid: Uuid, version: usize) -> bool {
     uuid.get_variant() == Variant::RFC4122 && uuid.get_version_num() == version
 }
 
-/// Describes it in an error, such as "a UUID of version 4 (random)".
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,12 +128,22 @@ impl fmt::Display for Foreign {
         }
         match self {
             // Its eras are short, so the time is a guess, and IDs of two eras do not sort by time.
-            Self::Opencode { low_ms } => {
-                let before = rfc3339(latest_era(*low_ms, now_ms()).saturating_sub(OPENCODE_ERA_MS));
-                let start = rfc3339(latest_era(0, now_ms()));
-                write!(f, " (or {before}: its time began again at 0 on {})", &start[..10])
+            Self::Opencode { unix_ms } => {
+                let before = rfc3339(unix_ms.saturating_sub(OPENCODE_ERA_MS));
+                let start = time::date(unix_ms - unix_ms % OPENCODE_ERA_MS);
+                write!(f, " (or {before}: its time began again at 0 on {start})")
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for TimeForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnixSeconds => "in unix seconds",
+            Self::UnixMilliseconds => "in unix milliseconds",
+            Self::Rfc3339 => "of RFC 3339",
+        })
     }
 }

@@ -1,28 +1,45 @@
 //! How many messages the sessions have, and how they arrive.
 
-use std::fmt;
+use core::fmt;
 
 /// The rates of the sessions, as far as the number of equal IDs depends on them.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Sessions {
+pub struct Sessions {
     /// Messages per second in all.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// The sum of the squares of the rates.
-    pub(crate) squares: f64,
+    pub squares: f64,
     /// The rate of the busiest session.
-    pub(crate) busiest: f64,
+    pub busiest: f64,
 }
 
 /// Rates that no traffic can have.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum SessionsError {
+pub enum SessionsError {
     /// More busy sessions than sessions.
-    Sessions { sessions: f64, listed: usize },
+    Sessions {
+        /// Number of sessions.
+        sessions: f64,
+        /// Number of busy sessions.
+        listed: usize,
+    },
     /// The busy sessions have more messages than there are.
-    Listed { rate: f64, listed: f64 },
-    /// The other sessions would have to be busier than the listed ones. `most` is what all of them can have.
-    Others { rate: f64, most: f64 },
+    Listed {
+        /// Messages of all sessions.
+        rate: f64,
+        /// Messages of the busy sessions.
+        listed: f64,
+    },
+    /// The other sessions would have to be busier than the listed ones.
+    Others {
+        /// Messages of all sessions.
+        rate: f64,
+        /// What all sessions can have.
+        most: f64,
+    },
 }
+
+impl core::error::Error for SessionsError {}
 
 impl fmt::Display for SessionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,7 +62,10 @@ impl Sessions {
     ///
     /// The first sessions have the rates of `busiest`. Of the others, the one of rank k has a share in proportion to
     /// k^-`zipf`, and at most the least rate of `busiest`. With 0 all have the same rate.
-    pub(crate) fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, SessionsError> {
+    ///
+    /// # Errors
+    /// No traffic has such rates: see [`SessionsError`].
+    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, SessionsError> {
         let ranks = busiest.len() as f64;
         let listed: f64 = busiest.iter().sum();
         if ranks > count {
@@ -112,11 +132,11 @@ fn power_sum(after: f64, last: f64, s: f64) -> f64 {
 
 /// Messages of one session that one event causes, such as a question that all answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Burst {
+pub struct Burst {
     /// Number of messages, at least 1.
-    pub(crate) messages: f64,
+    pub messages: f64,
     /// They are spread evenly over this time, in milliseconds.
-    pub(crate) over_ms: f64,
+    pub over_ms: f64,
 }
 
 impl Burst {

@@ -3,24 +3,24 @@
 use super::traffic::{Burst, Sessions};
 
 /// Seconds of a year of 365.25 days.
-pub(crate) const YEAR_S: f64 = 31_557_600.0;
+pub const YEAR_S: f64 = 31_557_600.0;
 
 /// The time that two equal IDs have in common, in seconds.
 const MILLISECOND_S: f64 = 1e-3;
 
 /// Number of spins: 12 bits. Seeded starts are unrelated, so two IDs of one session and millisecond that two hosts mint
 /// have one spin with a probability of 1 in so many.
-pub(crate) const SPINS: f64 = 4_096.0;
+const SPINS: f64 = 4_096.0;
 
 /// Number of session hashes: 22 bits. Two sessions of one type share a hash with a probability of 1 in so many.
-pub(crate) const HASHES: f64 = 4_194_304.0;
+const HASHES: f64 = 4_194_304.0;
 
 /// `UUIDv7` with all of its free bits random: 12 of `rand_a` and 62 of `rand_b` (RFC 9562, 5.7).
 const UUID_RANDOM: f64 = (1_u128 << 74) as f64;
 
 /// Which host mints for a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Any of them: a stateless service behind a balancer.
     AnyHost,
     /// One, chosen by the session's name: a sticky balancer, or a message broker with the name as its key.
@@ -36,22 +36,58 @@ pub(crate) enum Mode {
 }
 
 /// The modes, those that can repeat IDs first.
-pub(crate) const MODES: [Mode; 6] = [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::Lanes, Mode::Lease];
+pub const MODES: [Mode; 6] = [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::Lanes, Mode::Lease];
+
+impl Mode {
+    /// Returns the name, for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AnyHost => "any",
+            Self::ByName => "name",
+            Self::ByShard => "shard",
+            Self::Lanes => "lanes",
+            Self::Lease => "lease",
+            Self::Uuid7 => "uuidv7",
+        }
+    }
+
+    /// Returns the name, for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::AnyHost => "any host",
+            Self::ByName => "by session name",
+            Self::ByShard => "by session.shard",
+            Self::Lanes => "lanes",
+            Self::Lease => "imid-lease",
+            Self::Uuid7 => "UUIDv7 instead",
+        }
+    }
+
+    /// Returns what must hold so that no ID repeats, or `None` if IDs can repeat on several hosts.
+    pub const fn condition(self) -> Option<&'static str> {
+        match self {
+            Self::AnyHost | Self::ByName | Self::Uuid7 => None,
+            Self::ByShard => Some("while one process at a time owns a shard"),
+            Self::Lanes => Some("while no two live processes have one lane"),
+            Self::Lease => Some("while the store keeps what it acknowledges"),
+        }
+    }
+}
 
 /// Pairs of messages that have one millisecond, per second. Whichever hosts mint their IDs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Pairs {
+pub struct Pairs {
     /// Messages of one session that arrive independently. The number grows with the square of the rate.
-    pub(crate) independent: f64,
+    pub independent: f64,
     /// Messages of one session and one burst. The number grows with the rate.
-    pub(crate) in_bursts: f64,
+    pub in_bursts: f64,
     /// Messages of two sessions. The number grows with the square of the rate.
-    pub(crate) of_two: f64,
+    pub of_two: f64,
 }
 
 impl Pairs {
     /// Returns the pairs of this traffic: for independent messages r² / 2 × 1 ms, and those within bursts.
-    pub(crate) fn expected(sessions: &Sessions, burst: Option<Burst>) -> Self {
+    pub fn expected(sessions: &Sessions, burst: Option<Burst>) -> Self {
         let (rate, squares) = (sessions.rate, sessions.squares);
         let in_bursts = burst.map_or(0.0, |burst| rate * burst.pairs_per_message());
         Self {
@@ -65,14 +101,14 @@ impl Pairs {
     ///
     /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. The shards and lanes of [`Mode::ByShard`],
     /// [`Mode::Lanes`] and [`Mode::Lease`] have no such pair while their conditions hold.
-    pub(crate) fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
+    pub fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
         let (linear, quadratic) = self.parts(mode, hosts);
         linear + quadratic
     }
 
     /// Returns by how much all rates have to grow until one pair of equal IDs a year is expected. `None` if no pair is
     /// possible.
-    pub(crate) fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
+    pub fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
         let (linear, quadratic) = self.parts(mode, hosts);
         let (a, b, c) = (quadratic * YEAR_S, linear * YEAR_S, 1.0);
         // The root of a x² + b x = c, in the form that loses no digits if a or b is small.
@@ -93,7 +129,7 @@ impl Pairs {
 }
 
 /// Returns the probability of at least one event in this time. Events are independent.
-pub(crate) fn probability(events_per_second: f64, seconds: f64) -> f64 {
+pub fn probability(events_per_second: f64, seconds: f64) -> f64 {
     -(-events_per_second * seconds).exp_m1()
 }
 

@@ -1,31 +1,33 @@
 //! Finds IDs in text of any kind: log lines, JSON, URLs, binary files.
 
-use std::ops::Range;
+use core::ops::Range;
 
 use imid::MessageId;
-use imid::dialect::Dialect;
-use imid::identify::{Candidate, identify_at};
 use memchr::memchr;
 use uuid::Uuid;
 
 use crate::form::{Form, Read, ReadForm};
+use crate::identify::identify_text;
 use crate::scheme::{Id, STANDARD, Scheme};
 
 /// Finds the IDs of one scheme, or of all dialects whose texts have dashes.
 ///
 /// A text with dashes is found by its dashes: 19 bytes have them at 4, 9 and 14, and a UUID view has them at 8, 13, 18 and
 /// 23. Texts without dashes are words of letters and digits.
-#[derive(Clone, Copy)]
-pub(crate) struct Finder {
+#[derive(Clone, Copy, Debug)]
+pub struct Finder {
     scheme: Option<Scheme>,
     has_dashes: bool,
     now_ms: u64,
 }
 
 /// An ID in a text, and its place.
-pub(crate) struct Found {
-    pub(crate) at: Range<usize>,
-    pub(crate) read: Read,
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The bytes of the text.
+    pub at: Range<usize>,
+    /// The ID.
+    pub read: Read,
 }
 
 /// The least and the greatest length of a text without dashes: 15 digits are a Snowflake of the first days of a layout.
@@ -34,7 +36,7 @@ const WORD: Range<usize> = 15..22;
 impl Finder {
     /// Without a scheme, finds IDs of all dialects whose texts have dashes, if their time is plausible and if they have
     /// letters and digits: any four words of four letters look like an ID, and so do the digits of a payment card.
-    pub(crate) fn new(scheme: Option<Scheme>, now_ms: u64) -> Self {
+    pub fn new(scheme: Option<Scheme>, now_ms: u64) -> Self {
         let has_dashes = match scheme {
             None => true,
             Some(Scheme::Dialect(dialect)) => dialect.to_text(MessageId::MIN).is_ok_and(|text| text.contains('-')),
@@ -44,7 +46,7 @@ impl Finder {
     }
 
     /// Returns the first ID that starts at this place or after it.
-    pub(crate) fn next(self, text: &[u8], from: usize) -> Option<Found> {
+    pub fn next(self, text: &[u8], from: usize) -> Option<Found> {
         if self.has_dashes { self.next_dashed(text, from) } else { self.next_word(text, from) }
     }
 
@@ -121,30 +123,25 @@ impl Finder {
             });
         }
         // Most IDs are standard ones of today.
-        let standard = str::from_utf8(text).ok()?.parse().ok().map(standard);
-        if let Some(id) = standard.filter(|id: &Id| id.candidate().fit(self.now_ms).0 == 0) {
+        let standard = str::from_utf8(text).ok()?.parse::<MessageId>().ok().map(Id::from);
+        if let Some(id) = standard.filter(|id| id.fit(self.now_ms).0 == 0) {
             return has_letters_and_digits(text).then_some(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let upper = one_case(text)?;
         let form = if upper == text { ReadForm::Exact(Form::Text) } else { ReadForm::LenientText };
-        let best = identify_at(str::from_utf8(&upper).ok()?, self.now_ms).next()?;
-        let Candidate::Message { dialect, id } = best else { return None };
-        (best.is_plausible(self.now_ms) && has_letters_and_digits(text))
-            .then_some(Read { id: Id::Message { dialect, id }, form })
+        let id = *identify_text(str::from_utf8(&upper).ok()?, self.now_ms).first()?;
+        let is_likely = matches!(id, Id::Message { .. }) && id.is_plausible(self.now_ms);
+        (is_likely && has_letters_and_digits(text)).then_some(Read { id, form })
     }
 
     fn read_view(self, text: &[u8]) -> Option<Read> {
         if self.scheme.is_some_and(|scheme| !scheme.has_uuid()) {
             return None;
         }
-        let id = standard(MessageId::from_uuid(Uuid::try_parse_ascii(text).ok()?).ok()?);
+        let id = Id::from(MessageId::from_uuid(Uuid::try_parse_ascii(text).ok()?).ok()?);
         let is_expected = self.scheme.is_some() || id.is_plausible(self.now_ms);
         is_expected.then_some(Read { id, form: ReadForm::Exact(Form::Uuid) })
     }
-}
-
-fn standard(id: MessageId) -> Id {
-    Id::Message { dialect: &Dialect::STANDARD, id: id.into() }
 }
 
 fn read_strict(scheme: Scheme, text: &[u8]) -> Option<Read> {
@@ -223,7 +220,8 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
         let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
         // PostgreSQL's `\x` and other prefixes of hex digits.
         let hex = ["0x", "x", "0X", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
-        let read = scheme.recognize(word).or_else(|problem| hex.map_or(Err(problem), |hex| scheme.recognize(hex)));
+        let read =
+            scheme.recognize(word, now_ms).or_else(|error| hex.map_or(Err(error), |hex| scheme.recognize(hex, now_ms)));
         let read = read.ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
         let is_likely = read.id.is_plausible(now_ms);
         is_likely.then_some(Found { at: start..start + word.len(), read })
@@ -232,6 +230,7 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
+    use imid::dialect::Dialect;
     use imid::snowflake::Layout;
 
     use super::*;

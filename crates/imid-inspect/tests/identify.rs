@@ -1,11 +1,11 @@
-//! Dialects and layouts that could have made a text, and their order.
+//! Schemes that could have made a text, and their order.
 
 use std::io::Write;
 
 use imid::dialect::Dialect;
-use imid::identify::{Candidate, identify_at};
 use imid::message_id;
 use imid::snowflake::Layout;
+use imid_inspect::{Id, Scheme, identify_text};
 use proptest::prelude::*;
 
 /// 2026-01-01T00:00:00Z.
@@ -13,7 +13,7 @@ const NOW: u64 = 1_767_225_600_000;
 const YEAR: u64 = 365 * 24 * 3_600_000;
 
 fn names(text: &str) -> Vec<&'static str> {
-    identify_at(text, NOW).map(|candidate| candidate.name()).collect()
+    identify_text(text, NOW).into_iter().map(Id::scheme_name).collect()
 }
 
 #[test]
@@ -45,17 +45,16 @@ fn the_first_candidate_of_a_real_rongcloud_id_is_its_dialect() {
 #[test]
 fn a_standard_id_of_an_imported_message_is_possible_but_not_first() {
     // As a standard ID it would be from 2010.
-    let candidates: Vec<_> = identify_at("BK5Q-4S75-ZJ64-3BCD", NOW).map(|id| (id.name(), id.fit(NOW).0)).collect();
-    assert_eq!(candidates, [("standard", 1)]);
-    let candidates: Vec<_> = identify_at("BK5Q-4S75-VJ64-3BCD", NOW).map(|id| (id.name(), id.fit(NOW).0)).collect();
-    assert_eq!(candidates, [("rongcloud", 0), ("standard", 1), ("rongcloud-v1", 2)]);
+    let fits = |text| identify_text(text, NOW).iter().map(|id| (id.scheme_name(), id.fit(NOW).0)).collect::<Vec<_>>();
+    assert_eq!(fits("BK5Q-4S75-ZJ64-3BCD"), [("standard", 1)]);
+    assert_eq!(fits("BK5Q-4S75-VJ64-3BCD"), [("rongcloud", 0), ("standard", 1), ("rongcloud-v1", 2)]);
 }
 
 #[test]
 fn a_text_that_only_one_dialect_writes_has_one_candidate() {
     assert_eq!(names("F3Z9-MB7Y-WCQH-T3DD"), ["standard"]);
     assert_eq!(names("pb9hvkf86lyr3bmm"), ["juggleim"]);
-    let Some(Candidate::Message { dialect, id }) = identify_at("pb9hvkf86lyr3bmm", NOW).next() else {
+    let [Id::Message { dialect, id }] = identify_text("pb9hvkf86lyr3bmm", NOW)[..] else {
         panic!("a message ID");
     };
     assert_eq!((dialect.name(), id), ("juggleim", message_id!("F3Z9-MB7Y-WCQH-T3DD").into()));
@@ -81,7 +80,7 @@ fn decimal_numbers_are_snowflakes() {
 #[test]
 fn hex_of_16_digits_is_nsq() {
     assert_eq!(names("0e1ac0d4168a6000"), ["nsq", "nsq-before-2015"]);
-    let Some(Candidate::Snowflake(id)) = identify_at("0632eb19de09b007", NOW).next() else {
+    let Id::Snowflake(id) = identify_text("0632eb19de09b007", NOW)[0] else {
         panic!("a Snowflake");
     };
     assert_eq!((id.timestamp_ms(), id.node(), id.sequence()), (1_463_110_874_347, 155, 7));
@@ -89,13 +88,11 @@ fn hex_of_16_digits_is_nsq() {
 
 #[test]
 fn candidates_come_in_the_order_of_their_fit_and_equal_ones_in_that_of_all_names() {
-    let names = Dialect::ALL.iter().map(Dialect::name);
-    let names: Vec<_> = names.chain(Layout::ALL.iter().filter_map(|layout| layout.name())).collect();
+    let names: Vec<_> = Scheme::all().map(Scheme::name).collect();
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
-        let candidates: Vec<_> = identify_at(text, NOW).collect();
+        let candidates = identify_text(text, NOW);
         assert!(candidates.len() > 1);
-        let place =
-            |candidate: &Candidate| (candidate.fit(NOW), names.iter().position(|name| *name == candidate.name()));
+        let place = |id: &Id| (id.fit(NOW), names.iter().position(|name| *name == id.scheme_name()));
         assert!(candidates.is_sorted_by(|a, b| place(a) < place(b)), "{text}: {candidates:?}");
         assert!(candidates.iter().all(|candidate| candidate.is_plausible(NOW) == (candidate.fit(NOW).0 < 2)), "{text}");
     }
@@ -107,15 +104,15 @@ fn the_first_candidate_for_an_id_of_today_is_its_system() {
         let id = imid::MessageId::first_at(now).unwrap();
         for dialect in Dialect::ALL.iter().filter(|dialect| dialect.name() != "rongcloud-v1") {
             let text = dialect.to_text(id).unwrap();
-            let first = identify_at(&text, now).next().unwrap();
-            assert_eq!((first.name(), first.fit(now)), (dialect.name(), (0, 0)), "{text}");
+            let first = identify_text(&text, now)[0];
+            assert_eq!((first.scheme_name(), first.fit(now)), (dialect.name(), (0, 0)), "{text}");
         }
         for layout in Layout::ALL.iter().filter(|layout| **layout != Layout::NSQ_BEFORE_2015) {
             let text = layout.first_at(now).unwrap().to_string();
-            let first = identify_at(&text, now).next().unwrap();
+            let first = identify_text(&text, now)[0];
             // These two have the same time.
             let expected = if *layout == Layout::LEAF { Layout::TWITTER } else { *layout };
-            assert_eq!(Some(first.name()), expected.name(), "{text}");
+            assert_eq!(Some(first.scheme_name()), expected.name(), "{text}");
         }
     }
 }
@@ -124,8 +121,8 @@ fn the_first_candidate_for_an_id_of_today_is_its_system() {
 fn plausible_is_from_2005_to_two_years_from_now() {
     let plausible = |ms, now| {
         let text = imid::MessageId::first_at(ms).unwrap().to_string();
-        let standard = identify_at(&text, now).find(|candidate| candidate.name() == "standard");
-        standard.expect("its own text").is_plausible(now)
+        let ids = identify_text(&text, now);
+        ids.iter().find(|id| id.is_standard()).expect("its own text").is_plausible(now)
     };
     assert!(plausible(1_104_537_600_000, NOW) && !plausible(1_104_537_599_999, NOW));
     assert!(plausible(NOW + 2 * YEAR, NOW) && !plausible(NOW + 2 * YEAR + 1, NOW));
@@ -142,40 +139,20 @@ fn a_text_that_no_dialect_or_layout_writes_has_no_candidate() {
 
 #[test]
 fn the_time_of_a_candidate_is_that_of_its_layout() {
-    let times: Vec<_> = identify_at("5EGN-HLDB-K4Q4-LQ1G", NOW).map(|id| (id.name(), id.timestamp_ms())).collect();
+    let times: Vec<_> =
+        identify_text("5EGN-HLDB-K4Q4-LQ1G", NOW).iter().map(|id| (id.scheme_name(), id.timestamp_ms())).collect();
     assert_eq!(times, [("rongcloud-v1", 1_499_141_156_189), ("rongcloud", 749_570_578_094)]);
 }
 
 #[test]
-fn a_candidate_of_a_user_defined_dialect_or_layout_is_written_too() {
-    let text = "BUFE-A62U-32C4-01I2";
-    let id = Dialect::RONGCLOUD.parse(text).unwrap();
-    let message = |dialect| Candidate::Message { dialect, id };
-    assert_eq!(
-        (message(&Dialect::RONGCLOUD).to_string(), message(&Dialect::RONGCLOUD).name()),
-        (text.into(), "rongcloud")
-    );
-    // The dialect writes no IDs of this layout.
+fn an_id_of_another_layout_than_its_dialect_is_written_as_hex() {
+    let id = Dialect::RONGCLOUD.parse("BUFE-A62U-32C4-01I2").unwrap();
+    let message = |dialect| Id::Message { dialect, id };
+    assert_eq!(message(&Dialect::RONGCLOUD).to_string(), "BUFE-A62U-32C4-01I2");
     assert_eq!(message(&Dialect::RONGCLOUD_V1).to_string(), "5f9ee5185e1898400642");
-
-    let layout = Layout::builder().build().unwrap();
-    let candidate = Candidate::Snowflake(layout.parse("5").unwrap());
-    assert_eq!((candidate.to_string(), candidate.name(), candidate.timestamp_ms()), ("5".into(), "custom", 0));
-}
-
-#[test]
-fn candidates_have_a_length_and_two_ends() {
-    let mut candidates = identify_at("204697221847986177", NOW);
-    assert_eq!((candidates.len(), candidates.next().unwrap().name()), (5, "discord"));
-    assert_eq!((candidates.next_back().unwrap().name(), candidates.len()), ("leaf", 3));
-    assert_eq!(format!("{:>22}", candidates.next().unwrap()), "    204697221847986177");
-}
-
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-#[test]
-fn identify_uses_the_system_clock() {
-    let names: Vec<_> = imid::identify::identify("5EGN-HLDB-K4Q4-LQ2G").map(|candidate| candidate.name()).collect();
-    assert_eq!(names, ["rongcloud-v1", "rongcloud", "standard"]);
+    assert_eq!(format!("{:>22}", message(&Dialect::RONGCLOUD)), "   BUFE-A62U-32C4-01I2");
+    let id = Id::Snowflake(Layout::builder().build().unwrap().parse("5").unwrap());
+    assert_eq!((id.to_string(), id.scheme_name(), id.timestamp_ms()), ("5".into(), "custom", 0));
 }
 
 proptest! {
@@ -194,13 +171,13 @@ proptest! {
             "[0-9A-Za-z-]{15,20}",
         ]
     ) {
-        let mut times = 0;
-        for candidate in identify_at(&text, NOW) {
+        let (ids, mut times) = (identify_text(&text, NOW), 0);
+        for candidate in &ids {
             let written = candidate.to_string();
             let signed = text.parse::<u64>().ok().map(|bits| bits.cast_signed().to_string());
             prop_assert!(written == text || Some(&written) == signed.as_ref(), "{} for {}", written, text);
             times += usize::from(candidate.is_plausible(NOW));
         }
-        prop_assert!(identify_at(&text, NOW).take(times).all(|candidate| candidate.is_plausible(NOW)));
+        prop_assert!(ids.iter().take(times).all(|id| id.is_plausible(NOW)));
     }
 }

@@ -1,0 +1,272 @@
+//! The forms of one ID: how it is read from a text and how it is written.
+
+use imid::MessageId;
+use imid::dialect::{Dialect, DialectId};
+use imid::snowflake::Snowflake;
+use uuid::Uuid;
+
+use crate::error::{Kind, ReadError, ViewProblem};
+use crate::foreign::Foreign;
+use crate::scheme::{Id, Scheme};
+
+/// A form of an ID. Each form holds all of its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// The text of the dialect or layout.
+    Text,
+    /// 20 hex digits, or 16 for a Snowflake.
+    Hex,
+    /// A decimal number.
+    Int,
+    /// The UUID view.
+    Uuid,
+}
+
+/// An ID, and the form that it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// The ID.
+    pub id: Id,
+    /// The form.
+    pub form: ReadForm,
+}
+
+/// The form that an ID was read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ReadForm {
+    /// A form as it is written here.
+    Exact(Form),
+    /// A text in the other case, or without its dashes, or with some of them.
+    LenientText,
+    /// The bytes in base 64, as JSON encoders write them.
+    Base64,
+}
+
+impl ReadForm {
+    /// Returns the form of a text that had something around it.
+    pub(crate) const fn lenient(self) -> Self {
+        match self {
+            Self::Exact(Form::Text) => Self::LenientText,
+            other => other,
+        }
+    }
+
+    /// Returns the name, such as `text`, `lenient text` or `uuid`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact(Form::Text) => "text",
+            Self::LenientText => "lenient text",
+            Self::Base64 => "base64",
+            Self::Exact(Form::Hex) => "hex",
+            Self::Exact(Form::Int) => "int",
+            Self::Exact(Form::Uuid) => "uuid",
+        }
+    }
+}
+
+/// The most decimal digits of a Snowflake. A longer number is the integer of an 80-bit ID.
+///
+/// Shorter integers of 80-bit IDs are not recognized. They are the IDs of the first four days of 1970, and most of them
+/// are Snowflakes too. IDs of 1981 to 2085 have 24 digits.
+const SNOWFLAKE_DIGITS: usize = 20;
+
+/// The most decimal digits of 80 bits.
+const MAX_DIGITS: usize = 25;
+
+/// Number of hex digits of 80 bits and of 64 bits.
+const HEX_DIGITS: usize = 20;
+const SNOWFLAKE_HEX_DIGITS: usize = 16;
+
+impl Scheme {
+    /// Reads an ID from any form that its shape tells, or only from `form`. White space around it is not read.
+    ///
+    /// ```
+    /// use imid_inspect::{Form, ReadForm, STANDARD};
+    ///
+    /// let read = STANDARD.read("0x64d1601c46e2afbc856b", None, 1_763_640_000_000)?;
+    /// assert_eq!((read.id.to_string(), read.form), ("EMAQ-2948-WCRV-T3DD".into(), ReadForm::Exact(Form::Hex)));
+    /// # Ok::<(), imid_inspect::ReadError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The text is not of that form, or is not an ID: for example it is a random UUID.
+    pub fn read(self, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, ReadError> {
+        // White space is not shown in errors, so positions do not count it either.
+        let text = text.trim();
+        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
+        let read = match form {
+            None => return self.recognize(text, now_ms),
+            Some(Form::Text) => return self.read_text(text),
+            Some(Form::Hex) => self.read_hex(text),
+            Some(Form::Int) => self.read_int(text),
+            Some(Form::Uuid) => {
+                let uuid = Uuid::try_parse(text).map_err(|_| ReadError(Kind::NotUuid));
+                uuid.and_then(|uuid| self.view(uuid).map_err(|problem| ReadError(problem.into())))
+            }
+        };
+        read.map(exact(form.unwrap_or(Form::Text)))
+    }
+
+    /// Reads an ID from a text of the scheme that a person types or pastes.
+    ///
+    /// # Errors
+    /// The text is not one of the scheme, in either case and with or without its dashes.
+    pub fn read_text(self, text: &str) -> Result<Read, ReadError> {
+        let text = text.trim();
+        if let Ok(id) = self.parse(text.as_bytes()) {
+            return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
+        }
+        let read = match self {
+            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(layout) => layout.parse(text).map(Id::Snowflake),
+        };
+        let read = read.map(|id| Read { id, form: ReadForm::LenientText });
+        read.map_err(|error| ReadError::in_text(text, 0, error))
+    }
+
+    /// Reads an ID from the form that its shape says. Texts of the scheme come first.
+    pub(crate) fn recognize(self, text: &str, now_ms: u64) -> Result<Read, ReadError> {
+        let text_problem = match self.read_text(text) {
+            Ok(read) => return Ok(read),
+            Err(problem) => problem,
+        };
+        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
+        let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if hex_prefix_len(text) > 0 || is_hex && text.len() == self.hex_digits() {
+            return self.read_hex(text).map(exact(Form::Hex));
+        }
+        // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.
+        let int_digits = match self {
+            Self::Dialect(_) => SNOWFLAKE_DIGITS + 1..=MAX_DIGITS,
+            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS + 1..=SNOWFLAKE_DIGITS,
+        };
+        if is_decimal && int_digits.contains(&text.len()) {
+            return self.read_int(text).map(exact(Form::Int));
+        }
+        Err(match Uuid::try_parse(text).map(|uuid| (uuid, self.view(uuid))) {
+            Ok((_, Ok(id))) => return Ok(Read { id, form: ReadForm::Exact(Form::Uuid) }),
+            Ok((uuid, Err(problem))) => {
+                let foreign = Foreign::Uuid(uuid);
+                // Only a UUID of version 7 could have been a view.
+                ReadError(match foreign.timestamp_ms() {
+                    Some(_) => Kind::ForeignView(foreign, problem),
+                    None => Kind::Foreign(foreign),
+                })
+            }
+            Err(_) => Foreign::read(text, now_ms).map_or(text_problem, |foreign| ReadError(Kind::Foreign(foreign))),
+        })
+    }
+
+    const fn hex_digits(self) -> usize {
+        match self {
+            Self::Dialect(_) => HEX_DIGITS,
+            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS,
+        }
+    }
+
+    /// Reads hex digits, with or without a prefix.
+    fn read_hex(self, text: &str) -> Result<Id, ReadError> {
+        let prefix = hex_prefix_len(text);
+        let digits = &text[prefix..];
+        let read = match self {
+            Self::Dialect(dialect) => {
+                DialectId::from_hex(digits, dialect.layout()).map(|id| Id::Message { dialect, id })
+            }
+            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake),
+        };
+        read.map_err(|error| ReadError::in_text(text, prefix, error))
+    }
+
+    fn read_int(self, text: &str) -> Result<Id, ReadError> {
+        let is_decimal = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+        if !is_decimal || text.is_empty() {
+            return Err(ReadError(Kind::NotDecimal));
+        }
+        match self {
+            Self::Dialect(dialect) => {
+                let value = text.parse().map_err(|_| ReadError(Kind::TooLarge))?;
+                let id = DialectId::from_u128(value, dialect.layout());
+                Ok(Id::Message { dialect, id: id.map_err(|error| ReadError(Kind::Layout(error)))? })
+            }
+            Self::Snowflake(layout) => {
+                let bits = text.parse::<i64>().map(i64::cast_unsigned).or_else(|_| text.parse::<u64>());
+                let bits = bits.map_err(|_| ReadError(Kind::MoreThan64Bits))?;
+                Ok(Id::Snowflake(Snowflake::from_u64(bits, layout)))
+            }
+        }
+    }
+
+    /// Reads the UUID view of an ID.
+    fn view(self, uuid: Uuid) -> Result<Id, ViewProblem> {
+        match self {
+            Self::Dialect(dialect) if dialect.layout() == Dialect::STANDARD.layout() => {
+                let id = MessageId::from_uuid(uuid).map_err(ViewProblem::Uuid)?;
+                Ok(Id::Message { dialect, id: id.into() })
+            }
+            _ => Err(ViewProblem::NoView),
+        }
+    }
+}
+
+impl From<ViewProblem> for Kind {
+    fn from(problem: ViewProblem) -> Self {
+        match problem {
+            ViewProblem::Uuid(error) => Self::View(error),
+            ViewProblem::NoView => Self::NoView,
+        }
+    }
+}
+
+impl Id {
+    /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view.
+    pub fn in_form(&self, form: Form) -> Option<String> {
+        Some(match (form, self) {
+            (Form::Text, id) => id.to_string(),
+            (Form::Hex, Self::Message { id, .. }) => id.to_hex().to_string(),
+            (Form::Hex, Self::Snowflake(id)) => id.to_hex().to_string(),
+            (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),
+            (Form::Int, Self::Snowflake(id)) => id.to_i64().to_string(),
+            (Form::Uuid, Self::Message { id, .. }) => MessageId::try_from(*id).ok()?.to_uuid().to_string(),
+            (Form::Uuid, Self::Snowflake(_)) => return None,
+        })
+    }
+}
+
+/// Returns the length of `0x` (as in C and SQL) or `\x` (as PostgreSQL prints bytes), or 0.
+pub(crate) fn hex_prefix_len(text: &str) -> usize {
+    if ["0x", "0X", "\\x", "\\X"].iter().any(|prefix| text.starts_with(prefix)) { 2 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::STANDARD;
+
+    #[test]
+    fn integers_of_21_to_25_digits_are_ids() {
+        let first = |unix_ms| MessageId::first_at(unix_ms).unwrap().to_u128().to_string();
+        let day = 86_400_000;
+        // 1970-01-01, 1970-01-06, 1981-08-01, 2026-11-22, 2085-04-01, 2085-05-01 and the last one.
+        for (unix_ms, digits) in [
+            (1, 12),
+            (4 * day, 20),
+            (5 * day, 21),
+            (365_472_000_000, 24),
+            (1_795_305_600_000, 24),
+            (3_636_921_600_000, 24),
+            (3_639_513_600_000, 25),
+            (MessageId::MAX.timestamp_ms(), 25),
+        ] {
+            let text = first(unix_ms);
+            assert_eq!(text.len(), digits, "{unix_ms}");
+            let is_int = |read: Result<Read, _>| read.is_ok_and(|read| read.form == ReadForm::Exact(Form::Int));
+            assert_eq!(is_int(STANDARD.read(&text, None, 0)), digits > 20, "{text}");
+            assert!(is_int(STANDARD.read(&text, Some(Form::Int), 0)), "{text}");
+        }
+        // 2^80 is too large, and more digits are not an ID.
+        assert!(STANDARD.read("1208925819614629174706176", None, 0).is_err());
+        assert!(STANDARD.read("00000000000000000000000005", None, 0).is_err());
+    }
+}

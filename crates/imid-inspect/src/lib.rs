@@ -1,0 +1,47 @@
+//! What a person pasted, and what it is: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and what is
+//! mistaken for them.
+//!
+//! - [`identify`] returns every way to read a text, the most likely one first.
+//! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
+//! - [`Finder`] finds all IDs in a text of any size, with their places.
+//! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
+//! - [`risk`] computes how often generators that share no state mint equal IDs.
+//!
+//! It returns plain values: it prints nothing, reads no file and has no clock. Where the present time matters, it is an
+//! argument, in unix milliseconds. It compiles for `wasm32-unknown-unknown`.
+//!
+//! ```
+//! use imid_inspect::{Finder, identify};
+//!
+//! let now_ms = 1_767_225_600_000;
+//! let first = identify("5EGN-HLDB-K4Q4-LQ1G", now_ms)[0];
+//! assert_eq!((first.id.scheme_name(), first.id.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
+//!
+//! let log = "12:00:01 sent EMAQ-2948-WCRV-T3DD to room-42";
+//! let found = Finder::new(None, now_ms).next(log.as_bytes(), 0).expect("an ID");
+//! assert_eq!(&log[found.at], "EMAQ-2948-WCRV-T3DD");
+//! ```
+
+mod error;
+mod fields;
+mod find;
+mod foreign;
+mod form;
+mod identify;
+mod pasted;
+pub mod risk;
+mod scheme;
+pub mod time;
+
+pub use error::{ReadError, look_alike};
+pub use fields::{Field, FieldName, named_type};
+pub use find::{Finder, Found};
+pub use foreign::{Foreign, TimeForm};
+pub use form::{Form, Read, ReadForm};
+pub use identify::identify_text;
+pub use pasted::{Hint, NotPasted, find_inside, identify, likelier, read_pasted};
+pub use scheme::{Id, STANDARD, Scheme};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,162 @@
+//! What a person pasted, which can have something around it.
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use imid::MessageId;
+use imid::dialect::DialectId;
+
+use crate::error::{ReadError, look_alike};
+use crate::find::{Found, find_in};
+use crate::form::{Form, Read, ReadForm, hex_prefix_len};
+use crate::scheme::{Id, STANDARD, Scheme};
+
+/// The shortest text that is worth a hint: 16 digits. Shorter numbers are Snowflakes too, but of the first minutes after
+/// an epoch.
+const MIN_HINTED: usize = 16;
+
+/// A pasted text is not an ID of the expected scheme.
+#[derive(Clone, Debug)]
+pub struct NotPasted {
+    /// Why the text cannot be read.
+    pub error: ReadError,
+    /// What can be read instead.
+    pub hint: Option<Hint>,
+}
+
+/// What can be read from a text instead.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Hint {
+    /// A part of the text is an ID.
+    Inside(Found),
+    /// The whole text is an ID of another scheme.
+    Other(Id),
+}
+
+/// Returns the ways to read a text, the likely ones first.
+///
+/// The order is that of [`Id::fit`], with exact forms first among readings of the
+/// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
+/// inexact form with an implausible time is returned only if there is nothing else.
+fn readings(text: &str, now_ms: u64) -> Vec<Read> {
+    let readings = Scheme::all().filter_map(|scheme| {
+        let read = scheme.recognize(text, now_ms).ok()?;
+        // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
+        let is_snowflake = matches!(scheme, Scheme::Snowflake(_));
+        let is_exact = read.form == ReadForm::Exact(Form::Text);
+        (is_exact || !is_snowflake || hex_prefix_len(text) > 0).then_some(read)
+    });
+    let mut readings: Vec<Read> = readings.collect();
+    let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
+    readings.sort_by_key(|read| {
+        let (inexact, (class, distance)) = (is_inexact(read), read.id.fit(now_ms));
+        (class, inexact, inexact && !read.id.is_standard(), distance)
+    });
+    let is_unlikely = |read: &Read| is_inexact(read) && !read.id.is_plausible(now_ms);
+    if readings.first().is_some_and(|best| !is_unlikely(best)) {
+        readings.retain(|read| !is_unlikely(read));
+    }
+    readings
+}
+
+/// Reads an ID that a person gives, in any form of the scheme, or only in `form`.
+///
+/// # Errors
+/// The text is of no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
+pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
+    let error = match scheme.read(text, form, now_ms) {
+        Ok(read) => return Ok(read),
+        Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
+        Err(error) => error,
+    };
+    let unwrapped = unwrapped(text);
+    if let Ok(read) = scheme.recognize(&unwrapped, now_ms) {
+        return Ok(Read { form: read.form.lenient(), ..read });
+    }
+    if let Some(read) = from_base64(scheme, text, now_ms) {
+        return Ok(read);
+    }
+    let hint =
+        find_inside(scheme, text, now_ms).map(Hint::Inside).or_else(|| hint(text.trim(), now_ms).map(Hint::Other));
+    Err(NotPasted { error, hint })
+}
+
+/// Returns the first ID in a longer text: one of the scheme, or else of any dialect. Returns `None` if the ID is all of the
+/// text.
+pub fn find_inside(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
+    let whole = text.trim().len();
+    find_in(scheme, text, now_ms).filter(|found| found.at.len() < whole)
+}
+
+/// Returns the ID of another scheme that a text is likely to be, if its time as `id` is implausible.
+pub fn likelier(id: Id, text: &str, now_ms: u64) -> Option<Id> {
+    if id.is_plausible(now_ms) {
+        return None;
+    }
+    let first = identify(text, now_ms).first()?.id;
+    (first.is_plausible(now_ms) && first.scheme_name() != id.scheme_name()).then_some(first)
+}
+
+/// Returns the ways to read a text that a person gives, in all forms of all schemes, the likely ones first.
+///
+/// ```
+/// use imid_inspect::identify;
+///
+/// let readings = identify("\"bufe-a62u-32c4-01i2\",", 1_767_225_600_000);
+/// assert_eq!(readings[0].id.scheme_name(), "rongcloud");
+/// assert_eq!(readings[0].form.name(), "lenient text");
+/// ```
+pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
+    let exact = readings(text.trim(), now_ms);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let unwrapped = readings(&unwrapped(text), now_ms);
+    match from_base64(STANDARD, text, now_ms) {
+        Some(read) if unwrapped.is_empty() => vec![read],
+        _ => unwrapped,
+    }
+}
+
+/// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
+fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
+    let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
+    let mut bytes = [0; MessageId::BYTE_LEN + 2];
+    let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
+    let Scheme::Dialect(dialect) = scheme else { return None };
+    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTE_LEN)?;
+    let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
+    let id = Id::Message { dialect, id };
+    id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Base64 })
+}
+
+/// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
+/// look-alikes of a dash between its groups.
+fn unwrapped(text: &str) -> String {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '\\';
+    let text = text.trim_matches(|c: char| !is_inside(c) && c != '-');
+    let text = text.trim_matches('-');
+    let is_separator = |c: char| c.is_whitespace() || look_alike(c).is_some() || matches!(c, '-' | '_');
+    let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
+    if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) {
+        return groups.join("-");
+    }
+    // A binary string of SQL, and the bytes of a hex dump.
+    let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
+    if hex.len() == 2 * MessageId::BYTE_LEN && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return hex;
+    }
+    // A spreadsheet groups the digits of a number.
+    let digits: String = text.chars().filter(|c| !matches!(c, ' ' | ',' | '.' | '_' | '\'')).collect();
+    if digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits;
+    }
+    // Other texts keep their separators, because an error or another form needs them.
+    text.to_owned()
+}
+
+/// Returns the most likely ID that a text can be.
+fn hint(text: &str, now_ms: u64) -> Option<Id> {
+    let likely = readings(text, now_ms).first()?.id;
+    (text.len() >= MIN_HINTED && likely.is_plausible(now_ms)).then_some(likely)
+}

@@ -1,0 +1,10 @@
+//! How often generators that share no state mint equal IDs.
+//!
+//! DESIGN.md of imid derives the formulas. Rates are per second, and a pair is a pair of messages.
+#![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
+
+mod repeats;
+mod traffic;
+
+pub use repeats::{MODES, Mode, Pairs, YEAR_S, probability};
+pub use traffic::{Burst, Sessions, SessionsError};

@@ -1,0 +1,208 @@
+//! Times in UTC, without a clock and without a table of time zones.
+
+/// 2005-01-01T00:00:00Z. All systems of this family are younger.
+pub(crate) const PLAUSIBLE_FROM_MS: u64 = 1_104_537_600_000;
+
+/// The last time that [`rfc3339`] writes: 9999-12-31T23:59:59.999Z.
+pub const LAST_MS: u64 = 253_402_300_799_999;
+
+const DAY_MS: u64 = 86_400_000;
+
+/// Returns unix milliseconds as RFC 3339 in UTC, with milliseconds. A later time than [`LAST_MS`] is written as that one.
+///
+/// ```
+/// assert_eq!(imid_inspect::time::rfc3339(1_763_640_000_250), "2025-11-20T12:00:00.250Z");
+/// ```
+pub fn rfc3339(unix_ms: u64) -> String {
+    let unix_ms = unix_ms.min(LAST_MS);
+    let (year, month, day) = civil(unix_ms / DAY_MS);
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    let parts = [
+        (0, 4, year),
+        (5, 2, month),
+        (8, 2, day),
+        (11, 2, unix_ms / 3_600_000 % 24),
+        (14, 2, unix_ms / 60_000 % 60),
+        (17, 2, unix_ms / 1_000 % 60),
+        (20, 3, unix_ms % 1_000),
+    ];
+    for (start, len, mut value) in parts {
+        for digit in text[start..start + len].iter_mut().rev() {
+            *digit = b'0' + (value % 10) as u8;
+            value /= 10;
+        }
+    }
+    text.iter().copied().map(char::from).collect()
+}
+
+/// Returns the date of unix milliseconds in UTC, such as `2025-11-20`.
+pub fn date(unix_ms: u64) -> String {
+    let mut text = rfc3339(unix_ms);
+    text.truncate(10);
+    text
+}
+
+/// Reads RFC 3339, as unix milliseconds. Returns `None` for other texts and for times before 1970.
+///
+/// ```
+/// use imid_inspect::time::parse_rfc3339;
+///
+/// assert_eq!(parse_rfc3339("2025-11-20T13:00:00.25+01:00"), Some(1_763_640_000_250));
+/// assert_eq!(parse_rfc3339("2025-11-20"), None);
+/// ```
+pub fn parse_rfc3339(text: &str) -> Option<u64> {
+    let (year, rest) = number(text, 4)?;
+    let (month, rest) = number(rest.strip_prefix('-')?, 2)?;
+    let (day, rest) = number(rest.strip_prefix('-')?, 2)?;
+    let (hour, rest) = number(rest.strip_prefix(['T', 't', ' '])?, 2)?;
+    let (minute, rest) = number(rest.strip_prefix(':')?, 2)?;
+    let (second, rest) = number(rest.strip_prefix(':')?, 2)?;
+    let (fraction, zone) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?),
+        None => ("0", rest),
+    };
+    let is_time = hour < 24 && minute < 60 && second < 60 && !fraction.is_empty();
+    if !is_time || !(1..=12).contains(&month) || !(1..=days_of_month(year, month)).contains(&day) {
+        return None;
+    }
+    let days =
+        days_before(year)?.checked_add((1..month).map(|month| days_of_month(year, month)).sum::<u64>() + day - 1);
+    let ms = fraction.bytes().chain(*b"000").take(3).fold(0, |ms, digit| ms * 10 + u64::from(digit - b'0'));
+    let local = days?.checked_mul(DAY_MS)? + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms;
+    if matches!(zone, "Z" | "z") {
+        return Some(local);
+    }
+    let (hours, rest) = number(zone.strip_prefix(['+', '-'])?, 2)?;
+    let (minutes, rest) = number(rest.strip_prefix(':')?, 2)?;
+    let offset = (hours * 60 + minutes) * 60_000;
+    let is_offset = rest.is_empty() && hours < 24 && minutes < 60;
+    if zone.starts_with('+') { local.checked_sub(offset) } else { local.checked_add(offset) }.filter(|_| is_offset)
+}
+
+/// Returns a duration, such as `250 ms`, `3.250 s` or `2d 3h 4m 5s`. Days have 24 hours.
+pub fn duration(ms: u64) -> String {
+    let (seconds, rest) = (ms / 1_000, ms % 1_000);
+    if seconds == 0 {
+        return format!("{ms} ms");
+    }
+    if seconds < 60 {
+        return format!("{seconds}.{rest:03} s");
+    }
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let parts: Vec<_> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    parts.join(" ")
+}
+
+/// Returns the first digits of a text as a number, and the rest.
+fn number(text: &str, len: usize) -> Option<(u64, &str)> {
+    let (digits, rest) = text.split_at_checked(len)?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((digits.parse().ok().filter(|_| is_number)?, rest))
+}
+
+const fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
+const fn days_of_month(year: u64, month: u64) -> u64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Returns the days from 1970-01-01 to the first day of a year, or `None` before 1970.
+fn days_before(year: u64) -> Option<u64> {
+    let leap_years = |last: u64| last / 4 - last / 100 + last / 400;
+    let years = year.checked_sub(1970)?;
+    Some(years * 365 + leap_years(year - 1) - leap_years(1969))
+}
+
+/// Returns the year, month and day of a day after 1970-01-01.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // 400 years have 146,097 days. The estimate is the year or a later one.
+    let mut year = 1971 + days * 400 / 146_097;
+    let mut rest = loop {
+        match days_before(year).and_then(|before| days.checked_sub(before)) {
+            Some(rest) => break rest,
+            None => year -= 1,
+        }
+    };
+    let mut month = 1;
+    while rest >= days_of_month(year, month) {
+        rest -= days_of_month(year, month);
+        month += 1;
+    }
+    (year, month, rest + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_duration_is_written_for_people() {
+        for (ms, expected) in [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (3_250, "3.250 s"),
+            (60_999, "1m"),
+            (90_061_000, "1d 1h 1m 1s"),
+            (731 * 86_400_000 + 1_000, "731d 1s"),
+        ] {
+            assert_eq!(duration(ms), expected);
+        }
+    }
+
+    #[test]
+    fn each_day_is_that_of_another_calendar() {
+        for day in 0..=LAST_MS / DAY_MS - 1 {
+            let ms = day * DAY_MS + day % DAY_MS;
+            let other = Timestamp::from_millisecond(ms.cast_signed()).unwrap();
+            assert_eq!(rfc3339(ms), format!("{other:.3}"));
+        }
+        assert_eq!((rfc3339(LAST_MS), rfc3339(u64::MAX)), (rfc3339(LAST_MS), "9999-12-31T23:59:59.999Z".into()));
+    }
+
+    #[test]
+    fn other_texts_are_not_times() {
+        for text in [
+            "",
+            "2025-11-20",
+            "2025-11-20T12:00Z",
+            "2025-11-20T12:00:00",
+            "2025-11-20T12:00:00.Z",
+            "2025-11-20T12:00:00,5Z",
+            "2025-11-20T12:00:60Z",
+            "2025-11-20T24:00:00Z",
+            "2025-02-29T12:00:00Z",
+            "2025-00-20T12:00:00Z",
+            "2025-11-00T12:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "1970-01-01T00:00:00+00:01",
+            "2025-11-20T12:00:00+24:00",
+            "2025-11-20T12:00:00+01:60",
+            "2025-11-20T12:00:00+0100",
+            "2025-11-20T12:00:00ZZ",
+            "+025-11-20T12:00:00Z",
+            "2025-11-20é12:00:00Z",
+        ] {
+            assert_eq!(parse_rfc3339(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_is_read_as_it_was_written(ms in 0..LAST_MS - DAY_MS, hours in 0..24_u64, minutes in 0..60_u64) {
+            prop_assert_eq!(parse_rfc3339(&rfc3339(ms)), Some(ms));
+            let offset = (hours * 60 + minutes) * 60_000;
+            let east = rfc3339(ms + offset).replace('Z', &format!("+{hours:02}:{minutes:02}"));
+            prop_assert_eq!(parse_rfc3339(&east), Some(ms));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The state of a lease: what its keeper publishes, and what operators and callers are told of it.
+
+use std::time::Duration;
+
+use crate::clock::{monotonic_ms, until};
+use crate::engine::{Config, FarAhead, Phase, Stopped};
+use crate::error::{LeaseKind, OpenError, OpenKind};
+use crate::record::{Name, Uuid};
+use crate::register::Promise;
+use crate::space::Space;
+
+/// The state of a lease at one time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Status {
+    /// What the lease is doing.
+    pub phase: Phase,
+    /// The name of the space. It tells the spaces of one register apart.
+    pub space: Name,
+    /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
+    /// same UUID. Each space of a register has its own.
+    pub space_id: Option<Uuid>,
+    /// The UUID of the register, or `None` until it was read. All spaces of one register show the same one. It is written
+    /// once, so a copy of a register has it too.
+    pub register_id: Option<Uuid>,
+    /// What other processes have in the space, or `None` until it was read.
+    pub others: Option<Others>,
+    /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
+    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::Options::max_skew) one of both is wrong.
+    pub store_ahead_ms: Option<i64>,
+    /// Whether this process found the register empty at its start. If the register was in use before, its records are
+    /// lost. An example is a file on a disk that is new after each start of a container.
+    pub is_new_register: bool,
+    /// Whether the register can lose acknowledged writes, and why.
+    pub promise: Promise,
+    /// The name under which this process holds its lane.
+    pub holder: Name,
+    /// The lane that was granted last, or `None` before the first one.
+    pub lane: Option<u16>,
+    /// The first unix millisecond that no ID of this lane may have.
+    pub ceiling_ms: Option<u64>,
+    /// How far the ceiling is ahead of the clock; zero if it is not.
+    pub time_left: Duration,
+    /// How long ago the last write was acknowledged.
+    pub last_renewal: Option<Duration>,
+    /// How many writes were acknowledged.
+    pub renewals: u64,
+    /// How many leases were lost to other processes.
+    pub lost: u64,
+    /// The error of the register's last call, if it failed.
+    pub last_error: Option<String>,
+}
+
+/// What other processes have in a space, as of the last look at the register.
+///
+/// A process looks while it searches for a lane. While it holds one it looks once a minute, or once in as many seconds as
+/// the space has records if that is longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Others {
+    /// How many lanes they held with a ceiling ahead of this clock. They could mint in these.
+    pub lanes: usize,
+    /// How far the furthest of their ceilings was ahead of this clock; zero if none was. The lanes that they had given back
+    /// count too: the IDs of such a lane end there. More than the longest horizon and `max_skew` together means that a
+    /// clock is wrong, or was.
+    pub lead: Duration,
+    /// How long ago the look was.
+    pub age: Duration,
+}
+
+/// How far the keeper has got since it was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Start {
+    /// The register has not answered.
+    Asking,
+    /// The clock and the store's time differ, and the holders of lanes are watched.
+    Judging,
+    Answered,
+}
+
+/// What the keeper publishes of one lease.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    pub(crate) status: Status,
+    pub(crate) stopped: Option<Stopped>,
+    /// The monotonic time of the next call.
+    pub(crate) next_ms: u64,
+    /// The monotonic time at which a lane can be taken, if nobody gives one back before.
+    pub(crate) next_time_out_ms: Option<u64>,
+    pub(crate) held_by_others: usize,
+    pub(crate) far_ahead: Option<FarAhead>,
+    pub(crate) start: Start,
+    /// Whether the last call has failed with an error that a retry does not mend.
+    pub(crate) is_refused: bool,
+    /// Whether the lease was given back, or there was none.
+    pub(crate) is_given_back: bool,
+    pub(crate) renewed_at_ms: Option<u64>,
+    /// The monotonic time at which the others were read.
+    pub(crate) surveyed_at_ms: u64,
+}
+
+impl State {
+    pub(crate) fn new(config: &Config, promise: Promise) -> Self {
+        let status = Status {
+            phase: Phase::Seeking,
+            space: config.space.name().clone(),
+            space_id: None,
+            register_id: None,
+            others: None,
+            store_ahead_ms: None,
+            is_new_register: false,
+            promise,
+            holder: config.name.clone(),
+            lane: None,
+            ceiling_ms: None,
+            time_left: Duration::ZERO,
+            last_renewal: None,
+            renewals: 0,
+            lost: 0,
+            last_error: None,
+        };
+        Self {
+            status,
+            stopped: None,
+            next_ms: 0,
+            next_time_out_ms: None,
+            held_by_others: 0,
+            far_ahead: None,
+            start: Start::Asking,
+            is_refused: false,
+            is_given_back: true,
+            renewed_at_ms: None,
+            surveyed_at_ms: 0,
+        }
+    }
+
+    /// Returns the same state after its end.
+    pub(crate) fn stopped(&self) -> Self {
+        let status = Status { phase: Phase::Stopped, ..self.status.clone() };
+        Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
+    }
+
+    /// Returns why there is no lane or worker ID, or no room in it; `None` if its process has one that it can use.
+    pub(crate) fn why_none(&self) -> Option<LeaseKind> {
+        let retry_after = until(self.next_ms);
+        Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
+            (Some(stopped), ..) => stopped.into(),
+            (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
+            (_, _, Some(_)) => LeaseKind::Silent { retry_after },
+            (_, Phase::Holding, None) => return None,
+            _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
+        })
+    }
+
+    /// Returns why a lease is not open after this wait.
+    pub(crate) fn why_not_open(&self, space: &Space, waited: Duration) -> OpenError {
+        let kind = match (&self.stopped, &self.status.last_error) {
+            (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
+                expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
+                found: format!("{layout} with {bits} bits of lane"),
+            },
+            (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
+            (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
+            (Some(Stopped::Closed), _) => OpenKind::Closed,
+            (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
+            (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
+            (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.far_ahead => {
+                let (held, lanes) = (self.held_by_others, space.lane_count());
+                let has_any_lead = space.has_generator_lanes();
+                if are_all {
+                    OpenKind::Clock { most_ms, found_ms, has_any_lead }
+                } else {
+                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
+                }
+            }
+            (None, None) if self.start == Start::Judging => OpenKind::Judging,
+            (None, None) if self.start == Start::Asking => {
+                OpenKind::Silent { waited, cause: "its first call is still under way".into() }
+            }
+            (None, None) => OpenKind::NoLane { held: self.held_by_others, lanes: space.lane_count() },
+        };
+        kind.into()
+    }
+
+    /// Returns the status at this time.
+    pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
+        let left_ms = match (self.status.ceiling_ms, now_ms) {
+            (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),
+            _ => 0,
+        };
+        let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
+        Status {
+            time_left: Duration::from_millis(left_ms),
+            last_renewal: self.renewed_at_ms.map(ago),
+            others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
+            ..self.status.clone()
+        }
+    }
+}
