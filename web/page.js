@@ -318,12 +318,39 @@ function howOften(perYear) {
 }
 
 /** @typedef {{ mode: string, name: string, condition: string | null, perYear: number, oneAt: number | null }} Mode */
+
+/** Reads a field with a number, or returns what is wrong. Nothing is 0. @param {string} id @param {number} least @param {number} most */
+function numberIn(id, least, most) {
+  const field = input(id);
+  const value = Number(field.value.replace(/[,_\s]/g, ""));
+  const fits = value >= least && value <= most;
+  field.setAttribute("aria-invalid", String(!fits));
+  return fits ? value : `${id}: expected a number from ${least} to ${most.toLocaleString("en")}, found ${JSON.stringify(field.value)}`;
+}
+
+const eight = new DataView(new ArrayBuffer(8));
+/** The module writes numbers as the integers of their bits. @param {number[]} values @returns {string | { modes: Mode[], advice: string }} */
+function askRisk(values) {
+  const bits = values.map((value) => {
+    eight.setFloat64(0, value);
+    return String(eight.getBigUint64(0));
+  });
+  const number = (/** @type {string | null} */ text) => {
+    eight.setBigUint64(0, BigInt(text ?? 0));
+    return text === null ? null : eight.getFloat64(0);
+  };
+  const answer = ask("risk", ...bits);
+  if (typeof answer === "string") return answer;
+  return { ...answer, modes: answer.modes.map((/** @type {any} */ mode) => ({ ...mode, perYear: number(mode.perYear) ?? 0, oneAt: number(mode.oneAt) })) };
+}
+
 function showRisk() {
   const box = $("answer");
-  const values = ["hosts", "rate", "rooms", "zipf", "busiest"].map((id) => input(id).value.replace(/[,_\s]/g, ""));
-  /** @type {string | { modes: Mode[], advice: string }} */
-  const answer = ask("risk", ...values);
   $("plot").replaceChildren();
+  const values = [numberIn("hosts", 1, 65_536), numberIn("rate", 1e-9, 1e12), numberIn("rooms", 1, 1e12), numberIn("zipf", 0, 10), numberIn("busiest", 0, 1e12)];
+  const wrong = values.find((value) => typeof value === "string");
+  if (typeof wrong === "string") return box.replaceChildren(make("p", { class: "bad" }, wrong));
+  const answer = askRisk(/** @type {number[]} */ (values));
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
   const rows = answer.modes.map((mode) => make("tr", {},
     make("th", { scope: "row" }, mode.name),
@@ -334,18 +361,18 @@ function showRisk() {
   box.replaceChildren(
     make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)),
     make("p", {}, make("strong", {}, answer.advice)));
-  showPlot(values, answer.modes);
+  showPlot(/** @type {number[]} */ (values), answer.modes);
 }
 
-/** Draws duplicates per year over messages per second, both as powers of ten. @param {string[]} values @param {Mode[]} modes */
+/** Draws duplicates per year over messages per second, both as powers of ten. @param {number[]} values @param {Mode[]} modes */
 function showPlot(values, modes) {
   const [left, top, width, height] = [60, 20, 820, 300];
   const powers = Array.from({ length: 29 }, (_, index) => index / 4);
-  const answers = powers.map((power) => ask("risk", values[0], String(10 ** power), values[2], values[3], ""));
+  const answers = powers.map((power) => askRisk([values[0], 10 ** power, values[2], values[3], 0]));
   const x = (/** @type {number} */ power) => left + (width * power) / 7;
   const y = (/** @type {number} */ perYear) => top + (height * (9 - Math.log10(perYear))) / 12;
   const lines = modes.filter((mode) => !mode.condition).map((mode, index) => {
-    const points = answers.map((answer, at) => [powers[at], answer.modes?.find((/** @type {Mode} */ one) => one.mode === mode.mode)?.perYear ?? 0])
+    const points = answers.map((answer, at) => [powers[at], typeof answer === "string" ? 0 : answer.modes.find((one) => one.mode === mode.mode)?.perYear ?? 0])
       .filter(([, perYear]) => perYear >= 1e-3 && perYear <= 1e9);
     if (points.length < 2) return null;
     const [power, perYear] = points[points.length - 1];

@@ -3,8 +3,10 @@
 use imid::MessageId;
 use imid::SessionTag;
 use imid::dialect::Dialect;
-use imid_inspect::risk::{Advice, MODES, Pairs, Sessions, YEAR_S};
-use imid_inspect::{Field, FieldName, Finder, Form, Id, Read, ReadForm, STANDARD, Scheme, find_inside, identify, read_pasted};
+use imid_inspect::risk::{MODES, Mode, Pairs, Sessions, SessionsError, YEAR_S};
+use imid_inspect::{
+    Field, FieldName, Finder, Form, Id, Read, ReadForm, STANDARD, Scheme, find_inside, identify, read_pasted,
+};
 
 use crate::json::{Object, list, string};
 
@@ -50,7 +52,7 @@ struct Place {
 /// Returns the IDs of a text with their places in UTF-16 units, or what is wrong with the one ID that it should be.
 fn read(question: &str) -> String {
     let [now, text] = values(question);
-    let now_ms = now.parse::<f64>().map_or(0, |now| now as u64);
+    let now_ms = now.parse().unwrap_or_default();
     let trimmed = text.trim();
     let start = text.len() - text.trim_start().len();
     let is_short = trimmed.len() <= ONE && !trimmed.contains('\n');
@@ -236,44 +238,52 @@ fn bounds(question: &str) -> String {
     }
 }
 
-/// Returns how often IDs repeat for each way to deploy.
+/// Reads a number, written as the integer of its bits: reading and writing decimal fractions would be a tenth of the module.
+fn number(bits: &str) -> f64 {
+    f64::from_bits(bits.parse().unwrap_or_default())
+}
+
+/// Returns how often IDs repeat for each way to deploy. Numbers are written as the integers of their bits.
 fn risk(question: &str) -> String {
     let [hosts, rate, rooms, zipf, busiest] = values(question);
-    let number = |what: &str, text: &str, least: f64, most: f64| {
-        let value = text.trim().parse().ok().filter(|value| (least..=most).contains(value));
-        value.ok_or_else(|| format!("{what}: expected a number from {least} to {most}, found {text:?}"))
+    let [hosts, rate, rooms, zipf, busiest] = [hosts, rate, rooms, zipf, busiest].map(number);
+    let (hosts, busiest) = (hosts as u32, if busiest > 0.0 { vec![busiest] } else { vec![] });
+    let sessions = match Sessions::new(rooms.floor(), zipf, &busiest, rate) {
+        Ok(sessions) => sessions,
+        Err(SessionsError::Sessions { .. }) => return problem("more busy rooms than rooms"),
+        Err(SessionsError::Listed { .. }) => return problem("the busiest room has more messages than all rooms"),
+        Err(SessionsError::Others { .. }) => return problem("another room would be busier than the busiest one"),
     };
-    let sessions = || {
-        let hosts: f64 = number("hosts", hosts, 1.0, 65_536.0)?;
-        let rate = number("messages per second", rate, 1e-9, 1e12)?;
-        let rooms = number("rooms", rooms, 1.0, 1e12)?;
-        let zipf = number("Zipf exponent", zipf, 0.0, 10.0)?;
-        let busiest = if busiest.is_empty() { vec![] } else { vec![number("busiest room", busiest, 0.0, 1e12)?] };
-        let sessions = Sessions::new(rooms.floor(), zipf, &busiest, rate).map_err(|error| error.to_string())?;
-        Ok((hosts as u32, sessions))
-    };
-    let (hosts, sessions) = match sessions() {
-        Ok(given) => given,
-        Err(message) => return problem(&message),
-    };
-    let pairs = Pairs::expected(&sessions);
+    let pairs = Pairs::expected(&sessions, None);
     let mut out = String::new();
     let mut object = Object::new(&mut out);
     list(object.member("modes"), MODES, |out, mode| {
         let mut object = Object::new(out);
-        object.text("mode", mode.argument()).text("name", mode.title());
-        match mode.condition(hosts) {
+        object.text("mode", mode.name()).text("name", mode.title());
+        let is_alone = hosts == 1 && mode != Mode::Uuid7;
+        match mode.condition().or(is_alone.then_some("while one process mints all IDs")) {
             Some(condition) => object.text("condition", condition),
             None => object.raw("condition", "null"),
         };
-        object.raw("perYear", pairs.equal_ids(mode, hosts) * YEAR_S);
+        object.text("perYear", (pairs.equal_ids(mode, hosts) * YEAR_S).to_bits());
         match pairs.growth_to_one_a_year(mode, hosts) {
-            Some(growth) => object.raw("oneAt", growth * sessions.rate),
+            Some(growth) => object.text("oneAt", (growth * sessions.rate).to_bits()),
             None => object.raw("oneAt", "null"),
         };
         object.end();
     });
-    object.text("advice", Advice::new(hosts, sessions.rate));
+    object.text("advice", advice(hosts));
     object.end();
     out
+}
+
+/// Says what to do, as docs/DEPLOY.md does.
+fn advice(hosts: u32) -> String {
+    if hosts == 1 {
+        return "One process needs no coordination. imid-lease with a file also excludes duplicates after a crash."
+            .into();
+    }
+    // Two lanes for each host, because old and new processes overlap in a deployment.
+    let bits = (2 * hosts).next_power_of_two().ilog2().min(12);
+    format!("Use imid-lease with {bits} lane bits: {} lanes for {hosts} hosts and those that replace them.", 1 << bits)
 }

@@ -63,7 +63,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    pub fn end(self) {
+    pub fn end(&mut self) {
         self.0.push('}');
     }
 }
