@@ -31,7 +31,7 @@ use ferroid::id::{SnowflakeId, SnowflakeTwitterId};
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH, TimeSource};
 use imid::clock::{Clock, SystemClock, TickClock};
 use imid::generator::Builder;
-use imid::{Generator, MessageId, SessionTag, snowflake};
+use imid::{Generator, MessageId, SessionTag};
 use snowflake_me::Snowflake;
 use snowid::{SnowID, SnowIDConfig};
 
@@ -424,9 +424,9 @@ fn sustained(c: &mut Criterion) {
 }
 
 /// Returns a generator of 64-bit IDs with 22 bits of sequence, so that neither a wait nor a refusal is measured.
-fn wide_snowflake() -> snowflake::Builder<SystemClock, snowflake::NoSpareNodes> {
-    let layout = snowflake::Layout::builder().tick_bits(36).node_bits(5).sequence_bits(22).epoch(a_second_ago());
-    snowflake::Generator::builder(snowflake::Preset::new(layout.build().expect("63 bits"))).node(1)
+fn wide_snowflake() -> imid_snowflake::Builder<SystemClock, imid_snowflake::NoSpareNodes> {
+    let layout = imid_snowflake::Layout::builder().tick_bits(36).node_bits(5).sequence_bits(22).epoch(a_second_ago());
+    imid_snowflake::Generator::builder(imid_snowflake::Preset::new(layout.build().expect("63 bits"))).node(1)
 }
 
 /// Measures the generators of 64-bit IDs, beside the fastest peers with the same kind of clock.

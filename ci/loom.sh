@@ -5,5 +5,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom \
-    cargo test --package imid --release --test loom --test loom_fork --test loom_snowflake -- --show-output
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom
+cargo test --package imid --release --test loom --test loom_fork -- --show-output
+cargo test --package imid-snowflake --release --test loom -- --show-output

@@ -34,16 +34,18 @@ older() {
 compiles_older() {
   RUSTC=$older RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/msrv/target \
     RUSTFLAGS="-Ctarget-feature=-sse2 -Adead_code -Zcrate-attr=feature($stable_since)" \
-    cargo check --locked --ignore-rust-version --target x86_64-unknown-linux-gnu --package imid "$@"
+    cargo check --locked --ignore-rust-version --target x86_64-unknown-linux-gnu "$@"
 }
 
 if has "$core"; then
   cargo "+$core" check --locked --no-default-features --package imid
+  cargo "+$core" check --locked --all-features --package imid-snowflake
   cargo "+$core" check --locked --features arbitrary-1,juggleim,redis-1,schemars-1,serde,utoipa-6 --package imid
 elif older; then
-  compiles_older --no-default-features
+  compiles_older --package imid --no-default-features
+  compiles_older --package imid-snowflake --all-features
   # The crates of redis-1 need a newer version.
-  compiles_older --features arbitrary-1,juggleim,schemars-1,serde,utoipa-6
+  compiles_older --package imid --features arbitrary-1,juggleim,schemars-1,serde,utoipa-6
   echo "not checked: msrv: this machine has no Rust $core; Rust 1.85 compiled imid without AVX2 and redis-1"
 else
   echo "not checked: msrv: this machine has no Rust $core for imid"

@@ -83,6 +83,8 @@ RULES = [
         ("renew.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),
     ("renew-seldom", "an overload floods the register", "TooOften", [
         ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
+    ("read-the-description-again", "a lane without a record begins below a recovered floor", OVERLAP, [
+        ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -12,6 +12,8 @@
 //! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
 //! interrupted this library.
 
+use crate::sync::{Ordering, ProcessWord};
+
 /// The marks begin above all milliseconds, so that a mark plus a reading of the clock names both.
 pub(crate) const UNIT: u64 = 1 << 42;
 
@@ -28,6 +30,8 @@ pub(crate) use marks::{mark, ticker, watch};
 pub use models::{become_a_child, forget_the_process};
 
 /// The process that made this value. A forked child can tell that it is another one.
+///
+/// **Without the feature `std` no fork is noticed**: all processes then are one, as on systems without forks.
 ///
 /// [`is_current`](Self::is_current) is one load, where asking the system for the process ID is a system call. It is safe
 /// to use in a child that has other threads' locks in an unknown state.
@@ -59,6 +63,56 @@ impl Process {
     }
 }
 
+/// The process that owns something, as an atomic word: no process, until the first one [claims](Self::claim) it.
+///
+/// It is for what is made in a constant expression, such as a `static` generator, whose process is not known then. Like
+/// [`Process`], it is safe to use in a forked child. **Without the feature `std` no fork is noticed.**
+///
+/// ```
+/// use imid::fork::Owner;
+///
+/// static OWNER: Owner = Owner::none();
+///
+/// assert!(!OWNER.is_current());
+/// assert!(OWNER.claim()); // `false` in each child that is forked from now on
+/// assert!(OWNER.is_current());
+/// ```
+// Not a `OnceLock`, which another thread may be inside of at a fork.
+#[derive(Debug)]
+pub struct Owner(ProcessWord);
+
+/// Not a mark of a process, and not the 0 of a process without a mark.
+const NONE: u64 = u64::MAX;
+
+impl Owner {
+    /// Returns an owner that is no process yet.
+    pub const fn none() -> Self {
+        Self(ProcessWord::new(NONE))
+    }
+
+    /// Returns the process that calls it, as the owner. From now on forks of this process are noticed.
+    pub fn current() -> Self {
+        Self(ProcessWord::new(watch()))
+    }
+
+    /// Makes the process that calls it the owner if there is none. Returns whether it is the owner.
+    pub fn claim(&self) -> bool {
+        let process = watch();
+        // ORDERING: relaxed is enough: a forked child has one thread, which sees the values that it inherited.
+        match self.0.compare_exchange(NONE, process, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(owner) => owner == process,
+        }
+    }
+
+    /// Returns whether the process that calls it is the owner.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        // ORDERING: as in `claim`.
+        self.0.load(Ordering::Relaxed) == mark()
+    }
+}
+
 #[cfg(not(all(unix, feature = "std")))]
 pub(crate) use no_forks::{mark, watch};
 
@@ -69,15 +123,15 @@ pub(crate) use no_forks::ticker;
 #[cfg(feature = "std")]
 pub(crate) struct Ticker {
     /// The time that it has published; 0 where it does not run.
-    pub(crate) ms: crate::sync::ProcessWord,
+    pub(crate) ms: ProcessWord,
     /// 1 while its thread runs.
-    pub(crate) running: crate::sync::ProcessWord,
+    pub(crate) running: ProcessWord,
 }
 
 #[cfg(feature = "std")]
 impl Ticker {
     const fn stopped() -> Self {
-        Self { ms: crate::sync::ProcessWord::new(0), running: crate::sync::ProcessWord::new(0) }
+        Self { ms: ProcessWord::new(0), running: ProcessWord::new(0) }
     }
 }
 

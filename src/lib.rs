@@ -113,11 +113,10 @@
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
 //! | after a crash, no ID that was ever minted | the crate `imid-lease` |
 //! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
-//! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | [`snowflake::Generator`] |
+//! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | the crate `imid-snowflake` |
 //!
-//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. [`snowflake`] reads and
-//! writes 64-bit IDs. The crate imid-inspect lists the dialects and layouts that could have
-//! made a text.
+//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. The crate
+//! `imid-inspect` lists the dialects, and the layouts of 64-bit IDs, that could have made a text.
 //!
 //! # Features
 //!
@@ -188,8 +187,6 @@ mod uuid_view;
 
 pub mod store;
 
-pub mod snowflake;
-
 pub mod dialect;
 
 mod integrations;
@@ -212,6 +209,4 @@ mod documents {
     mod format {}
     #[doc = include_str!("../docs/DESIGN.md")]
     mod design {}
-    #[doc = include_str!("../docs/MIGRATING.md")]
-    mod migrating {}
 }

@@ -4,7 +4,6 @@ pub(crate) use core::sync::atomic::Ordering;
 
 /// A word of the whole process. It is not modelled, because loom starts each run with new state, and a static would
 /// outlive a run.
-#[cfg(feature = "std")]
 pub(crate) use core::sync::atomic::AtomicU64 as ProcessWord;
 
 #[cfg(not(loom))]

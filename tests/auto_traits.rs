@@ -16,9 +16,8 @@ use imid::codec::{HexText, IdText};
 use imid::dialect::{Dialect, DialectError, DialectId, DialectText};
 use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
 use imid::generator::{Batch, BuildError, Lane, ObserveError, Stats};
-use imid::snowflake::{NoSpareNodes, NodeQueue, Preset, Snowflake, SpareNode, TextForm};
 use imid::store::{AsText, AsUuid, Buckets};
-use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType, dialect, generator, snowflake};
+use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType, dialect, generator};
 
 trait Shared: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static {}
 impl<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe + Debug + 'static> Shared for T {}
@@ -58,7 +57,6 @@ check! {
         "SessionType" SessionType,
         "dialect::DialectId" DialectId,
         "dialect::DialectText" DialectText,
-        "snowflake::Snowflake" Snowflake,
         "store::AsText" AsText,
         "store::AsUuid" AsUuid,
     }
@@ -70,12 +68,6 @@ check! {
         "dialect::Layout" dialect::Layout,
         "generator::Lane" Lane,
         "generator::Stats" Stats,
-        "snowflake::Layout" snowflake::Layout,
-        "snowflake::NoSpareNodes" NoSpareNodes,
-        "snowflake::Parts" snowflake::Parts,
-        "snowflake::Preset" Preset,
-        "snowflake::SpareNode" SpareNode,
-        "snowflake::TextForm" TextForm,
         "store::Buckets" Buckets,
     }
     error {
@@ -91,10 +83,9 @@ check! {
         "generator::BuildError" BuildError,
         "generator::GenerateError" generator::GenerateError,
         "generator::ObserveError" ObserveError,
-        "snowflake::BuildError" snowflake::BuildError,
-        "snowflake::GenerateError" snowflake::GenerateError,
     }
     shared {
+        "fork::Owner" imid::fork::Owner,
         "clock::ManualClock" ManualClock,
         "clock::SystemClock" SystemClock,
         "clock::TickClock" TickClock,
@@ -104,11 +95,6 @@ check! {
         "generator::Generator" Generator,
         "generator::Generator" Generator<ManualClock>,
         "generator::Generator" Generator<&'static ManualClock, 64>,
-        "snowflake::Builder" snowflake::Builder<SystemClock, NoSpareNodes>,
-        "snowflake::Generator" snowflake::Generator,
-        "snowflake::Generator" snowflake::Generator<&'static ManualClock, &'static NodeQueue>,
-        "snowflake::LayoutBuilder" snowflake::LayoutBuilder,
-        "snowflake::NodeQueue" NodeQueue,
     }
 }
 
@@ -130,22 +116,17 @@ macro_rules! have {
 
 have! {
     values_with_one_text_can_be_printed: Display;
-    MessageId IdText HexText DialectText Snowflake SessionHash SessionType dialect::Layout Candidate
+    MessageId IdText HexText DialectText SessionHash SessionType dialect::Layout
 }
 
 have! {
     values_with_bits_are_formatted_in_hex: LowerHex, UpperHex;
-    MessageId DialectId Snowflake SessionTag SessionHash SessionType
+    MessageId DialectId SessionTag SessionHash SessionType
 }
 
 have! {
     ids_convert_to_bytes: Into<[u8; 10]>, Into<Vec<u8>>, Into<u128>;
     MessageId DialectId
-}
-
-have! {
-    a_snowflake_converts_to_bytes_and_to_integers: Into<[u8; 8]>, Into<Vec<u8>>, Into<u64>, Into<i64>;
-    Snowflake
 }
 
 have! {
@@ -156,7 +137,7 @@ have! {
 #[cfg(feature = "serde")]
 have! {
     values_can_be_serialized: serde::Serialize;
-    MessageId IdText HexText DialectText Snowflake SessionTag SessionHash SessionType
+    MessageId IdText HexText DialectText SessionTag SessionHash SessionType
 }
 
 #[cfg(feature = "serde")]
@@ -181,7 +162,6 @@ fn values_are_small() {
     assert_eq!(size_of::<SessionTag>(), size_of::<u32>());
     assert_eq!(size_of::<SessionHash>(), size_of::<u32>());
     assert_eq!(size_of::<SessionType>(), size_of::<u8>());
-    // `tests/snowflake.rs` and `tests/dialect.rs` have the sizes per target.
-    assert!(size_of::<Snowflake>() <= 32);
+    // `tests/dialect.rs` has the size per target.
     assert!(size_of::<DialectId>() <= 32);
 }

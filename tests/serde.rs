@@ -2,7 +2,6 @@
 #![cfg(feature = "serde")]
 
 use imid::dialect::Dialect;
-use imid::snowflake::Layout;
 use imid::{MessageId, SessionHash, SessionTag, SessionType, message_id};
 use serde::Serialize;
 use serde::de::value::{BytesDeserializer, Error};
@@ -89,14 +88,6 @@ fn a_text_on_the_stack_is_a_string_in_all_formats() {
     assert_ser_tokens(&ID.to_text().compact(), &[text]);
     assert_ser_tokens(&ID.to_hex().compact(), &[Token::Str("687e79a4bee2acfc856b")]);
     assert_ser_tokens(&Dialect::JUGGLEIM.to_text(ID).unwrap().compact(), &[Token::Str("pb9hvkf86lyr3bmm")]);
-}
-
-#[test]
-fn a_snowflake_is_a_string_in_json() {
-    let (leaf, nsq) =
-        (Layout::LEAF.parse("1169786042799259000").unwrap(), Layout::NSQ.parse("0e1ac0d4168a6000").unwrap());
-    assert_eq!(serde_json::to_string(&[leaf, nsq]).unwrap(), r#"["1169786042799259000","0e1ac0d4168a6000"]"#);
-    assert_ser_tokens(&nsq.compact(), &[Token::U64(0x0e1a_c0d4_168a_6000)]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ default=(file postgres etcd)
 [ "$what" != share ] || default=(memory)
 [ $# -gt 0 ] || set -- "${default[@]}"
 
-cargo build --quiet --release --package imid-lease --features postgres,mysql,redis,etcd,zookeeper --example figures
+cargo build --quiet --release --package imid-lease --features postgres,mysql,redis,etcd,segment,zookeeper --example figures
 figures=${CARGO_TARGET_DIR:-target}/release/examples/figures
 status=0
 for store; do

@@ -41,7 +41,6 @@ pub trait Clock {
     ///
     /// A clock that checks its readings does it here: a [`Generator`](crate::Generator) asks once for each new reading,
     /// so further calls in the same millisecond do not pay for the check. By default every reading is believed.
-    /// [`snowflake::Generator`](crate::snowflake::Generator) asks in the same way.
     fn accepts(&self, reading_ms: u64) -> bool {
         let _ = reading_ms;
         true

@@ -23,7 +23,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! The crate imid-inspect returns the dialects that could have written a text.
+//! The crate `imid-inspect` returns the dialects that could have written a text.
 
 mod built_in;
 mod error;

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::layout::{BYTES, TEXT_LEN};
 
-/// A slice does not have the length of an ID: 10 bytes, or 8 for a [`Snowflake`](crate::snowflake::Snowflake).
+/// A slice does not have the 10 bytes of an ID.
 ///
 /// ```
 /// use imid::MessageId;
@@ -34,7 +34,7 @@ impl LengthError {
         }
     }
 
-    /// Returns the length of an ID of this kind.
+    /// Returns the length that was expected: 10, or the 16 bytes of a UUID.
     pub const fn expected(self) -> usize {
         self.expected
     }

@@ -1,7 +1,7 @@
 //! Errors of IDs, their texts and their parts. Each is a small opaque `Copy` type that answers one question of a
 //! caller.
 //!
-//! Errors of generators, clocks, dialects and Snowflakes are in the modules of those.
+//! Errors of generators, clocks and dialects are in the modules of those.
 
 mod length;
 mod parse;
@@ -14,4 +14,4 @@ pub use range::{RangeError, TimeRangeError};
 pub use uuid::UuidError;
 
 pub(crate) use parse::Expected;
-pub(crate) use range::{Quantity, check_all};
+pub(crate) use range::Quantity;

@@ -34,14 +34,6 @@ pub(crate) enum Expected {
     LowerDigit,
     #[error("one of the dialect's 32 digits")]
     DialectDigit,
-    #[error("a hex digit in lower case")]
-    LowerHexDigit,
-    #[error("a decimal digit")]
-    DecimalDigit,
-    #[error("a digit 1-9")]
-    NonZeroDigit,
-    #[error("a number of at most 64 bits")]
-    Word,
     #[error("a hex digit")]
     HexDigit,
     #[error("'-'")]

@@ -1,7 +1,5 @@
 //! Numbers, and ranges of times, that are out of range.
 
-use core::ops::RangeInclusive;
-
 use thiserror::Error;
 
 /// The name and the unit of a number, for a message.
@@ -11,31 +9,25 @@ pub(crate) struct Quantity {
     unit: &'static str,
 }
 
-/// A number is outside of the range that it must be in.
+/// A number is greater than what its field can hold.
 ///
 /// ```
 /// use imid::MessageId;
 ///
 /// let error = MessageId::first_at(1 << 42).unwrap_err();
 /// assert_eq!(error.to_string(), "expected a timestamp of 0 to 4398046511103 ms, found 4398046511104");
-/// assert_eq!((error.min(), error.max(), error.found()), (0, (1 << 42) - 1, 1 << 42));
+/// assert_eq!((error.max(), error.found()), ((1 << 42) - 1, 1 << 42));
 /// ```
 // The words are behind a reference, so that the errors that contain this one are small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("expected {} of {min} to {max}{}, found {found}", .of.name, .of.unit)]
+#[error("expected {} of 0 to {max}{}, found {found}", .of.name, .of.unit)]
 pub struct RangeError {
     of: &'static Quantity,
-    min: u64,
     max: u128,
     found: u128,
 }
 
 impl RangeError {
-    /// Returns the least number that would be right.
-    pub const fn min(self) -> u128 {
-        self.min as u128
-    }
-
     /// Returns the greatest number that would be right.
     pub const fn max(self) -> u128 {
         self.max
@@ -53,32 +45,10 @@ impl Quantity {
         Self { name, unit }
     }
 
-    /// Returns the error of a number that is greater than `max`. The least is 0.
+    /// Returns the error of a number that is greater than `max`.
     pub(crate) const fn too_large(&'static self, max: u128, found: u128) -> RangeError {
-        RangeError { of: self, min: 0, max, found }
+        RangeError { of: self, max, found }
     }
-
-    /// Returns an error if a number is outside of a range.
-    pub(crate) const fn check(&'static self, found: u64, range: RangeInclusive<u64>) -> Result<(), RangeError> {
-        let (min, max) = (*range.start(), *range.end());
-        if min <= found && found <= max {
-            return Ok(());
-        }
-        Err(RangeError { of: self, min, max: max as u128, found: found as u128 })
-    }
-}
-
-/// Returns an error for the first number that is outside of its range.
-pub(crate) const fn check_all(numbers: &[(&'static Quantity, u64, RangeInclusive<u64>)]) -> Result<(), RangeError> {
-    let mut at = 0;
-    while at < numbers.len() {
-        let (of, found, range) = &numbers[at];
-        if let Err(error) = of.check(*found, *range.start()..=*range.end()) {
-            return Err(error);
-        }
-        at += 1;
-    }
-    Ok(())
 }
 
 /// A range of times has no IDs: it is empty, or it is not in the time of IDs.
@@ -109,7 +79,7 @@ impl TimeRangeError {
         Self(TimeRangeKind::Empty { least, from, to })
     }
 
-    /// Returns whether the range is empty: it ends where it starts or before, or, of a Snowflake, no tick begins in it.
+    /// Returns whether the range is empty: it ends where it starts or before.
     pub const fn is_empty(self) -> bool {
         matches!(self.0, TimeRangeKind::Empty { .. })
     }

@@ -176,7 +176,7 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// In a forked child the lane still belongs to the parent, and calls are an error
     /// ([`is_forked`](super::GenerateError::is_forked)). Build a generator with another lane after the fork. A `static`
     /// generator takes its lane at its first use, so it does not notice a fork before that: use it once before you
-    /// fork.
+    /// fork. **Without the feature `std` no fork is noticed.**
     ///
     /// ```
     /// use imid::Generator;

@@ -11,7 +11,6 @@ use crate::codec::{HexText, IdText};
 use crate::dialect::DialectText;
 use crate::id::MessageId;
 use crate::session::{SessionHash, SessionTag, SessionType};
-use crate::snowflake::Snowflake;
 
 /// Writes the 19-character text. In binary formats, writes the 10 bytes.
 impl Serialize for MessageId {
@@ -94,20 +93,6 @@ macro_rules! texts {
 }
 
 texts!(IdText HexText DialectText);
-
-/// Writes the text in the form that the layout's owners use. In binary formats, writes the 64 bits.
-///
-/// There is no `Deserialize`, because the text does not name the layout. Read a string and
-/// [parse](crate::snowflake::Layout::parse) it.
-impl Serialize for Snowflake {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            serializer.collect_str(self)
-        } else {
-            serializer.serialize_u64(self.to_u64())
-        }
-    }
-}
 
 /// Writes the name, or the code as a string if the type has no name. In binary formats, writes the code.
 impl Serialize for SessionType {

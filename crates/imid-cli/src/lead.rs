@@ -62,7 +62,7 @@ pub(crate) fn wait_until_past(id: Id) -> Result<(), Duration> {
 mod tests {
     use imid::MessageId;
     use imid::dialect::Dialect;
-    use imid::snowflake::Layout;
+    use imid_snowflake::Layout;
 
     use super::*;
 

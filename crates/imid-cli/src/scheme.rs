@@ -1,11 +1,7 @@
 //! The argument that names a scheme of IDs: a dialect of 80-bit IDs or a Snowflake layout.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use imid::MessageId;
-use imid_inspect::{STANDARD, Scheme};
-
-use crate::candidates::not_read;
-use crate::time::now_ms;
+use imid_inspect::Scheme;
 
 /// The argument that names the scheme of the IDs.
 #[derive(clap::Args)]
@@ -22,10 +18,4 @@ pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
         // PANIC: clap accepts only these names.
         found.expect("a possible value is one of the schemes")
     })
-}
-
-/// Reads an ID of imid's own dialect in any of its forms.
-pub(crate) fn pasted_id(text: &str) -> Result<MessageId, String> {
-    let read = STANDARD.read(text, None, now_ms());
-    read.map(|read| read.id.sort_key()).map_err(|error| not_read(text, error))
 }

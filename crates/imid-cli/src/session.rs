@@ -70,11 +70,7 @@ impl SessionArgs {
             (Some(name), Some(peer)) if dialect.name() == Dialect::STANDARD.name() => {
                 Ok(Some(SessionTag::pair(name, peer)))
             }
-            (_, Some(_)) => Err(Stop::Usage(
-                "--peer works only with the standard dialect: for RongCloud, --session is the addressed user; \
-                 for JuggleIM, it is both users in order, joined by a colon"
-                    .into(),
-            )),
+            (_, Some(_)) => Err(Stop::Usage(format!("--peer {ONLY_STANDARD_PAIRS}"))),
             _ => Ok(None),
         }
     }
@@ -105,13 +101,12 @@ pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<Se
     }
 }
 
-/// Reads a session type: a code, or a name in any case.
-pub(crate) fn session_type(text: &str) -> Result<SessionType, String> {
-    session_type_in(&Dialect::STANDARD, text)
-}
+/// The error for a pair of users in a dialect without pairs.
+pub(crate) const ONLY_STANDARD_PAIRS: &str = "works only with the standard dialect: for RongCloud, --session is the \
+addressed user; for JuggleIM, it is both users in order, joined by a colon";
 
-/// Reads a session type with the names of a dialect.
-fn session_type_in(dialect: &Dialect<'_>, text: &str) -> Result<SessionType, String> {
+/// Reads a session type, a code or a name of a dialect in any case.
+pub(crate) fn session_type_in(dialect: &Dialect<'_>, text: &str) -> Result<SessionType, String> {
     let code = dialect.type_code(text).or_else(|| text.parse().ok().filter(|_| text.as_bytes()[0].is_ascii_digit()));
     code.and_then(|code| SessionType::from_u8(code).ok()).ok_or_else(|| {
         let names: Vec<_> = (0..=SessionType::MAX.to_u8()).filter_map(|code| dialect.type_name(code)).collect();

@@ -4,6 +4,7 @@ use core::fmt;
 
 use imid::MessageId;
 use imid::error::{ParseError, RangeError, UuidError};
+use imid_snowflake::ParseError as SnowflakeError;
 
 use crate::foreign::Foreign;
 
@@ -17,7 +18,7 @@ pub struct ReadError(pub(crate) Kind);
 pub(crate) enum Kind {
     /// The part that was read starts at `start`. `found` is a character outside ASCII.
     Text {
-        error: ParseError,
+        error: TextError,
         start: usize,
         found: Option<char>,
     },
@@ -33,6 +34,43 @@ pub(crate) enum Kind {
     ForeignView(Foreign, ViewProblem),
 }
 
+/// What a reader of texts says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TextError {
+    Message(ParseError),
+    Snowflake(SnowflakeError),
+}
+
+impl TextError {
+    fn position(self) -> usize {
+        match self {
+            Self::Message(error) => error.position(),
+            Self::Snowflake(error) => error.position(),
+        }
+    }
+}
+
+impl From<ParseError> for TextError {
+    fn from(error: ParseError) -> Self {
+        Self::Message(error)
+    }
+}
+
+impl From<SnowflakeError> for TextError {
+    fn from(error: SnowflakeError) -> Self {
+        Self::Snowflake(error)
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(error) => error.fmt(f),
+            Self::Snowflake(error) => error.fmt(f),
+        }
+    }
+}
+
 /// Why a UUID is not the view of an ID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ViewProblem {
@@ -43,9 +81,12 @@ pub(crate) enum ViewProblem {
 
 impl ReadError {
     /// Returns the error for a text whose part from `start` on was read.
-    pub(crate) fn in_text(text: &str, start: usize, error: ParseError) -> Self {
-        let found = text.get(start + error.position()..).and_then(|rest| rest.chars().next());
-        Self(Kind::Text { error, start, found: found.filter(|found| !found.is_ascii()) })
+    pub(crate) fn in_text(text: &[u8], start: usize, error: impl Into<TextError>) -> Self {
+        let error = error.into();
+        let rest =
+            text.get(start + error.position()..).filter(|rest| rest.first().is_some_and(|byte| !byte.is_ascii()));
+        let found = rest.and_then(|rest| rest.utf8_chunks().next()?.valid().chars().next());
+        Self(Kind::Text { error, start, found })
     }
 
     /// Returns the index of the first wrong byte in the text without the white space around it, if one byte is wrong. If the
@@ -104,7 +145,7 @@ impl fmt::Display for Problem {
 
 /// Writes the library's message with the position in the whole text. If the character is outside ASCII, it is named, because
 /// the library knows only its first byte.
-fn write_parse_error(f: &mut fmt::Formatter<'_>, error: ParseError, start: usize, found: Option<char>) -> fmt::Result {
+fn write_parse_error(f: &mut fmt::Formatter<'_>, error: TextError, start: usize, found: Option<char>) -> fmt::Result {
     let (message, at) = (error.to_string(), start + error.position());
     let Some((expected, byte)) = message.split_once(", found ") else { return f.write_str(&message) };
     if let Some(character) = found {

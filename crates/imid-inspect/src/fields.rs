@@ -44,7 +44,7 @@ impl Id {
     /// let id = STANDARD.parse(b"EMAQ-2948-WCRV-T3DD")?;
     /// let fields: Vec<_> = id.fields().map(|field| (field.name, field.value, field.bits)).collect();
     /// assert_eq!(fields[2], (FieldName::Type, 14, 4));
-    /// # Ok::<(), imid::error::ParseError>(())
+    /// # Ok::<(), imid_inspect::ReadError>(())
     /// ```
     pub fn fields(self) -> impl Iterator<Item = Field> {
         let field = |name, value, bits| Field { name, value, bits };

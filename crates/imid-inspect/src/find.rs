@@ -231,7 +231,7 @@ fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use imid::dialect::Dialect;
-    use imid::snowflake::Layout;
+    use imid_snowflake::Layout;
 
     use super::*;
 

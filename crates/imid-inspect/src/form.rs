@@ -2,7 +2,7 @@
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::snowflake::Snowflake;
+use imid_snowflake::Snowflake;
 use uuid::Uuid;
 
 use crate::error::{Kind, ReadError, ViewProblem};
@@ -118,11 +118,13 @@ impl Scheme {
             return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let read = match self {
-            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
-            Self::Snowflake(layout) => layout.parse(text).map(Id::Snowflake),
+            Self::Dialect(dialect) => match dialect.parse_lenient(text) {
+                Ok(id) => Ok(Id::Message { dialect, id }),
+                Err(error) => Err(ReadError::in_text(text.as_bytes(), 0, error)),
+            },
+            Self::Snowflake(_) => self.parse(text.as_bytes()),
         };
-        let read = read.map(|id| Read { id, form: ReadForm::LenientText });
-        read.map_err(|error| ReadError::in_text(text, 0, error))
+        read.map(|id| Read { id, form: ReadForm::LenientText })
     }
 
     /// Reads an ID from the form that its shape says. Texts of the scheme come first.
@@ -170,13 +172,16 @@ impl Scheme {
     fn read_hex(self, text: &str) -> Result<Id, ReadError> {
         let prefix = hex_prefix_len(text);
         let digits = &text[prefix..];
-        let read = match self {
-            Self::Dialect(dialect) => {
-                DialectId::from_hex(digits, dialect.layout()).map(|id| Id::Message { dialect, id })
-            }
-            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake),
-        };
-        read.map_err(|error| ReadError::in_text(text, prefix, error))
+        match self {
+            Self::Dialect(dialect) => match DialectId::from_hex(digits, dialect.layout()) {
+                Ok(id) => Ok(Id::Message { dialect, id }),
+                Err(error) => Err(ReadError::in_text(text.as_bytes(), prefix, error)),
+            },
+            Self::Snowflake(layout) => match Snowflake::from_hex(digits, layout) {
+                Ok(id) => Ok(Id::Snowflake(id)),
+                Err(error) => Err(ReadError::in_text(text.as_bytes(), prefix, error)),
+            },
+        }
     }
 
     fn read_int(self, text: &str) -> Result<Id, ReadError> {

@@ -4,8 +4,9 @@ use core::fmt;
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid::error::ParseError;
-use imid::snowflake::{Layout, Snowflake};
+use imid_snowflake::{Layout, Snowflake};
+
+use crate::error::ReadError;
 
 /// How IDs are written and divided into fields.
 #[derive(Clone, Copy, Debug)]
@@ -70,10 +71,16 @@ impl Scheme {
     /// # Errors
     /// The scheme does not write this text.
     #[inline]
-    pub fn parse(self, text: &[u8]) -> Result<Id, ParseError> {
+    pub fn parse(self, text: &[u8]) -> Result<Id, ReadError> {
         match self {
-            Self::Dialect(dialect) => dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }),
-            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake),
+            Self::Dialect(dialect) => match dialect.parse_bytes(text) {
+                Ok(id) => Ok(Id::Message { dialect, id }),
+                Err(error) => Err(ReadError::in_text(text, 0, error)),
+            },
+            Self::Snowflake(layout) => match layout.parse_bytes(text) {
+                Ok(id) => Ok(Id::Snowflake(id)),
+                Err(error) => Err(ReadError::in_text(text, 0, error)),
+            },
         }
     }
 

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use imid::dialect::Dialect;
 use imid::message_id;
-use imid::snowflake::Layout;
 use imid_inspect::{Id, Scheme, identify_text};
+use imid_snowflake::Layout;
 use proptest::prelude::*;
 
 /// 2026-01-01T00:00:00Z.

@@ -1,5 +1,5 @@
-//! What an operator does with a space: look at its lanes, free one, recover it or a line of numbers after a restore, change the
-//! number of lanes.
+//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of
+//! lanes.
 //!
 //! ```
 //! use std::time::Duration;
@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
 use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, LineRecord, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -182,28 +182,6 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     Ok(floor_ms)
 }
 
-/// Makes a line of numbers ([`Segment::open_line`](crate::Segment::open_line)) safe to use again after its register was restored
-/// from a backup, or has lost acknowledged writes. No process may use the line meanwhile.
-///
-/// `next` lies above all numbers that were handed out, whatever came of them. The line goes on there, or where it is if that is
-/// later, which is returned. Open the segments again: one that has noticed the restore ends.
-///
-/// # Errors
-/// The register does not answer; the name is not a [`Name`]; `next` is 2⁶³ or more, as `u64::MAX`; the record has another format;
-/// a process uses the line.
-pub fn recover_line<R: Register + ?Sized>(register: &mut R, name: &str, next: u64) -> Result<u64, AdminError> {
-    let key = LineRecord::key(&Name::parse(name).map_err(|error| AdminKind::Space(error.into()))?);
-    // A line does not go back, so it would have no number for ever.
-    if next > i64::MAX.cast_unsigned() {
-        return Err(AdminKind::Next { found: next }.into());
-    }
-    let text = register.read(&key)?;
-    let found = text.as_deref().map(LineRecord::parse).transpose()?;
-    let record = LineRecord { next: next.max(found.map_or(1, |line| line.next)), token: token()? };
-    replace(register, &key, text.as_deref(), &record.to_string())?;
-    Ok(record.next)
-}
-
 /// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing
 /// from then on. Start them again with the new number.
 ///
@@ -315,8 +293,6 @@ enum AdminKind {
     InUse { lane: u16, holder: Name },
     #[error("the space has {bits} bits of lane already")]
     SameBits { bits: u32 },
-    #[error("expected a number below 2^63, found {found}")]
-    Next { found: u64 },
     #[error("the record {key} is being written by another process")]
     Busy { key: String },
     #[error("the system has no random numbers")]
@@ -329,9 +305,9 @@ impl AdminError {
         matches!(self.0, AdminKind::InUse { .. })
     }
 
-    /// Returns whether the name of the space or of the line, the number of bits or the next number cannot be used.
+    /// Returns whether the name of the space or the number of bits cannot be used.
     pub const fn is_options(&self) -> bool {
-        matches!(self.0, AdminKind::Space(_) | AdminKind::Next { .. })
+        matches!(self.0, AdminKind::Space(_))
     }
 
     /// Returns whether there is no such space.
@@ -386,7 +362,6 @@ mod tests {
                 "expected a horizon of at most 24 h in the record of lane 3, found 86400001 ms; force frees it nevertheless",
             ),
             (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
-            (AdminKind::Next { found: 1 << 63 }, "expected a number below 2^63, found 9223372036854775808"),
             (AdminKind::SameBits { bits: 4 }, "the space has 4 bits of lane already"),
             (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
             (AdminKind::Random, "the system has no random numbers"),

@@ -164,8 +164,19 @@ impl Backoff {
 
     /// Returns how long to wait now, in milliseconds: it doubles with each failure.
     pub(crate) fn wait_ms(self) -> u64 {
-        (FIRST_WAIT_MS << self.failures.saturating_sub(1).min(4)).min(LONGEST_WAIT_MS)
+        self.wait_up_to_ms(LONGEST_WAIT_MS)
     }
+
+    /// Does the same, with another longest wait.
+    pub(crate) fn wait_up_to_ms(self, longest_ms: u64) -> u64 {
+        (FIRST_WAIT_MS << self.failures.saturating_sub(1).min(16)).min(longest_ms)
+    }
+}
+
+/// Returns a wait between nothing and this time, by chance, so that those who were refused together do not come back together.
+pub(crate) fn jittered(random: u64, longest_ms: u64) -> u64 {
+    let product = u128::from(random) * (u128::from(longest_ms) + 1);
+    (product >> 64) as u64
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the reading of the application's clock if it is believed, or else the time that is.
+    #[cfg(any(test, feature = "worker-ids"))]
     #[inline]
     pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {

@@ -9,7 +9,7 @@ use crate::engine::Stopped;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
 
-/// No ID was minted, or there is no number.
+/// No ID was minted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct LeaseError(LeaseKind);
@@ -24,12 +24,11 @@ pub(crate) enum LeaseKind {
     NoLane { retry_after: Duration },
     #[error("lanes are too far ahead of the clock: correct the clock, or accept the lead with Options::any_lead")]
     Clock { retry_after: Duration },
+    /// Of worker IDs, which have no such option.
     #[error("worker IDs are too far ahead of the clock: correct the clock")]
     WorkerClock { retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
-    #[error("no number is left, and the store has not answered: retry in {} ms", .retry_after.as_millis())]
-    NoNumber { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
     UsedUp { retry_after: Duration },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
@@ -57,7 +56,6 @@ impl LeaseError {
             | LeaseKind::Clock { retry_after }
             | LeaseKind::WorkerClock { retry_after }
             | LeaseKind::Silent { retry_after }
-            | LeaseKind::NoNumber { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             _ => None,
         }
@@ -83,10 +81,9 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. })
     }
 
-    /// Returns whether there is no lane yet, the ceiling is reached or no number is left, because the register does not
-    /// answer.
+    /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
     pub const fn is_register(self) -> bool {
-        matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. } | LeaseKind::NoNumber { .. })
+        matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. })
     }
 
     /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
@@ -106,8 +103,7 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
     }
 
-    /// Returns whether the generator, the worker IDs, the queue or the segment was closed, or has ended because foreign code in
-    /// its thread has panicked.
+    /// Returns whether the lease was closed, or has ended because foreign code in its thread has panicked.
     pub const fn is_closed(self) -> bool {
         matches!(self.0, LeaseKind::Closed)
     }
@@ -135,7 +131,7 @@ impl From<LeaseKind> for LeaseError {
     }
 }
 
-/// A lease or a segment could not be opened.
+/// A lease could not be opened.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct OpenError(OpenKind);
@@ -156,15 +152,15 @@ pub(crate) enum OpenKind {
     NoLane { held: usize, lanes: u32 },
     #[error(
         "expected lanes at most {} s ahead of the clock, found {} s: correct the clock{}",
-        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.has_any_lead)
+        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.can_accept)
     )]
-    Clock { most_ms: u64, found_ms: u64, has_any_lead: bool },
+    Clock { most_ms: u64, found_ms: u64, can_accept: bool },
     #[error(
         "expected a free lane at most {} s ahead of the clock, found one {} s ahead, and {held} of {lanes} are held: wait for \
          one of them{}",
-        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.has_any_lead)
+        seconds(*.most_ms), seconds(*.found_ms), or_accept(*.can_accept)
     )]
-    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32, has_any_lead: bool },
+    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32, can_accept: bool },
     #[error(
         "the clock and the store's time differ, and the holders of lanes are watched for up to 10 s to see which is right"
     )]
@@ -173,27 +169,19 @@ pub(crate) enum OpenKind {
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
     Refused(String),
-    #[error("the store has no block: {cause}")]
-    NoBlock { cause: String, is_final: bool },
     #[error("lease is closed")]
     Closed,
     #[error("lease belongs to the parent process: open another one after the fork")]
     Forked,
     #[error("register went back while it was opened, at {0}")]
     Reverted(String),
-    #[cfg(feature = "redis")]
-    #[error("cannot open the list of worker IDs")]
-    List(#[source] RegisterError),
-    #[cfg(feature = "redis")]
-    #[error("no worker ID is in the list {key}")]
-    EmptyList { key: String },
     #[error("cannot start the thread that keeps the lease")]
     Thread(#[source] std::io::Error),
 }
 
 /// How to go on where lanes are far ahead of the clock. Worker IDs have no such setting.
-fn or_accept(has_any_lead: bool) -> &'static str {
-    if has_any_lead { ", or accept the lead with Options::any_lead" } else { "" }
+fn or_accept(can_accept: bool) -> &'static str {
+    if can_accept { ", or accept the lead with Options::any_lead" } else { "" }
 }
 
 /// Seconds with a fraction.
@@ -208,14 +196,9 @@ impl OpenError {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
     }
 
-    /// Returns whether the register cannot be opened, did not answer in time, or has no block of numbers.
+    /// Returns whether the register cannot be opened, did not answer in time, or refuses this process.
     pub const fn is_register(&self) -> bool {
-        match self.0 {
-            #[cfg(feature = "redis")]
-            OpenKind::List(_) => true,
-            OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_) | OpenKind::NoBlock { .. } => true,
-            _ => false,
-        }
+        matches!(self.0, OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_))
     }
 
     /// Returns whether waiting does not help. Only a register that does not answer, lanes that are all held, and a clock
@@ -225,12 +208,7 @@ impl OpenError {
             OpenKind::Silent { .. } | OpenKind::Judging | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => {
                 false
             }
-            #[cfg(feature = "redis")]
-            OpenKind::EmptyList { .. } => false,
-            OpenKind::NoBlock { is_final, .. } => *is_final,
             OpenKind::Register(error) => error.is_final(),
-            #[cfg(feature = "redis")]
-            OpenKind::List(error) => error.is_final(),
             _ => true,
         }
     }
@@ -254,14 +232,19 @@ impl OpenError {
         matches!(self.0, OpenKind::Reverted(_))
     }
 
-    /// Returns whether other processes hold all lanes, or the list of worker IDs is empty.
+    /// Returns whether other processes hold all lanes.
     pub const fn is_no_lane(&self) -> bool {
-        match self.0 {
-            #[cfg(feature = "redis")]
-            OpenKind::EmptyList { .. } => true,
-            OpenKind::NoLane { .. } => true,
-            _ => false,
-        }
+        matches!(self.0, OpenKind::NoLane { .. })
+    }
+
+    /// Returns whether the lease was closed while it was being opened.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.0, OpenKind::Closed)
+    }
+
+    /// Returns whether the process is a forked child, and the lease belongs to the parent.
+    pub const fn is_forked(&self) -> bool {
+        matches!(self.0, OpenKind::Forked)
     }
 }
 
@@ -305,7 +288,6 @@ mod tests {
             ),
             (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
-            (LeaseKind::NoNumber { retry_after }, "no number is left, and the store has not answered: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {
             let error = LeaseError::from(kind);
@@ -345,12 +327,12 @@ mod tests {
             (OpenKind::Format("no version".into()), "cannot read the register: no version", false),
             (OpenKind::NoLane { held: 4, lanes: 4 }, "no lane is free: 4 of 4 are held", false),
             (
-                OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500, has_any_lead: false },
+                OpenKind::Clock { most_ms: 15_000, found_ms: 3_600_500, can_accept: false },
                 "expected lanes at most 15 s ahead of the clock, found 3600.5 s: correct the clock",
                 false,
             ),
             (
-                OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2, has_any_lead: true },
+                OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2, can_accept: true },
                 "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
                  one of them, or accept the lead with Options::any_lead",
                 false,
@@ -361,7 +343,6 @@ mod tests {
                 true,
             ),
             (OpenKind::Refused("no such user".into()), "register refuses this process: no such user", true),
-            (OpenKind::NoBlock { cause: "refused".into(), is_final: true }, "the store has no block: refused", true),
             (OpenKind::Closed, "lease is closed", false),
             (OpenKind::Forked, "lease belongs to the parent process: open another one after the fork", false),
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),

@@ -27,7 +27,7 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Mints the IDs of one process in a lane that a register grants.
 ///
-/// **Unique** and **monotonic** as the [crate](crate#what-is-promised) says, which has the table of faults.
+/// **Unique** and **monotonic** as the [crate](crate#guarantees) says, which has the table of faults.
 /// [`generate`](Self::generate) is **lock-free** while the lane stays the same. A lane changes a few times a day at
 /// most. Then calls wait for the thread that keeps the lease to start the next generator, which takes microseconds if
 /// that thread gets a processor.

@@ -10,7 +10,7 @@ use crate::background::{Background, FIRST_WAIT_MS, Owner};
 use crate::changes::{Changes, within};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::clock_judgement::Holders;
-use crate::engine::{self, Action, Config, Engine, Grant, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::engine::{self, Action, Config, Engine, Grant, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -87,6 +87,7 @@ impl Keeper {
             has_judged_store: false,
             holders: Holders::default(),
             survey: Survey::new(space),
+            listing: Listing::default(),
         };
         let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
         Ok(Self { background, in_child })
@@ -100,11 +101,6 @@ impl Keeper {
     /// Returns whether this process is a forked child of the one that started the thread.
     pub(crate) fn is_forked(&self) -> bool {
         self.background.is_forked()
-    }
-
-    /// Returns the number of leases.
-    pub(crate) fn len(&self) -> usize {
-        self.in_child.len()
     }
 
     /// Returns the name under which the first lease is held.
@@ -227,6 +223,8 @@ struct Work<R, C> {
     holders: Holders,
     /// Of the space of all leases.
     survey: Survey,
+    /// The records as they were listed last. Those that have not changed are kept once for all leases.
+    listing: Listing,
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
@@ -292,7 +290,10 @@ impl<R: Register, C: Clock> Work<R, C> {
             } else if !self.leases[lease].engine.starts() {
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
-                self.ask_time();
+                // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
+                if self.store.is_answered && self.store.last_error.is_none() {
+                    self.ask_time();
+                }
                 self.judge_store(lease, owner);
             }
             let at = self.moment(lease);
@@ -324,6 +325,8 @@ impl<R: Register, C: Clock> Work<R, C> {
                     if let Ok(records) = &listed {
                         self.survey.note(at, records);
                     }
+                    let listed = listed.map(|records| Listing::new(records, &self.listing));
+                    self.listing = listed.clone().unwrap_or_default();
                     Reply::Listed(listed)
                 }
                 Action::Read { key } => {
@@ -353,6 +356,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
+                    self.listing = Listing::default();
                     running.told.granted(grant);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
@@ -404,7 +408,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             };
             self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
             self.has_judged_store = self.clock.hear(&self.holders);
-            let next_ms = monotonic_ms() + engine::POLL_MS;
+            let next_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
             for state in owner.state().iter_mut() {
                 (state.start, state.next_ms) = (Start::Judging, next_ms);
             }

@@ -9,7 +9,7 @@ use crate::engine::Config;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
-/// The setters that [`Options`] and [`WorkerOptions`](crate::WorkerOptions) share. The first argument is the word for
+/// The setters that [`Options`] and those of worker IDs share. The first argument is the word for
 /// what is leased. The others are sentences in which the two differ.
 macro_rules! shared_setters {
     (
@@ -59,6 +59,7 @@ macro_rules! shared_setters {
         }
     };
 }
+#[cfg(feature = "worker-ids")]
 pub(crate) use shared_setters;
 
 /// Settings of a [`LeasedGenerator`](crate::LeasedGenerator). Every process that uses one register has the same space.
@@ -218,8 +219,6 @@ pub(crate) enum OptionsKind {
     Lead { most: Duration, found: Duration },
     #[error("expected a horizon of at most 24 h, found {found:?}")]
     Long { found: Duration },
-    #[error("expected a step of 1 to 1000000000, found {found}")]
-    Step { found: u32 },
     #[error(transparent)]
     Space(SpaceError),
     #[error(transparent)]
@@ -261,8 +260,6 @@ mod tests {
         assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(Options::new().space("a/b")).starts_with("expected a name of 1 to 64"));
         assert!(Options::new().settings.check().is_ok());
-        let step = OptionsError::from(OptionsKind::Step { found: 0 });
-        assert_eq!(step.to_string(), "expected a step of 1 to 1000000000, found 0");
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }
 }

@@ -15,7 +15,7 @@ use std::fmt;
 use thiserror::Error;
 
 /// What every record begins with: the format and its version.
-const FORMAT: &str = "imid-lease/1";
+pub(crate) const FORMAT: &str = "imid-lease/1";
 
 /// The longest name of a holder.
 const MAX_NAME: usize = 64;
@@ -75,14 +75,6 @@ pub struct MetaRecord {
 pub(crate) struct RegisterRecord {
     /// Random. All spaces of the register show the same one.
     pub(crate) register_id: Uuid,
-}
-
-/// A named line of numbers: every number below `next` may be in use.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LineRecord {
-    pub(crate) next: u64,
-    /// Random. A line that was restored can repeat a number, but not a token.
-    pub(crate) token: Token,
 }
 
 /// 64 random bits, written as 16 hexadecimal digits.
@@ -219,12 +211,6 @@ impl fmt::Display for RegisterRecord {
     }
 }
 
-impl fmt::Display for LineRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{FORMAT} line next={} token={}", self.next, self.token)
-    }
-}
-
 impl LaneRecord {
     /// Reads the text of a lane's record.
     ///
@@ -289,27 +275,12 @@ impl RegisterRecord {
     }
 }
 
-impl LineRecord {
-    /// Returns the key of the record.
-    pub(crate) fn key(name: &Name) -> String {
-        format!("seg/{name}")
-    }
-
-    /// Reads the text of a line of numbers.
-    pub(crate) fn parse(text: &str) -> Result<Self, RecordError> {
-        let mut fields = Fields::of(text, "line")?;
-        let record = Self { next: fields.number("next")?, token: fields.token()? };
-        fields.end()?;
-        Ok(record)
-    }
-}
-
 /// The words of a record, read from left to right.
-struct Fields<'a>(std::str::Split<'a, char>);
+pub(crate) struct Fields<'a>(std::str::Split<'a, char>);
 
 impl<'a> Fields<'a> {
     /// Begins after the format and the kind.
-    fn of(text: &'a str, kind: &'static str) -> Result<Self, RecordError> {
+    pub(crate) fn of(text: &'a str, kind: &'static str) -> Result<Self, RecordError> {
         let mut fields = Self(text.split(' '));
         let format = fields.word();
         if format != FORMAT {
@@ -339,7 +310,7 @@ impl<'a> Fields<'a> {
         value.ok_or_else(|| RecordError { expected: Expected::Field(name), found: shorten(word) })
     }
 
-    fn number(&mut self, name: &'static str) -> Result<u64, RecordError> {
+    pub(crate) fn number(&mut self, name: &'static str) -> Result<u64, RecordError> {
         let value = self.value(name)?;
         let number = value.parse().ok().filter(|number: &u64| number.to_string() == value);
         number.ok_or_else(|| RecordError { expected: Expected::Number(name), found: shorten(value) })
@@ -350,13 +321,13 @@ impl<'a> Fields<'a> {
         Uuid::parse(value).ok_or_else(|| RecordError::new("a UUID", value))
     }
 
-    fn token(&mut self) -> Result<Token, RecordError> {
+    pub(crate) fn token(&mut self) -> Result<Token, RecordError> {
         let value = self.value("token")?;
         let token = u64::from_str_radix(value, 16).ok().map(Token).filter(|token| token.to_string() == value);
         token.ok_or_else(|| RecordError::new("a token of 16 hexadecimal digits", value))
     }
 
-    fn end(mut self) -> Result<(), RecordError> {
+    pub(crate) fn end(mut self) -> Result<(), RecordError> {
         self.0.next().map_or(Ok(()), |word| Err(RecordError::new("the end of the record", word)))
     }
 }
@@ -399,7 +370,6 @@ mod tests {
     const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
          layout=imid-80 bits=4 era=1 floor=1795204812345 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
-    const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
     const REGISTER: &str = "imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
     #[test]
@@ -420,8 +390,6 @@ mod tests {
         }
         let meta = MetaRecord::parse(META).unwrap();
         assert_eq!(meta.to_string(), META);
-        assert_eq!(LineRecord::parse(LINE), Ok(LineRecord { next: 1_001, token: Token(0xABC) }));
-        assert_eq!(LineRecord { next: 1_001, token: Token(0xABC) }.to_string(), LINE);
         assert_eq!(RegisterRecord::parse(REGISTER).unwrap().to_string(), REGISTER);
         assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 1_795_204_812_345, "imid-80"));
     }
@@ -446,10 +414,6 @@ mod tests {
         let meta = |from: &str, to: &str| MetaRecord::parse(&META.replace(from, to)).unwrap_err().to_string();
         assert_eq!(meta("1 meta", "1 lane"), "expected a record that describes a space, found \"lane\"");
         assert_eq!(
-            LineRecord::parse(LANE).unwrap_err().to_string(),
-            "expected a record of a line of numbers, found \"lane\""
-        );
-        assert_eq!(
             RegisterRecord::parse(LANE).unwrap_err().to_string(),
             "expected a record that names a register, found \"lane\""
         );
@@ -460,11 +424,11 @@ mod tests {
     /// A record that lost its end, as a torn write leaves it, is never read as another record.
     #[test]
     fn no_beginning_of_a_record_is_a_record() {
-        for text in [LANE, META, LINE, REGISTER] {
+        for text in [LANE, META, REGISTER] {
             for end in 0..text.len() {
                 let text = &text[..end];
                 assert!(LaneRecord::parse(text).is_err() && MetaRecord::parse(text).is_err());
-                assert!(LineRecord::parse(text).is_err() && RegisterRecord::parse(text).is_err());
+                assert!(RegisterRecord::parse(text).is_err());
             }
         }
     }

@@ -97,6 +97,8 @@ pub(crate) struct State {
     pub(crate) renewed_at_ms: Option<u64>,
     /// The monotonic time at which the others were read.
     pub(crate) surveyed_at_ms: u64,
+    /// Whether the options of the lease can accept lanes that are far ahead.
+    can_accept_lead: bool,
 }
 
 impl State {
@@ -131,6 +133,7 @@ impl State {
             is_given_back: true,
             renewed_at_ms: None,
             surveyed_at_ms: 0,
+            can_accept_lead: config.space.has_generator_lanes(),
         }
     }
 
@@ -146,7 +149,10 @@ impl State {
         Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
             (Some(stopped), ..) => stopped.into(),
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
-            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::Clock { retry_after },
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() && self.can_accept_lead => {
+                LeaseKind::Clock { retry_after }
+            }
+            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after },
             (_, _, Some(_)) => LeaseKind::Silent { retry_after },
             (_, Phase::Holding, None) => return None,
             _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
@@ -167,11 +173,11 @@ impl State {
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
             (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.far_ahead => {
                 let (held, lanes) = (self.held_by_others, space.lane_count());
-                let has_any_lead = space.has_generator_lanes();
+                let can_accept = space.has_generator_lanes();
                 if are_all {
-                    OpenKind::Clock { most_ms, found_ms, has_any_lead }
+                    OpenKind::Clock { most_ms, found_ms, can_accept }
                 } else {
-                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, has_any_lead }
+                    OpenKind::NoNearLane { most_ms, found_ms, held, lanes, can_accept }
                 }
             }
             (None, None) if self.start == Start::Judging => OpenKind::Judging,

@@ -47,6 +47,10 @@ impl Survey {
         Self { space, register_id: None, identify_at_ms: 0, look_at_ms: 0, found: None }
     }
 
+    pub(crate) fn space(&self) -> &Space {
+        &self.space
+    }
+
     pub(crate) fn register_id(&self) -> Option<Uuid> {
         self.register_id
     }

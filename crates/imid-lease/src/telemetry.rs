@@ -126,7 +126,7 @@ mod gauges {
             LeaseKind::Opening { .. } => "opening",
             LeaseKind::NoLane { .. } => "no_lane",
             LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } => "clock",
-            LeaseKind::Silent { .. } | LeaseKind::NoNumber { .. } => "silent",
+            LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
             LeaseKind::Reverted => "reverted",
             LeaseKind::Mismatch => "mismatch",

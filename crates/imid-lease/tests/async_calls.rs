@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 mod faulty;
 
 use faulty::FaultyRegister;
-use imid::snowflake::Preset;
 use imid::{SessionTag, SessionType};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions};
+use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
 
 const LONG: Duration = Duration::from_secs(60);
 const MS: Duration = Duration::from_millis(1);
@@ -26,8 +25,9 @@ fn lease(register: &FaultyRegister) -> LeasedGenerator {
     LeasedGenerator::open(register.clone(), Options::new().lane_bits(0).holder("web-3")).unwrap()
 }
 
-fn segment(register: &FaultyRegister) -> Segment {
-    Segment::open_line(register.clone(), "orders", 10).unwrap()
+#[cfg(feature = "segment")]
+fn segment(register: &FaultyRegister) -> imid_lease::segment::Segment {
+    imid_lease::segment::Segment::open_line(register.clone(), "orders", 10).unwrap()
 }
 
 /// Returns whether the register has this word in the record of the only lane.
@@ -78,25 +78,55 @@ fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 async fn each_call() {
     let register = FaultyRegister::new();
     register.set_down(true);
-    let (ids, orders) = (lease(&register), segment(&register));
-    let workers = WorkerIds::open(register.clone(), WorkerOptions::new(Preset::LEAF)).unwrap();
+    let ids = lease(&register);
     assert!(ids.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_final()));
-    assert!(workers.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_final()));
-    assert!(orders.wait_until_open_async(20 * MS).await.is_err());
     assert!(ids.generate_async(room(), Duration::ZERO).await.unwrap_err().retry_after().is_some());
-    assert!(orders.next_async(Duration::ZERO).await.unwrap_err().retry_after().is_some());
-
-    let later = thread::spawn({
-        let register = register.clone();
-        move || {
-            thread::sleep(50 * MS);
-            register.set_down(false);
-        }
-    });
+    let later = up_later(&register);
     let id = ids.generate_async(room(), LONG).await.unwrap();
     assert!(id < ids.generate_async(room(), LONG).await.unwrap());
+    later.join().unwrap();
+
+    assert!(is_lane(&register, " held"));
+    assert!(ids.close_async(LONG).await);
+    assert!(is_lane(&register, " free"));
+    assert!(ids.generate_async(room(), LONG).await.unwrap_err().is_closed());
+    #[cfg(feature = "segment")]
+    each_call_of_a_segment().await;
+    #[cfg(feature = "worker-ids")]
+    each_call_of_worker_ids().await;
+}
+
+/// Lets the register answer a moment later.
+fn up_later(register: &FaultyRegister) -> thread::JoinHandle<()> {
+    let register = register.clone();
+    thread::spawn(move || {
+        thread::sleep(50 * MS);
+        register.set_down(false);
+    })
+}
+
+#[cfg(feature = "segment")]
+async fn each_call_of_a_segment() {
+    let register = FaultyRegister::new();
+    register.set_down(true);
+    let orders = segment(&register);
+    assert!(orders.wait_until_open_async(20 * MS).await.is_err());
+    assert!(orders.next_async(Duration::ZERO).await.unwrap_err().retry_after().is_some());
+    let later = up_later(&register);
     assert_eq!(orders.next_async(LONG).await, Ok(1));
+    later.join().unwrap();
+}
+
+#[cfg(feature = "worker-ids")]
+async fn each_call_of_worker_ids() {
+    use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+    let register = FaultyRegister::new();
+    register.set_down(true);
+    let workers = WorkerIds::open(register.clone(), WorkerOptions::new(imid_snowflake::Preset::LEAF)).unwrap();
+    assert!(workers.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_final()));
+    let later = up_later(&register);
     workers.wait_until_open_async(LONG).await.unwrap();
+    later.join().unwrap();
     let snowflakes = workers.generator().unwrap();
     let mut last = workers.generate_async(&snowflakes, LONG).await.unwrap();
     // More than a millisecond has, so the task must wait for the next one.
@@ -105,12 +135,6 @@ async fn each_call() {
         assert!(last < next);
         last = next;
     }
-    later.join().unwrap();
-
-    assert!(is_lane(&register, " held"));
-    assert!(ids.close_async(LONG).await);
-    assert!(is_lane(&register, " free"));
-    assert!(ids.generate_async(room(), LONG).await.unwrap_err().is_closed());
     snowflakes.close();
     assert!(workers.close_async(LONG).await);
 }
@@ -148,16 +172,20 @@ fn a_blocked_runtime_makes_no_lease_late() {
 fn a_dropped_future_takes_nothing_and_stops_nothing() {
     let register = FaultyRegister::new();
     register.set_down(true);
-    let (ids, orders) = (lease(&register), segment(&register));
+    let ids = lease(&register);
+    #[cfg(feature = "segment")]
+    let orders = segment(&register);
     for _ in 0..100 {
         assert!(poll_once(pin!(ids.wait_until_open_async(LONG))).is_pending());
         assert!(poll_once(pin!(ids.generate_async(room(), LONG))).is_pending());
+        #[cfg(feature = "segment")]
         assert!(poll_once(pin!(orders.next_async(LONG))).is_pending());
         drop(ids.close_async(LONG));
     }
     register.set_down(false);
     block_on(ids.wait_until_open_async(LONG)).unwrap();
     block_on(ids.generate_async(room(), LONG)).expect("a future of close that was never polled has closed nothing");
+    #[cfg(feature = "segment")]
     assert_eq!(block_on(orders.next_async(LONG)), Ok(1), "no number was taken by a future that was dropped");
     // A close that has begun goes on.
     register.set_delay(20 * MS);

@@ -9,18 +9,21 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use imid::clock::{SystemClock, TickClock};
+use imid::clock::TickClock;
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
+#[cfg(feature = "redis-queue")]
+use imid_lease::redis_queue;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 use imid_lease::register;
 use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
-#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[cfg(feature = "segment")]
 use imid_lease::segment;
-use imid_lease::segment::{Block, SegmentStatus};
+#[cfg(feature = "worker-ids")]
+use imid_lease::worker_ids;
 use imid_lease::{
-    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RegisterError, Segment,
-    Status, WorkerClock, WorkerIds, WorkerOptions, record,
+    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RegisterError, Status,
+    record,
 };
 
 trait Sent: Send + Unpin + Debug + 'static {}
@@ -35,6 +38,7 @@ fn sent<T: Sent>() {}
 /// Checks a type of state that threads share.
 fn shared<T: Shared>() {}
 
+#[allow(dead_code, reason = "with some features only")]
 /// Checks a type of state that threads share, and that knows whether it was left by a panic.
 fn shared_until_a_panic<T: Sent + Sync>() {}
 
@@ -85,23 +89,23 @@ check! {
         "Others" Others;
         "Phase" Phase;
         "record::LaneState" LaneState;
-        "segment::Block" Block;
+        "segment::Block" segment::Block, if feature = "segment";
     }
     report {
         "register::Promise" Promise;
         "register::EtcdRoom" register::EtcdRoom, if feature = "etcd";
-        "RedisQueueStatus" imid_lease::RedisQueueStatus, if feature = "redis";
+        "redis_queue::RedisQueueStatus" redis_queue::RedisQueueStatus, if feature = "redis-queue";
         "Status" Status;
         "record::LaneRecord" LaneRecord;
         "record::MetaRecord" MetaRecord;
-        "segment::SegmentStatus" SegmentStatus;
+        "segment::SegmentStatus" segment::SegmentStatus, if feature = "segment";
     }
     shared {
         "Options" Options;
         "Options" Options<TickClock, 64>;
-        "WorkerOptions" WorkerOptions;
-        "WorkerOptions" WorkerOptions<TickClock>;
-        "WorkerClock" WorkerClock<SystemClock>;
+        "worker_ids::WorkerOptions" worker_ids::WorkerOptions, if feature = "worker-ids";
+        "worker_ids::WorkerOptions" worker_ids::WorkerOptions<TickClock>, if feature = "worker-ids";
+        "worker_ids::WorkerClock" worker_ids::WorkerClock<imid::clock::SystemClock>, if feature = "worker-ids";
         "admin::FreeIf" FreeIf;
         "admin::LaneView" LaneView;
         "admin::Recovery" Recovery;
@@ -109,13 +113,13 @@ check! {
         "register::MemoryRegister" MemoryRegister;
         "LeasedGenerator" LeasedGenerator;
         "LeasedGenerator" LeasedGenerator<TickClock, 64>;
-        "WorkerIds" WorkerIds;
-        "WorkerIds" WorkerIds<TickClock>;
-        "RedisQueue" imid_lease::RedisQueue, if feature = "redis";
+        "worker_ids::WorkerIds" worker_ids::WorkerIds, if feature = "worker-ids";
+        "worker_ids::WorkerIds" worker_ids::WorkerIds<TickClock>, if feature = "worker-ids";
+        "redis_queue::RedisQueue" redis_queue::RedisQueue, if feature = "redis-queue";
     }
     shared_until_a_panic {
         "register::Tls" register::Tls, if all(feature = "tls", feature = "etcd");
-        "segment::Segment" Segment;
+        "segment::Segment" segment::Segment, if feature = "segment";
     }
     sent {
         "register::EtcdRegister" register::EtcdRegister, if feature = "etcd";
@@ -125,14 +129,17 @@ check! {
         "register::RedisRegister" register::RedisRegister, if feature = "redis";
         "register::SharedRegister" SharedRegister;
         "register::ZookeeperRegister" register::ZookeeperRegister, if feature = "zookeeper";
-        "segment::leaf::MysqlTable" segment::leaf::MysqlTable, if feature = "mysql";
-        "segment::leaf::PostgresTable" segment::leaf::PostgresTable, if feature = "postgres";
+        "segment::leaf::MysqlTable" segment::leaf::MysqlTable, if all(feature = "mysql", feature = "segment");
+        "segment::leaf::PostgresTable" segment::leaf::PostgresTable, if all(feature = "postgres", feature = "segment");
     }
     small_error {
         "LeaseError" LeaseError;
+        "segment::NumberError" segment::NumberError, if feature = "segment";
     }
     error {
         "OpenError" OpenError;
+        "redis_queue::QueueError" redis_queue::QueueError, if feature = "redis-queue";
+        "segment::SegmentError" segment::SegmentError, if feature = "segment";
         "OptionsError" OptionsError;
         "register::RegisterError" RegisterError;
         "admin::AdminError" AdminError;

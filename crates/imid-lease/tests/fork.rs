@@ -7,7 +7,7 @@
 mod folder;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "segment", feature = "worker-ids"))]
 mod skip;
 
 fn main() {
@@ -18,23 +18,30 @@ fn main() {
 #[cfg(unix)]
 mod unix {
     use std::io::{Read, Write, pipe};
-    use std::process::{Command, exit};
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    use std::process::Command;
+    use std::process::exit;
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use imid::snowflake::Preset;
     use imid::{MessageId, SessionTag, SessionType};
-    use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister, open_url};
+    use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
+    use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
     use imid_lease::{
-        LeasedGenerator, Options, Phase, Promise, Register, RegisterError, Segment, WorkerIds, WorkerOptions,
+        segment::Segment,
+        worker_ids::{WorkerIds, WorkerOptions},
     };
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitStatus, waitpid};
     use nix::unistd::{ForkResult, fork};
 
     use super::folder::Folder;
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
     use super::skip;
 
     pub(crate) fn run() {
@@ -57,6 +64,7 @@ mod unix {
                 child_does_not_wait_for_a_call();
                 Ok(())
             }),
+            #[cfg(all(feature = "segment", feature = "worker-ids"))]
             Trial::test("holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process", || {
                 holders_have_one_connection();
                 Ok(())
@@ -142,11 +150,13 @@ mod unix {
         assert_eq!(shared.promise(), Promise::Strong);
     }
 
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
     const LONG: Duration = Duration::from_secs(60);
 
     /// Opens a lease, worker IDs and a segment on one register.
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
     fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds, Segment) {
-        let register = SharedRegister::new(open_url(url, LONG).unwrap());
+        let register = SharedRegister::new(imid_lease::register::open_url(url, LONG).unwrap());
         let options = Options::new().space(format!("{space}-lanes")).holder(holder);
         let ids = LeasedGenerator::open(register.clone(), options).unwrap();
         ids.wait_until_open(LONG).unwrap();
@@ -160,12 +170,13 @@ mod unix {
         (ids, workers, segment)
     }
 
+    #[cfg(all(feature = "segment", feature = "worker-ids"))]
     fn holders_have_one_connection() {
         const NAME: &str = "fork::holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process";
         let Ok(url) = std::env::var("IMID_POSTGRES_URL") else {
             return skip::skip(NAME, "expected IMID_POSTGRES_URL, found none (see ci/services.sh)");
         };
-        if let Err(error) = open_url(&url, LONG) {
+        if let Err(error) = imid_lease::register::open_url(&url, LONG) {
             return skip::skip(NAME, error);
         }
         let name = format!("one-{}", std::process::id());

@@ -9,9 +9,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use imid_lease::RegisterError;
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
-use imid_lease::segment::{Block, BlockError};
-use imid_lease::{LeaseError, OpenError, RegisterError, Segment};
+use imid_lease::segment::{Block, BlockError, NumberError, Segment, SegmentError};
 
 /// A server, and how to reach its tables.
 struct Store {
@@ -41,7 +41,7 @@ impl Store {
         }
     }
 
-    fn segment(&self) -> Result<Segment, OpenError> {
+    fn segment(&self) -> Result<Segment, SegmentError> {
         let segment = Segment::open(self.blocks("order"))?;
         segment.wait_until_open(Duration::from_secs(15)).map(|()| segment)
     }
@@ -79,7 +79,7 @@ fn next(segment: &Segment) -> u64 {
         match segment.next() {
             Ok(number) => return number,
             Err(error) => {
-                let error: LeaseError = error;
+                let error: NumberError = error;
                 thread::sleep(error.retry_after().expect("a retry helps").min(Duration::from_millis(5)));
             }
         }

@@ -12,7 +12,8 @@ use imid::SessionTag;
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{LeasedGenerator, Options, Phase, Register, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+use imid_lease::{LeasedGenerator, Options, Phase, Register};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opened::opened;
 
@@ -98,7 +99,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     register.set_down(true);
     wait_until("the register is down", || silent.status().last_error.is_some());
 
-    let workers = WorkerOptions::new(imid::snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
+    let workers = WorkerOptions::new(imid_snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
     let workers = WorkerIds::open(MemoryRegister::new(), workers).and_then(opened).unwrap();
 
     wait_until("both worker IDs are held", || workers.status().iter().all(|status| status.phase == Phase::Holding));

@@ -1,5 +1,4 @@
 //! The rollback article's queue on a real Redis list. `ci/services.sh run redis -- cargo test ...` starts the server.
-#![cfg(feature = "redis")]
 
 mod article;
 mod skip;
@@ -11,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::NodeSource;
-use imid_lease::{OpenError, RedisQueue};
+use imid_lease::redis_queue::{QueueError, RedisQueue};
+use imid_snowflake::NodeSource;
 use redis::{Connection, cmd};
 
 /// The URL of the server; `None`, with a message, if there is none.
@@ -54,7 +53,7 @@ impl Clock for &Stepping {
     }
 }
 
-fn open(url: &str, key: &str) -> Result<RedisQueue, OpenError> {
+fn open(url: &str, key: &str) -> Result<RedisQueue, QueueError> {
     let queue = RedisQueue::open(url, key, ARTICLE)?;
     queue.wait_until_open(Duration::from_secs(2)).map(|()| queue)
 }
@@ -139,7 +138,7 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
 
 #[test]
 fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
-    let cause = |error: OpenError| std::error::Error::source(&error).unwrap().to_string();
+    let cause = |error: QueueError| std::error::Error::source(&error).unwrap().to_string();
     let error = cause(open("redis://127.0.0.1:1", "x").unwrap_err());
     assert!(error.starts_with("no worker ID from list x: cannot connect to Redis at 127.0.0.1:1: "), "{error}");
     let error = cause(open("http://x", "x").unwrap_err());

@@ -7,11 +7,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
+use imid_lease::RegisterError;
 use imid_lease::register::MemoryRegister;
-use imid_lease::segment::{Block, BlockError};
-use imid_lease::{OpenError, RegisterError, Segment, admin};
+use imid_lease::segment::{self, Block, BlockError, Segment, SegmentError};
 
-fn opened(segment: Result<Segment, OpenError>) -> Result<Segment, OpenError> {
+fn opened(segment: Result<Segment, SegmentError>) -> Result<Segment, SegmentError> {
     let segment = segment?;
     segment.wait_until_open(Duration::from_secs(15)).map(|()| segment)
 }
@@ -108,13 +108,13 @@ fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
     drop((before, after));
     register.restore(&backup);
     let mut admin = register.clone();
-    assert_eq!(admin::recover_line(&mut admin, "orders", handed_out + 1).unwrap(), handed_out + 1);
+    assert_eq!(segment::recover_line(&mut admin, "orders", handed_out + 1).unwrap(), handed_out + 1);
     assert_eq!(open(&register, 10).next(), Ok(handed_out + 1));
-    let next = admin::recover_line(&mut admin, "orders", 1).unwrap();
+    let next = segment::recover_line(&mut admin, "orders", 1).unwrap();
     assert!(next > handed_out + 1, "it does not go back");
-    assert_eq!(admin::recover_line(&mut admin, "new", 7).unwrap(), 7);
-    assert!(admin::recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
-    assert!(admin::recover_line(&mut admin, "new", u64::MAX).unwrap_err().is_options());
+    assert_eq!(segment::recover_line(&mut admin, "new", 7).unwrap(), 7);
+    assert!(segment::recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
+    assert!(segment::recover_line(&mut admin, "new", u64::MAX).unwrap_err().is_options());
     assert_eq!(open(&register, 10).next(), Ok(next), "an error writes nothing");
 }
 

@@ -6,7 +6,7 @@ mod faulty;
 use std::time::Duration;
 
 use faulty::FaultyRegister;
-use imid_lease::{LeaseError, Segment};
+use imid_lease::segment::{NumberError, Segment};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -24,7 +24,7 @@ fn a_forked_child_has_no_numbers_until_it_opens_its_own() {
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
             let is_refused = segment.status().left == 0
-                && segment.next().is_err_and(LeaseError::is_forked)
+                && segment.next().is_err_and(NumberError::is_forked)
                 && segment.wait_until_open(Duration::MAX).is_err();
             // What an error advises: the child opens its own, and drops that of the parent.
             let mine = open();

@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
-use imid::snowflake::Preset;
 use imid_lease::register::{MemoryRegister, SharedRegister};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError, WorkerIds, WorkerOptions};
+use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -134,13 +133,12 @@ fn the_connection_has_the_name_of_the_first_holder() {
     let shared = SharedRegister::new(Watched { seen: Arc::clone(&seen), ..Watched::default() });
     let ids = LeasedGenerator::open(shared.clone(), Options::new().holder("chat-3")).unwrap();
     ids.wait_until_open(LONG).unwrap();
-    let options = WorkerOptions::new(Preset::TWITTER).holder("chat-4").spares(2);
-    let workers = WorkerIds::open(shared, options).unwrap();
-    workers.wait_until_open(LONG).unwrap();
+    let other = LeasedGenerator::open(shared, Options::new().space("other").holder("chat-4")).unwrap();
+    other.wait_until_open(LONG).unwrap();
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0], "holder chat-3");
     assert_eq!(seen.iter().filter(|seen| seen.starts_with("holder")).count(), 1, "{seen:?}");
-    assert!(seen.iter().any(|key| key.starts_with("workers/")), "{seen:?}");
+    assert!(seen.iter().any(|key| key.starts_with("other/")), "{seen:?}");
 }
 
 /// The caller takes the time for that in the middle of its call.

@@ -1,5 +1,12 @@
 //! URLs that are refused, the words for TLS, and servers that do not answer.
-#![cfg(all(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#![cfg(all(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis-queue",
+    feature = "segment",
+    feature = "zookeeper"
+))]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,10 +17,10 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use imid::snowflake::Preset;
-use imid_lease::RedisQueue;
+use imid_lease::redis_queue::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
+use imid_snowflake::Preset;
 
 /// URLs that ask for TLS, the store, and the part that asks.
 const SECURE: &[(&str, &str, &str)] = &[

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
+use imid_snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
 mod faulty;
 mod opened;
 
 use faulty::FaultyRegister;
+use imid_lease::Phase;
 use imid_lease::register::FileRegister;
-use imid_lease::{Phase, WorkerClock, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
 use opened::{opened, opened_within};
 
 const fn ms(ms: u64) -> Duration {
@@ -105,7 +106,7 @@ fn each_preset_has_worker_ids_that_no_other_process_has() {
 
 #[test]
 fn the_rollback_articles_generator_swaps_its_worker_id_from_a_register() {
-    let options = short(Preset::ROLLBACK_38_15_10);
+    let options = short(Preset::rollback_38_15_10(Layout::ROLLBACK_38_15_10.epoch()).unwrap());
     let clock = Shifted::past();
     let workers = WorkerIds::open(FaultyRegister::new(), options.clock(clock.clone())).and_then(opened).unwrap();
     hold_all(&workers);

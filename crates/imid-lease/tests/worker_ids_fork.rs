@@ -1,12 +1,13 @@
 //! Worker IDs in a forked child, which are the parent's. The file has one test, because a fork copies only one thread.
 #![cfg(unix)]
 
-use imid::snowflake::{NodeSource, Preset};
+use imid_snowflake::{NodeSource, Preset};
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
+use imid_lease::Phase;
 use imid_lease::register::MemoryRegister;
-use imid_lease::{Phase, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 use opened::opened;
@@ -20,7 +21,7 @@ fn a_forked_child_has_no_worker_ids() {
     // SAFETY: the child uses only atomics and the process ID, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
-            let is_refused = ids.generate().is_err_and(imid::snowflake::GenerateError::is_forked)
+            let is_refused = ids.generate().is_err_and(imid_snowflake::GenerateError::is_forked)
                 && unused.take(u64::MAX).is_none()
                 && unused.status().iter().all(|status| status.phase == Phase::Stopped)
                 && unused.generator().is_err_and(imid_lease::LeaseError::is_forked);

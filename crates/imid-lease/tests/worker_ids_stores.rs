@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::Preset;
+use imid_snowflake::Preset;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
+use imid_lease::Phase;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{Phase, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 use opened::opened;
 
 /// The system's clock, which can be set back.

@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use imid::Generator;
 use imid::dialect::Dialect;
-use imid::snowflake::{self, Layout, Preset};
 use imid_inspect::{Form, Id, Scheme};
+use imid_snowflake::{Layout, Preset};
 
 use super::whole_number;
 use crate::Out;
-use crate::candidates::not_read;
+use crate::candidates::read_id;
 use crate::lead::{self, MAX_WAIT};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::scheme::SchemeArg;
 use crate::session::{NO_SESSION, SessionArgs};
-use crate::time::now_ms;
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
@@ -104,7 +103,7 @@ impl Args {
     fn snowflakes(&self, out: &mut Out, writer: Writer, layout: Layout, last: &mut Option<Id>) -> Result<(), Stop> {
         let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
         let preset = preset.copied().unwrap_or(Preset::new(layout));
-        let generator = snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
+        let generator = imid_snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
         let generator = generator.map_err(|error| Stop::Usage(format!("--node: {error}")))?;
         if let Some(after) = self.after()?
             && lead::wait_until_past(after).is_err()
@@ -129,8 +128,7 @@ impl Args {
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<Id>, Stop> {
-        let Some(text) = self.after.as_deref() else { return Ok(None) };
-        let read = self.scheme.scheme.read(text, None, now_ms());
-        read.map(|read| Some(read.id)).map_err(|error| Stop::Usage(format!("--after: {}", not_read(text, error))))
+        let after = self.after.as_deref().map(|text| read_id(self.scheme.scheme, text)).transpose();
+        after.map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 }

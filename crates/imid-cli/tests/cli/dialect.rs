@@ -1,7 +1,7 @@
 use imid::clock::{Clock, SystemClock};
 use imid::dialect::Dialect;
-use imid::snowflake::Layout;
 use imid::{MessageId, SessionType};
+use imid_snowflake::Layout;
 
 use crate::{imid, imid_args};
 
@@ -37,6 +37,33 @@ fn inspect_reads_ids_of_the_given_dialect() {
         assert!(json(&format!("leaf {negative}")).contains(r#""id":"-1","dialect":"leaf""#), "{negative}");
     }
     assert!(json("leaf -1").contains(r#""overflowed":true"#));
+}
+
+#[test]
+fn tag_mints_in_a_dialect_with_its_hash_its_text_and_its_names_of_types() {
+    let line = "{\"to\":\"24\",\"kind\":\"group\",\"at\":1642750828920}\n";
+    for (dialect, type_code) in [("rongcloud", 3), ("juggleim", 2), ("standard", 3)] {
+        for (args, input) in [("", line.to_owned()), ("--in csv", "to,kind,at\n24,group,1642750828920\n".to_owned())] {
+            let tag = |more: &str| {
+                let args = format!("tag --dialect {dialect} --session-field to --time-field at --seed 1 {args} {more}");
+                imid(&args, input.as_str())
+            };
+            let tagged = tag("--type-field kind").out;
+            assert_eq!(tagged, tag("--type GROUP").out);
+            let last = tagged.trim_end().rsplit(['"', ',']).find(|text| text.len() > 9).unwrap();
+            let fields = imid(&format!("inspect --json --dialect {dialect} --session 24 {last}"), "").ok();
+            let expected = format!("\"type\":{type_code},\"type_name\":\"GROUP\"");
+            assert!(fields.contains(&expected) && fields.contains("\"session_match\":true"), "{fields}");
+            // The next run comes after it.
+            assert!(tag(&format!("--after {last}")).out > tagged || dialect == "juggleim");
+        }
+    }
+    let error = imid("tag --dialect rongcloud --session-field to --peer-field from", "").error(2);
+    assert!(error.starts_with("--peer-field works only with the standard dialect: "), "{error}");
+    let error = imid("tag --dialect rongcloud-v1 --session-field to", "").error(2);
+    assert_eq!(error, "--dialect: expected one of rongcloud, standard, juggleim, found \"rongcloud-v1\"");
+    let error = imid("tag --dialect rongcloud --session-field to --after EUN6-KDW2-5J2G-DUMZ", "").error(2);
+    assert!(error.starts_with("--after: \"EUN6-KDW2-5J2G-DUMZ\" is not an ID: "), "{error}");
 }
 
 #[test]

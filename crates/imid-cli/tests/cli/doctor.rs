@@ -91,9 +91,9 @@ fn a_segment_can_have_the_name_of_the_record_of_a_space() {
     let (_folder, path) = folder();
     lease(&path, "web-1").close();
     for name in ["meta", "orders"] {
-        let register = FileRegister::shared(&path).unwrap();
-        let segment = imid_lease::Segment::open_line(register, name, 10).unwrap();
-        segment.wait_until_open(Duration::from_secs(15)).unwrap();
+        let line = "imid-lease/1 line next=11 token=0000000000000abc";
+        let mut register = FileRegister::shared(&path).unwrap();
+        assert!(register.compare_and_set(&format!("seg/{name}"), None, line).unwrap());
     }
     let out = doctor(&path, &[]).ok();
     assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");

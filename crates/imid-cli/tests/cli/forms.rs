@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use imid::dialect::Dialect;
-use imid::snowflake::Layout;
 use imid::{MessageId, message_id};
+use imid_snowflake::Layout;
 use proptest::prelude::*;
 
 use crate::{imid, imid_args};

@@ -1,5 +1,5 @@
-use imid::snowflake::Layout;
 use imid::{MessageId, SessionTag, SessionType};
+use imid_snowflake::Layout;
 
 use crate::{ids, imid, imid_args};
 

@@ -137,10 +137,12 @@ fn an_output_of_another_input_is_an_error_and_does_not_change() {
     assert_eq!(error(&more, &[], &input), expected);
     // A line was left out, as with --keep-going.
     let part: String = whole.split_inclusive('\n').skip(1).take(9).collect();
-    let expected = "line 9 of the input is not line 9 of FILE.part: \
-                    --resume needs the input of the first run, which had no --keep-going";
-    assert_eq!(error(&part, &[], &input), expected);
-    assert_eq!(error(&part, &["--overwrite"], &input), expected);
+    let hint = "--resume needs the input and the options of the first run, which had no --keep-going";
+    for more in [&[][..], &["--overwrite"]] {
+        let error = error(&part, more, &input);
+        let start = "line 1 of FILE.part is not that of the input: expected \"0\\\", \\\"at";
+        assert!(error.starts_with(start) && error.ends_with(hint), "{error}");
+    }
 
     let csv = |part: &str, input: &str| error(part, &["--in", "csv"], input);
     let input = "room,at\na,5\nb,6\n";
@@ -149,14 +151,85 @@ fn an_output_of_another_input_is_an_error_and_does_not_change() {
         csv("room,at,id\na\n", input),
         "--resume: line 2 of \"out.part\": expected 3 fields as in the header, found 1"
     );
-    for part in ["room,at\n", "room,at\na,5\n"] {
-        assert_eq!(csv(part, input), "--resume: line 1 of \"out.part\": field \"id\" is missing in the header");
-    }
+    let header = csv("room,at\n", input);
+    assert!(
+        header.starts_with("the header of FILE.part is not that of the input: expected \",id\" at 7, found \"\"; ")
+    );
+    assert_eq!(csv("room,at\na,5\n", input), "--resume: line 2 of \"out.part\": field \"id\" is missing");
     assert!(csv(&whole, "room,at\na,5\n").ends_with("expected at least 3 records of input, as in the output, found 2"));
-    assert!(csv(&whole, "room,at\na,5\nc,6\nd,6\n").starts_with("line 3 of the input is not line 3 of FILE.part: "));
-    for wrong in [&["--resume"][..], &["-o", "x", "--resume", "--keep-going"], &["-o", "x", "--resume", "--after", "0"]]
-    {
+    assert!(csv(&whole, "room,at\na,5\nc,6\nd,6\n").starts_with("line 3 of FILE.part is not that of the input: "));
+    for wrong in [&["--resume"][..], &["-o", "x", "--resume", "--keep-going"]] {
         assert_eq!(imid_args(&[&TAG, wrong].concat(), "").status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_run_with_other_options_does_not_continue_the_part() {
+    let lines: Vec<_> = (0..20)
+        .map(|n| {
+            let (n, t) = (n % 3, 1_763_640_000_000_u64 + n);
+            format!("{{\"room\":\"r{n}\",\"user\":\"u{n}\",\"kind\":\"group\",\"at\":{t},\"seen\":{}}}\n", t + 7)
+        })
+        .collect();
+    let (csv_args, plain) = (["--in", "csv"], &[][..]);
+    let rows = (0..20).map(|n| format!("r{0},u{0},group,{1},{2}\n", n % 3, 1_763_640_000_000_u64 + n, n + 5));
+    let table = "room,user,kind,at,seen\n".to_owned() + &rows.collect::<String>();
+    for (args, input) in [(plain, lines.concat()), (&csv_args, table)] {
+        let run = |options: &[&str], part: Option<&str>| {
+            let mut all = vec!["--session-field", "room", "--type", "group", "--time-field", "at"];
+            all.extend(args);
+            // An option of the test replaces the same one, and `-` removes it.
+            let mut all: Vec<_> = all.chunks(2).map(<[_]>::to_vec).collect();
+            for option in options.chunks(2) {
+                all.retain(|other| other[0] != option[0]);
+                all.extend((option[1] != "-").then(|| option.to_vec()));
+            }
+            let mut all = [vec![vec!["tag"]], all].concat().concat();
+            let folder = tempfile::tempdir().unwrap();
+            let (out, part_path) = (folder.path().join("out"), folder.path().join("out.part"));
+            if let Some(part) = part {
+                fs::write(&part_path, part).unwrap();
+                all.extend(["--resume", "-o", out.to_str().unwrap()]);
+            }
+            let ran = imid_args(&all, input.as_str());
+            let left = if ran.status == 0 { fs::read_to_string(&out) } else { fs::read_to_string(&part_path) };
+            (ran, left.unwrap_or_default())
+        };
+        let whole = run(&["--seed", "1"], None).0.out;
+        let part: String = whole.split_inclusive('\n').take(8).collect();
+        assert_eq!(run(&["--seed", "1"], Some(&part)).1, whole);
+        for (options, problem) in [
+            (&["--session-field", "user"][..], "expected type GROUP, hash "),
+            (&["--session-field", "{room}:{user}"], "expected type GROUP, hash "),
+            (&["--type", "private"], "expected type PRIVATE, hash "),
+            (&["--time-field", "seen"], "expected the time "),
+            (&["--seed", "2"], "with this seed, found "),
+            (&["--id-form", "hex"], " is not that of the input: expected "),
+            (&["--id-field", "m"], "field \"m\" is missing"),
+            (&["--id-field", "id,m", "--id-form", "text,hex"], " is not that of the input: expected "),
+            (&["--dialect", "rongcloud"], " is not an ID: "),
+            (&["--time-field", "-", "--seed", "-", "--session-field", "user"], "expected type GROUP, hash "),
+            (&["--after", "EUN6-KDW2-5J2G-DUMH"], "expected "),
+        ] {
+            let options = [&["--seed", "1"], options].concat();
+            let (ran, left) = run(&options, Some(&part));
+            assert!(ran.status == 1 && ran.err.contains(problem), "{options:?}: {}", ran.err);
+            assert_eq!(left, part, "{options:?}");
+        }
+        // Without a seed, the IDs cannot be repeated, but all else is checked.
+        let (ran, left) = run(&[], Some(&part));
+        assert!(ran.status == 0 && left.starts_with(&part) && left.lines().count() == whole.lines().count());
+        let unseeded = run(&[], None).0.out;
+        let part: String = unseeded.split_inclusive('\n').take(8).collect();
+        for (options, status) in [(&[][..], 0), (&["--seed", "1"], 1), (&["--session-field", "user"], 1)] {
+            assert_eq!(run(options, Some(&part)).0.status, status, "{options:?}");
+        }
+        // The options of a run that came after another one are those of the run that continues it.
+        let after = ["--seed", "1", "--after", "EUN6-KDW2-5J2G-DUMH"];
+        let whole = run(&after, None).0.out;
+        let part: String = whole.split_inclusive('\n').take(8).collect();
+        assert_eq!(run(&after, Some(&part)).1, whole);
+        assert_eq!(run(&after[..2], Some(&part)).0.status, 1);
     }
 }
 

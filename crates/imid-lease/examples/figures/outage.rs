@@ -5,8 +5,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::Segment;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
+use imid_lease::segment::Segment;
 
 use crate::Failure;
 

@@ -1,5 +1,6 @@
 //! What an engine and the loop that drives it tell each other.
 
+use super::listing::Listing;
 use crate::record::Name;
 use crate::space::Space;
 
@@ -24,6 +25,13 @@ pub(crate) struct Moment {
     pub(crate) now_ms: Option<u64>,
     /// The first millisecond after the last stamp of the running generator; 0 if there is none.
     pub(crate) used_until_ms: u64,
+}
+
+impl Moment {
+    /// Returns the same moment on a monotonic clock that is behind.
+    pub(crate) fn before(self, ms: u64) -> Self {
+        Self { mono_ms: self.mono_ms.saturating_sub(ms), ..self }
+    }
 }
 
 /// A lane, from a floor to a ceiling that was acknowledged.
@@ -64,7 +72,7 @@ pub(crate) enum Action {
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
-    Listed(Result<Vec<(String, String)>, Silence>),
+    Listed(Result<Listing, Silence>),
     /// The record; `Err` if the register did not answer.
     Read(Result<Option<String>, Silence>),
     /// The outcome of an attempt to write.

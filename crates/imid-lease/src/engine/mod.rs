@@ -10,6 +10,7 @@
 //! with [`reply`](Engine::reply).
 
 pub(crate) mod clock_judgement;
+pub(crate) mod listing;
 mod messages;
 pub(crate) mod raise;
 mod renew;
@@ -17,11 +18,15 @@ mod reply;
 mod seek;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::background::Backoff;
+use crate::background::{Backoff, jittered};
 use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
+use listing::Found;
+pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
+pub(crate) use seek::first_wait_ms;
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
@@ -29,16 +34,18 @@ pub(crate) const MIN_GAP_MS: u64 = 100;
 /// How often to look for a lane while there is none.
 pub(crate) const POLL_MS: u64 = 75;
 
+/// The least and the longest wait after a call that has failed.
+const SHORTEST_GAP_MS: u64 = 10;
+const LONGEST_GAP_MS: u64 = 10_000;
+
 /// One record as it was read.
 #[derive(Clone, Debug)]
 struct Seen {
-    text: Option<String>,
-    /// `None` if there is no record, or none of this format.
-    record: Option<LaneRecord>,
-    /// Whether there is a record of another format.
-    is_foreign: bool,
+    found: Option<Arc<Found>>,
     /// When this text was first read.
     since_ms: u64,
+    /// Another process has written it since.
+    is_stale: bool,
 }
 
 /// The lane that was granted last.
@@ -87,6 +94,10 @@ enum Step {
         floor_ms: u64,
         record: Box<LaneRecord>,
     },
+    /// Read the description again before this lane is taken, which has no record.
+    Confirming {
+        lane: u16,
+    },
     Seal(AfterSeal),
     Sealing(AfterSeal),
     Start,
@@ -119,7 +130,8 @@ pub(crate) struct Engine {
     meta: Option<MetaRecord>,
     /// The same as it was read before the last lane was granted.
     proven: Option<MetaRecord>,
-    seen: BTreeMap<u16, Seen>,
+    /// Of each lane, in the order of their numbers. Empty before the first list.
+    seen: Vec<Seen>,
     /// What was last acknowledged for each lane.
     acknowledged: BTreeMap<u16, LaneRecord>,
     present: Option<Present>,
@@ -128,6 +140,20 @@ pub(crate) struct Engine {
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
     backoff: Backoff,
+    /// When the lanes were listed, and when to list them again.
+    listed_at_ms: u64,
+    look_at_ms: u64,
+    /// How much later than its time-out a lane is taken.
+    pause_ms: u64,
+    /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
+    waits: u32,
+    races: u32,
+    /// How many lanes of the last list were tried in vain.
+    tries: u32,
+    /// A lane without a record, after the description was read again.
+    confirmed: Option<u16>,
+    /// For the waits. New for each action.
+    random: u64,
     /// Whether a lane of this name was tried.
     has_tried_own: bool,
     /// The tokens of the latest attempts to take a lane.
@@ -151,13 +177,21 @@ impl Engine {
             config,
             meta: None,
             proven: None,
-            seen: BTreeMap::new(),
+            seen: Vec::new(),
             acknowledged: BTreeMap::new(),
             present: None,
             used_until_ms: 0,
             acknowledged_at_ms: None,
             attempted_at_ms: None,
             backoff: Backoff::default(),
+            listed_at_ms: 0,
+            look_at_ms: 0,
+            pause_ms: 0,
+            waits: 0,
+            races: 0,
+            tries: 0,
+            confirmed: None,
+            random: 0,
             has_tried_own: false,
             claims: Vec::new(),
             is_closing: false,
@@ -181,6 +215,7 @@ impl Engine {
     /// a record that this one takes for its own.
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
+        self.random = (random >> 64) as u64;
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         self.begin_to_close();
         match &self.step {
@@ -214,6 +249,7 @@ impl Engine {
             Step::Looking
             | Step::Describing { .. }
             | Step::Taking { .. }
+            | Step::Confirming { .. }
             | Step::Sealing(_)
             | Step::Renewing
             | Step::Checking
@@ -264,9 +300,14 @@ impl Engine {
         self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
     }
 
-    /// Returns the wait after a call that has failed.
-    fn gap_ms(&self) -> u64 {
-        self.backoff.wait_ms().min(self.config.horizon_ms / 4).max(1)
+    /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
+    /// to mint leave it to those who have.
+    fn gap_ms(&self, at: Moment) -> u64 {
+        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
+        let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
+        let horizon_ms = self.config.horizon_ms;
+        let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
+        jittered(self.random, self.backoff.wait_up_to_ms(longest_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -332,6 +373,11 @@ impl Engine {
         self.attempts
     }
 
+    #[cfg(test)]
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Returns whether it waits for a reply.
     #[cfg(test)]
     pub(crate) fn is_waiting(&self) -> bool {
@@ -340,6 +386,7 @@ impl Engine {
             Step::Looking
                 | Step::Describing { .. }
                 | Step::Taking { .. }
+                | Step::Confirming { .. }
                 | Step::Renewing
                 | Step::Checking
                 | Step::Releasing
@@ -369,7 +416,7 @@ impl Engine {
 
     /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
-        self.seen.values().filter(|seen| seen.held().is_some()).count()
+        self.seen.iter().filter(|seen| seen.held().is_some()).count()
     }
 }
 

@@ -15,16 +15,21 @@ impl Engine {
                 }
                 self.backoff.note(listed.is_ok());
                 match listed {
-                    Ok(records) => self.look(at, &records),
-                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms() },
+                    Ok(records) => {
+                        self.listed_at_ms = at.mono_ms;
+                        self.look(at, &records);
+                    }
+                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at) },
                 }
             }
             Reply::Read(read) => {
                 self.backoff.note(read.is_ok());
-                let again_ms = at.mono_ms + self.gap_ms();
+                let again_ms = at.mono_ms + self.gap_ms(at);
                 match (&self.step, read) {
                     (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
                     (Step::Checking, Err(_)) => self.step = Step::Check { at_ms: again_ms },
+                    (Step::Confirming { lane }, Ok(text)) => self.confirm(at, *lane, text.as_deref()),
+                    (Step::Confirming { .. }, Err(_)) => self.step = Step::Look { at_ms: again_ms },
                     (Step::CheckingRelease, Ok(text)) => self.check_release(text.as_deref()),
                     (Step::CheckingRelease, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
                     _ => {}
@@ -48,7 +53,7 @@ impl Engine {
             return;
         }
         self.backoff.note(outcome != Outcome::Unknown);
-        let again_ms = at.mono_ms + self.gap_ms();
+        let again_ms = at.mono_ms + self.gap_ms(at);
         match std::mem::replace(&mut self.step, Step::Keep) {
             Step::Describing { .. } => {
                 let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
@@ -57,13 +62,11 @@ impl Engine {
             Step::Taking { lane, floor_ms, record, .. } => {
                 if outcome == Outcome::Acknowledged {
                     self.taken(at, lane, floor_ms, *record, attempt);
+                } else if outcome == Outcome::Conflict {
+                    self.lost_race(at, lane);
                 } else {
-                    // Another process was faster, or the outcome is unknown. All lanes are looked at again.
-                    let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
-                    if outcome == Outcome::Unknown {
-                        self.unanswered = Some(lane);
-                    }
-                    self.step = Step::Look { at_ms };
+                    self.unanswered = Some(lane);
+                    self.step = Step::Look { at_ms: again_ms };
                 }
             }
             Step::Renewing => match outcome {
@@ -103,6 +106,9 @@ impl Engine {
         self.proven.clone_from(&self.meta);
         self.acknowledged.insert(lane, record);
         self.unanswered = None;
+        (self.waits, self.races, self.tries) = (0, 0, 0);
+        // They are listed again before the next lane is taken, and take much memory.
+        self.seen = Vec::new();
         self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));
     }
 

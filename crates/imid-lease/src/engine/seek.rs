@@ -1,28 +1,47 @@
 //! Looking for a lane, and taking it.
 
+use std::sync::Arc;
+
+use super::listing::{Found, Listing};
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
+use crate::background::jittered;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::space::Space;
 
 /// How many attempts to take a lane are remembered.
 const MOST_CLAIMS: usize = 16;
+
+/// How many lanes of one list are tried. A process that has lost against two others reads again what they have left.
+const MOST_TRIES: u32 = 2;
+
+/// The wait between two lists, for each lane: at first, and at most. All processes that wait for a lane of a space, up to one
+/// for each lane, then read it 62 times per second together, however many they are, once they have waited for a while.
+const FIRST_WAIT_MS: u64 = 2;
+const LONGEST_WAIT_MS: u64 = 16;
+
+/// The longest wait after a lost race, for the first time. Others are faster, so there are lanes.
+const RACE_MS: u64 = 1_000;
+
+/// Returns the least wait between two lists of a space.
+pub(crate) fn first_wait_ms(space: &Space) -> u64 {
+    (FIRST_WAIT_MS * u64::from(space.lane_count())).max(POLL_MS)
+}
 
 /// A lane that could be taken.
 struct Candidate {
     lane: u16,
     floor_ms: u64,
     ceiling_ms: u64,
-    version: u64,
-    text: Option<String>,
     is_own: bool,
     is_far: bool,
 }
 
 impl Engine {
     /// Takes all records into account, and takes a lane if there is one.
-    pub(super) fn look(&mut self, at: Moment, records: &[(String, String)]) {
+    pub(super) fn look(&mut self, at: Moment, records: &Listing) {
         let space = &self.config.space;
         let meta_key = space.meta_key();
-        let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
+        let Some(text) = records.text(&meta_key) else {
             if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
@@ -50,33 +69,79 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
-        let mut texts: Vec<Option<&str>> = vec![None; self.config.space.lane_count() as usize];
-        for (key, text) in records {
+        let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
+        for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {
-                texts[usize::from(lane)] = Some(text);
+                found[usize::from(lane)] = Some(record);
             }
         }
-        for (lane, text) in (0..=u16::MAX).zip(texts) {
-            if let Err(why) = self.see(at.mono_ms, lane, text) {
+        for (lane, record) in (0..=u16::MAX).zip(found) {
+            if let Err(why) = self.see(at.mono_ms, lane, record) {
                 return self.stop(why);
             }
         }
+        (self.tries, self.confirmed) = (0, None);
+        let lanes = u64::from(self.config.space.lane_count());
+        let wait_ms = self.grown(first_wait_ms(&self.config.space), self.waits);
+        self.waits = self.waits.saturating_add(1);
+        self.look_at_ms = at.mono_ms + wait_ms / 2 + jittered(self.random, wait_ms / 2);
+        // Those who have waited for the same lanes do not all try at the same moment.
+        self.pause_ms = jittered(self.random.rotate_left(32), lanes.min(RACE_MS) / 2);
         self.step = Step::Choose;
     }
 
+    /// Returns a wait that doubles each time.
+    fn grown(&self, first_ms: u64, times: u32) -> u64 {
+        let lanes = u64::from(self.config.space.lane_count());
+        let longest_ms = (LONGEST_WAIT_MS * lanes).min(self.config.horizon_ms / 5 * 4);
+        first_ms.saturating_mul(1 << times.min(16)).min(longest_ms).max(POLL_MS)
+    }
+
+    /// Another process was faster. Tries another lane of the same list, if enough of them are left that a third one is
+    /// unlikely to choose the same; or reads all lanes again.
+    pub(super) fn lost_race(&mut self, at: Moment, lane: u16) {
+        self.tries += 1;
+        if let Some(seen) = self.seen.get_mut(usize::from(lane)) {
+            seen.is_stale = true;
+        }
+        let left = self.candidates(at).count() as u64;
+        let lanes = u64::from(self.config.space.lane_count());
+        let is_own_left = self.candidates(at).any(|candidate| candidate.is_own);
+        if is_own_left || self.tries < MOST_TRIES && left * 8 >= lanes {
+            self.step = Step::Choose;
+            return;
+        }
+        let wait_ms = self.grown(lanes.min(RACE_MS) / 2, self.races);
+        self.races += 1;
+        self.step = Step::Look { at_ms: at.mono_ms + jittered(self.random, wait_ms) };
+    }
+
+    /// Takes the description into account that was read again.
+    pub(super) fn confirm(&mut self, at: Moment, lane: u16, text: Option<&str>) {
+        self.step = if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {
+            self.confirmed = Some(lane);
+            Step::Choose
+        } else {
+            Step::Look { at_ms: at.mono_ms }
+        };
+    }
+
     /// Notes one record as it was read.
-    fn see(&mut self, mono_ms: u64, lane: u16, text: Option<&str>) -> Result<(), Stopped> {
-        let record = text.map(LaneRecord::parse);
-        let is_foreign = matches!(record, Some(Err(_)));
-        let record = record.and_then(Result::ok);
-        if !is_foreign && self.reverted(lane, record.as_ref()) {
+    fn see(&mut self, mono_ms: u64, lane: u16, found: Option<&Arc<Found>>) -> Result<(), Stopped> {
+        let is_foreign = found.is_some_and(|found| found.lane.is_none());
+        if !is_foreign && self.reverted(lane, found.and_then(|found| found.lane.as_ref())) {
             return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
-        let since_ms = match self.seen.get(&lane) {
-            Some(seen) if seen.text.as_deref() == text => seen.since_ms,
+        let since_ms = match self.seen.get(usize::from(lane)) {
+            Some(seen) if !seen.is_stale && seen.found.as_ref() == found => seen.since_ms,
             _ => mono_ms,
         };
-        self.seen.insert(lane, Seen { text: text.map(Into::into), record, is_foreign, since_ms });
+        let seen = Seen { found: found.cloned(), since_ms, is_stale: false };
+        match self.seen.get_mut(usize::from(lane)) {
+            Some(before) => *before = seen,
+            // All lanes are seen in their order.
+            None => self.seen.push(seen),
+        }
         Ok(())
     }
 
@@ -115,20 +180,30 @@ impl Engine {
     pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
         let best = self.best(at, token);
         self.far_ahead = best.is_none().then(|| self.find_far_ahead(at)).flatten();
-        let Some(best) = best else {
-            let at_ms = self.next_look_ms(at);
-            self.step = Step::Look { at_ms };
-            return self.sleep(at_ms);
+        let Some(Candidate { lane, floor_ms, ceiling_ms, is_own, .. }) = best else {
+            if self.look_at_ms <= at.mono_ms {
+                self.step = Step::Looking;
+                return Action::List;
+            }
+            return self.sleep(self.next_chance_ms(at));
         };
+        let seen = &self.seen[usize::from(lane)];
+        // A record guards itself. Without one, a recovery or another number of lanes since the list is in the description only.
+        let is_old = self.tries > 0 || self.listed_at_ms < at.mono_ms;
+        if seen.found.is_none() && is_old && self.confirmed.take() != Some(lane) {
+            self.step = Step::Confirming { lane };
+            return Action::Read { key: self.config.space.meta_key() };
+        }
         let record = LaneRecord {
-            version: best.version + 1,
+            version: seen.record().map_or(0, |record| record.version) + 1,
             token,
             holder: self.config.name.clone(),
             horizon_ms: self.config.horizon_ms,
-            ceiling_ms: best.ceiling_ms,
+            ceiling_ms,
             state: LaneState::Held,
         };
-        self.has_tried_own |= best.is_own;
+        let text = seen.found.as_ref().map(|found| found.text.clone());
+        self.has_tried_own |= is_own;
         self.claims.push(token);
         if self.claims.len() > MOST_CLAIMS {
             self.claims.remove(0);
@@ -136,24 +211,34 @@ impl Engine {
         self.attempts += 1;
         self.attempted_at_ms = Some(at.mono_ms);
         let (attempt, value) = (self.attempts, record.to_string());
-        self.step = Step::Taking { attempt, lane: best.lane, floor_ms: best.floor_ms, record: Box::new(record) };
-        Action::Write { attempt, key: self.lane_key(best.lane), seen: best.text, value }
+        self.step = Step::Taking { attempt, lane, floor_ms, record: Box::new(record) };
+        Action::Write { attempt, key: self.lane_key(lane), seen: text, value }
     }
 
-    /// Returns the lane with the least ceiling among those that can be taken, and one that is far ahead of the clock only if
-    /// there is no other. The token decides between equal ones, so that processes that start together do not all try the
-    /// same lane.
+    /// Returns one of the lanes that are not ahead of the clock, by chance: processes that start together must not all try the
+    /// same one. Without such a lane, returns the one that is least ahead, and one that is far ahead only if there is no other.
+    /// A process that has lost a race takes its own lane, for which nobody else competes.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let now_ms = at.now_ms.unwrap_or(0);
+        self.candidates(at).min_by_key(|it| {
+            let is_wanted = self.confirmed == Some(it.lane) || self.tries > 0 && it.is_own;
+            (!is_wanted, it.is_far, it.floor_ms.max(now_ms), mix(it.lane))
+        })
+    }
+
+    fn candidates(&self, at: Moment) -> impl Iterator<Item = Candidate> {
         let accepts_far = self.accepts_far(at);
-        let candidates = self.seen.iter().filter_map(|(lane, seen)| self.candidate(at, *lane, seen, accepts_far));
-        candidates.min_by_key(|candidate| (candidate.is_far, candidate.floor_ms, mix(candidate.lane)))
+        let seen = (0..=u16::MAX).zip(&self.seen);
+        seen.filter_map(move |(lane, seen)| self.candidate(at, lane, seen, accepts_far))
     }
 
     fn candidate(&self, at: Moment, lane: u16, seen: &Seen, accepts_far: bool) -> Option<Candidate> {
         let floor_ms = self.floor_of(seen)?;
-        let is_taken = seen.is_taken(at);
-        if is_taken && !self.is_own(seen) {
+        let is_own = self.is_own(seen);
+        // A lane that has timed out while this process waits is tried a little later.
+        let is_taken = seen.is_taken(at) || self.listed_at_ms < at.mono_ms && seen.is_taken(at.before(self.pause_ms));
+        if seen.is_stale || is_taken && !is_own {
             return None;
         }
         let is_far = self.far_of(at, seen).is_some();
@@ -164,13 +249,12 @@ impl Engine {
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }
-        let version = seen.record.as_ref().map_or(0, |record| record.version);
-        Some(Candidate { lane, floor_ms, ceiling_ms, version, text: seen.text.clone(), is_own: is_taken, is_far })
+        Some(Candidate { lane, floor_ms, ceiling_ms, is_own: is_taken && is_own, is_far })
     }
 
     /// Returns whether this process holds the lane, as far as the record says.
     fn is_own(&self, seen: &Seen) -> bool {
-        seen.record.as_ref().is_some_and(|record| {
+        seen.record().is_some_and(|record| {
             // An attempt to take it can have succeeded without an answer.
             let is_claimed = self.claims.contains(&record.token);
             is_claimed || !self.has_tried_own && record.holder == self.config.name
@@ -180,11 +264,11 @@ impl Engine {
     /// Returns where the next holder of a lane starts; `None` if no process may take it.
     fn floor_of(&self, seen: &Seen) -> Option<u64> {
         let floor_ms = self.meta.as_ref().map_or(0, |meta| meta.floor_ms);
-        match &seen.record {
+        match seen.record() {
             Some(record) if record.state == LaneState::Closed => None,
             // The first write of a lane can be from before a recovery, and arrive after it.
             Some(record) => Some(record.ceiling_ms.max(floor_ms)),
-            None if seen.is_foreign => None,
+            None if seen.is_foreign() => None,
             None => Some(floor_ms),
         }
     }
@@ -192,7 +276,7 @@ impl Engine {
     /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than its horizon, or that of this
     /// process, explains.
     fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
-        let horizon_ms = seen.record.as_ref().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
+        let horizon_ms = seen.record().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
         let most_ms = horizon_ms.saturating_add(self.config.max_skew_ms);
         let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
         (lead_ms > most_ms).then_some((lead_ms, most_ms))
@@ -200,7 +284,7 @@ impl Engine {
 
     /// Returns whether all lanes are far ahead of the clock: this process's own clock is behind, or one was ahead.
     fn are_all_far(&self, at: Moment) -> bool {
-        let mut usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        let mut usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         usable.all(|seen| self.far_of(at, seen).is_some())
     }
 
@@ -217,17 +301,17 @@ impl Engine {
             return None;
         }
         let are_all = self.are_all_far(at);
-        let usable = self.seen.values().filter(|seen| self.floor_of(seen).is_some());
+        let usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         let free = usable.filter(|seen| are_all || !seen.is_taken(at) || self.is_own(seen));
         // `None` of a single near lane is less than each lead.
         let (found_ms, most_ms) = free.map(|seen| self.far_of(at, seen)).min().flatten()?;
         Some(FarAhead { found_ms, most_ms, are_all })
     }
 
-    /// Returns when to look again: at the first time-out to come, and no later than after one interval.
-    fn next_look_ms(&self, at: Moment) -> u64 {
-        let next_ms = at.mono_ms.saturating_add(POLL_MS);
-        self.time_outs().filter(|end| *end > at.mono_ms).min().map_or(next_ms, |end| end.min(next_ms))
+    /// Returns when a lane can be taken, or when to list the lanes again.
+    fn next_chance_ms(&self, at: Moment) -> u64 {
+        let chances = self.time_outs().map(|end| end.saturating_add(self.pause_ms));
+        chances.filter(|end| *end > at.mono_ms).min().map_or(self.look_at_ms, |end| end.min(self.look_at_ms))
     }
 
     /// Returns when the next lane can be taken at the earliest, if no process gives one back before.
@@ -237,13 +321,23 @@ impl Engine {
 
     /// Returns when each lane that is held can be taken, unless its holder renews it.
     fn time_outs(&self) -> impl Iterator<Item = u64> {
-        self.seen.values().filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
+        let watched = self.seen.iter().filter(|seen| !seen.is_stale);
+        watched.filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
     }
 }
 
 impl Seen {
+    fn record(&self) -> Option<&LaneRecord> {
+        self.found.as_ref()?.lane.as_ref()
+    }
+
+    /// Returns whether there is a record of another format.
+    fn is_foreign(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| found.lane.is_none())
+    }
+
     pub(super) fn held(&self) -> Option<&LaneRecord> {
-        self.record.as_ref().filter(|record| record.state == LaneState::Held)
+        self.found.as_ref()?.held()
     }
 
     fn unchanged_ms(&self, at: Moment) -> u64 {

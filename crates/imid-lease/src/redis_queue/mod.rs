@@ -1,5 +1,6 @@
 //! A queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
 
+mod error;
 mod list;
 mod work;
 
@@ -10,12 +11,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::Clock;
-use imid::snowflake::{Generator, NodeSource, Preset, SpareNode};
+use imid_snowflake::{Generator, NodeSource, Preset, SpareNode};
 
 use crate::background::Background;
 use crate::changes::within;
-use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::register::RegisterError;
+pub use error::QueueError;
+
+use error::QueueKind;
 use list::{List, RedisList};
 use work::Work;
 
@@ -23,7 +26,7 @@ use work::Work;
 const POP_WAIT: Duration = Duration::from_millis(100);
 
 /// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback whose settings
-/// [`Preset::ROLLBACK_38_15_10`] has.
+/// [`Preset::rollback_38_15_10`] has.
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
 /// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
@@ -41,7 +44,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///   again after the process has ended.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
-///   [`WorkerIds`](crate::WorkerIds) has none of these weaknesses.
+///   `WorkerIds` (feature `worker-ids`) has none of these weaknesses.
 ///
 /// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list. So
 /// [close](Generator::close) the generator before.
@@ -53,23 +56,12 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// ```no_run
 /// use core::time::Duration;
 /// use imid::clock::SystemClock;
-/// use imid::snowflake::{Layout, Preset};
-/// use imid_lease::RedisQueue;
+/// use imid_snowflake::Preset;
+/// use imid_lease::redis_queue::RedisQueue;
 ///
-/// // The article's bits, with a first tick that is not eight years ago.
-/// const OURS: Layout = match Layout::builder()
-///     .tick_bits(38)
-///     .node_bits(15)
-///     .sequence_bits(10)
-///     .epoch(Duration::from_secs(1_767_225_600))
-///     .build()
-/// {
-///     Ok(layout) => layout,
-///     Err(_) => panic!("63 bits"),
-/// };
-/// const PRESET: Preset = Preset::new(OURS).wait_when_behind(Duration::from_millis(15), 1);
-///
-/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", PRESET)?;
+/// // The article's bits, with a first tick that is not eight years ago: 2026-01-01.
+/// let preset = Preset::rollback_38_15_10(Duration::from_secs(1_767_225_600))?;
+/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", preset)?;
 /// queue.wait_until_open(Duration::from_secs(15))?;
 /// let ids = queue.generator(SystemClock)?;
 /// let id = ids.generate()?;
@@ -131,15 +123,15 @@ impl RedisQueue {
     /// `redis://user:password@host:6379/0`.
     ///
     /// # Errors
-    /// The URL cannot be understood ([`is_register`](OpenError::is_register)).
-    pub fn open(url: &str, key: &str, preset: Preset) -> Result<Self, OpenError> {
-        Self::start(RedisList::new(url, key).map_err(OpenKind::List)?, key, preset)
+    /// The URL cannot be understood ([`is_register`](QueueError::is_register)).
+    pub fn open(url: &str, key: &str, preset: Preset) -> Result<Self, QueueError> {
+        Self::start(RedisList::new(url, key).map_err(QueueKind::List)?, key, preset)
     }
 
-    fn start(list: impl List + 'static, key: &str, preset: Preset) -> Result<Self, OpenError> {
+    fn start(list: impl List + 'static, key: &str, preset: Preset) -> Result<Self, QueueError> {
         let work = Work::new(list, preset.layout().node_max());
         let background = Background::start("imid-redis-queue", Stock::default(), move |owner| work.run(owner));
-        let background = background.map_err(OpenKind::Thread)?;
+        let background = background.map_err(QueueKind::Thread)?;
         Ok(Self(Arc::new(Inner { preset, key: key.into(), background })))
     }
 
@@ -147,19 +139,19 @@ impl RedisQueue {
     ///
     /// # Errors
     /// In this time Redis does not answer or the list has a value that is not a worker ID of the layout
-    /// ([`is_register`](OpenError::is_register)), or the list is empty ([`is_no_lane`](OpenError::is_no_lane)).
-    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+    /// ([`is_register`](QueueError::is_register)), or the list is empty ([`is_no_worker_id`](QueueError::is_no_worker_id)).
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), QueueError> {
         let Inner { key, background, .. } = &*self.0;
         let is_known = || background.state().is_none_or(|stock| !stock.spares.is_empty()).then_some(());
         let is_open = background.changes().wait(within(timeout, is_known)).is_some();
-        let Some(stock) = background.state() else { return Err(OpenKind::Forked.into()) };
+        let Some(stock) = background.state() else { return Err(QueueKind::Forked.into()) };
         let cause = match &stock.last_error {
             _ if is_open => return Ok(()),
-            Some(Trouble::EmptyList) => return Err(OpenKind::EmptyList { key: key.clone() }.into()),
+            Some(Trouble::EmptyList) => return Err(QueueKind::Empty { key: key.clone() }.into()),
             Some(trouble) => trouble.to_string(),
             None => "Redis did not answer in time".into(),
         };
-        Err(OpenKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
+        Err(QueueKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
     }
 
     /// Returns a generator with this clock, such as [`SystemClock`](imid::clock::SystemClock), with the preset and a worker
@@ -170,7 +162,7 @@ impl RedisQueue {
     ///   clock that cannot be read counts as one that shows 1970.
     /// - Redis does not answer.
     /// - The queue is closed, or belongs to the parent process.
-    pub fn generator<C: Clock>(&self, clock: C) -> Result<Generator<C, Self>, LeaseError> {
+    pub fn generator<C: Clock>(&self, clock: C) -> Result<Generator<C, Self>, QueueError> {
         // A worker ID that was popped in this millisecond can be used in the next one.
         let started = Instant::now();
         let spare = loop {
@@ -182,18 +174,19 @@ impl RedisQueue {
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
-        let builder = Generator::builder(self.0.preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        let builder =
+            Generator::builder(self.0.preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // The thread has checked that the worker ID fits the layout, so this is not an error.
-        builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
+        builder.spares(self.clone()).clock(clock).build().map_err(|_| QueueKind::Closed.into())
     }
 
     /// Returns why there is no worker ID.
-    fn why_none(&self) -> LeaseKind {
-        let Some(stock) = self.0.background.state() else { return LeaseKind::Forked };
+    fn why_none(&self) -> QueueKind {
+        let Some(stock) = self.0.background.state() else { return QueueKind::Forked };
         match &stock.last_error {
-            _ if stock.is_closing => LeaseKind::Closed,
-            Some(Trouble::Call(_)) => LeaseKind::Silent { retry_after: POP_WAIT },
-            _ => LeaseKind::NoLane { retry_after: POP_WAIT },
+            _ if stock.is_closing => QueueKind::Closed,
+            Some(Trouble::Call(_)) => QueueKind::Silent { retry_after: POP_WAIT },
+            _ => QueueKind::None { retry_after: POP_WAIT },
         }
     }
 

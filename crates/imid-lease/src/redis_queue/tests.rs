@@ -71,7 +71,7 @@ impl List for Memory {
     }
 }
 
-fn open_within(memory: &Memory, time: Duration) -> Result<RedisQueue, OpenError> {
+fn open_within(memory: &Memory, time: Duration) -> Result<RedisQueue, QueueError> {
     let queue = RedisQueue::start(memory.clone(), "ids", Preset::TWITTER)?;
     queue.wait_until_open(time).map(|()| queue)
 }
@@ -81,7 +81,7 @@ fn open(memory: &Memory) -> RedisQueue {
 }
 
 /// Returns the error of a list without a worker ID. The thread finds it long before the time is over.
-fn refused(texts: &[&str]) -> OpenError {
+fn refused(texts: &[&str]) -> QueueError {
     open_within(&Memory::new(texts), Duration::from_secs(1)).unwrap_err()
 }
 
@@ -169,7 +169,7 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
     let queue = RedisQueue::start(Memory::default(), "ids", Preset::TWITTER).unwrap();
     eventually("it is said", || queue.status().last_error.as_deref() == Some("the list is empty"));
     let error = refused(&[]);
-    assert_eq!((error.to_string().as_str(), error.is_no_lane()), ("no worker ID is in the list ids", true));
+    assert_eq!((error.to_string().as_str(), error.is_no_worker_id()), ("no worker ID is in the list ids", true));
     for text in ["1024", "-1", "web-3"] {
         let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
         let error = refused(&[text]);
@@ -182,7 +182,7 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
     let ids = queue.generator(SystemClock).unwrap();
     assert_eq!(ids.node(), 5);
     let error = queue.generator(SystemClock).unwrap_err();
-    assert!(error.retry_after().is_some() && error.is_no_lane(), "{error:?}");
+    assert!(error.retry_after().is_some() && error.is_no_worker_id(), "{error:?}");
     ids.close();
     assert!(queue.close_within(Duration::from_secs(20)));
     assert!(queue.generator(SystemClock).unwrap_err().is_closed());

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use imid::snowflake::SpareNode;
+use imid_snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::{Stock, Trouble};

@@ -14,18 +14,17 @@ use crate::options::millis;
 /// register.
 ///
 /// ```
-/// use imid::snowflake::Preset;
 /// use imid_lease::register::{MemoryRegister, SharedRegister};
-/// use imid_lease::{LeasedGenerator, Options, WorkerIds, WorkerOptions};
+/// use imid_lease::{LeasedGenerator, Options};
 ///
 /// let register = SharedRegister::new(MemoryRegister::new());
-/// let ids = LeasedGenerator::open(register.clone(), Options::new().holder("chat-3"))?;
-/// let workers = WorkerIds::open(register, WorkerOptions::new(Preset::TWITTER).holder("chat-3"))?;
+/// let messages = LeasedGenerator::open(register.clone(), Options::new().holder("chat-3"))?;
+/// let events = LeasedGenerator::open(register, Options::new().space("events").holder("chat-3"))?;
 /// # Ok::<(), imid_lease::OpenError>(())
 /// ```
 ///
 /// Calls take turns in the order in which they were made. A lease, the worker IDs of a process and a segment make one call
-/// at a time, so **with n of them a call takes up to n time limits** while the store does not answer. On a slow store,
+/// at a time, so **with n holders a call can take n time limits** while the store does not answer. On a slow store,
 /// leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each worker ID
 /// counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
 ///

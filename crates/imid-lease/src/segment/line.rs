@@ -1,21 +1,50 @@
-//! Blocks of a line of numbers in a register.
+//! A line of numbers in a register.
 
+use std::fmt;
+
+use super::error::{SegmentError, SegmentKind};
 use super::{Block, BlockError, refused};
-use crate::options::{OptionsError, OptionsKind};
-use crate::record::{LineRecord, Name, Token};
+use crate::record::{FORMAT, Fields, Name, RecordError, Token};
 use crate::{Promise, Register};
 
 const MAX_STEP: u32 = 1_000_000_000;
+
+/// The record of a named line of numbers: every number below `next` may be in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LineRecord {
+    next: u64,
+    /// Random. A line that was restored can repeat a number, but not a token.
+    token: Token,
+}
+
+impl LineRecord {
+    fn key(name: &Name) -> String {
+        format!("seg/{name}")
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut fields = Fields::of(text, "line")?;
+        let record = Self { next: fields.number("next")?, token: fields.token()? };
+        fields.end()?;
+        Ok(record)
+    }
+}
+
+impl fmt::Display for LineRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORMAT} line next={} token={}", self.next, self.token)
+    }
+}
 
 /// Returns what fetches the blocks of the line of this name.
 pub(super) fn blocks<R: Register>(
     mut register: R,
     name: &str,
     step: u32,
-) -> Result<impl FnMut(Option<i64>) -> Result<Block, BlockError> + use<R>, OptionsError> {
-    let name = Name::parse(name).map_err(OptionsKind::Name)?;
+) -> Result<impl FnMut(Option<i64>) -> Result<Block, BlockError> + use<R>, SegmentError> {
+    let name = Name::parse(name).map_err(SegmentKind::Name)?;
     if !(1..=MAX_STEP).contains(&step) {
-        return Err(OptionsKind::Step { found: step }.into());
+        return Err(SegmentKind::Step { found: step }.into());
     }
     let key = LineRecord::key(&name);
     Ok(move |length: Option<i64>| {
@@ -37,4 +66,49 @@ pub(super) fn blocks<R: Register>(
             }
         }
     })
+}
+
+/// Makes a line of numbers ([`Segment::open_line`](super::Segment::open_line)) safe to use again after its register was restored
+/// from a backup, or has lost acknowledged writes. No process may use the line meanwhile.
+///
+/// `next` must be above every number that was handed out, whatever became of it. The line continues there, or where it is if that
+/// is later; the function returns which. Reopen the segments afterwards: one that has noticed the restore has ended.
+///
+/// # Errors
+/// The register does not answer; the name is not a [`Name`]; `next` is 2⁶³ or more, such as `u64::MAX`; the record has another
+/// format; another process is using the line.
+pub fn recover_line<R: Register + ?Sized>(register: &mut R, name: &str, next: u64) -> Result<u64, SegmentError> {
+    let key = LineRecord::key(&Name::parse(name).map_err(SegmentKind::Name)?);
+    // A line does not go back, so it would permanently have no number.
+    if next > i64::MAX.cast_unsigned() {
+        return Err(SegmentKind::Next { found: next }.into());
+    }
+    let text = register.read(&key)?;
+    let found = text.as_deref().map(LineRecord::parse).transpose().map_err(SegmentKind::Record)?;
+    let token = Token::draw().map_err(|_| SegmentKind::Random)?;
+    let record = LineRecord { next: next.max(found.map_or(1, |line| line.next)), token };
+    if register.compare_and_set(&key, text.as_deref(), &record.to_string())? {
+        Ok(record.next)
+    } else {
+        Err(SegmentKind::Busy { key }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
+
+    #[test]
+    fn a_record_reads_as_it_is_written_and_no_beginning_of_it_is_a_record() {
+        let record = LineRecord { next: 1_001, token: Token(0xABC) };
+        assert_eq!((LineRecord::parse(LINE), record.to_string().as_str()), (Ok(record.clone()), LINE));
+        for end in 0..LINE.len() {
+            LineRecord::parse(&LINE[..end]).unwrap_err();
+        }
+        let lane = LINE.replace("line", "lane");
+        let error = LineRecord::parse(&lane).unwrap_err();
+        assert_eq!(error.to_string(), "expected a record of a line of numbers, found \"lane\"");
+    }
 }

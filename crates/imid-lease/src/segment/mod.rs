@@ -11,16 +11,29 @@
 //! only grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of
 //! its two blocks, and an answer that is lost loses a block.
 //!
-//! The [crate's table](crate#what-is-promised) says what each fault does. The settings of a database whose client is the
+//! | fault | what happens |
+//! | --- | --- |
+//! | the store does not answer | numbers continue until both blocks are used; then an error with [`retry_after`](NumberError::retry_after) |
+//! | a reply is lost, or a write is late | the block is skipped: a gap |
+//! | a process is killed | the rest of its two blocks is skipped |
+//! | a clock jumps | nothing; the step may adapt to a wrong duration |
+//! | a process forks | the child has no numbers, and does not use its parent's connection |
+//! | the store is restored from a backup | a process notices a block below its last one; **numbers of others can repeat** |
+//! | a weak register loses a write | does not happen: a register that says that it is weak is refused |
+//! | a running machine is cloned | **the rest of both blocks repeats** |
+//! | processes use two registers | **numbers can repeat** |
+//!
+//! The settings of a database whose client is the
 //! application's own are not checked: its commits must be durable.
 //!
 //! # After a restore
 //! A store that was restored from a backup grants blocks again that it had granted since. A process that lives notices a block
-//! below its last one and ends ([`is_reverted`](LeaseError::is_reverted)); one that starts cannot notice it. Stop all processes,
+//! below its last one and ends ([`is_reverted`](NumberError::is_reverted)); one that starts cannot notice it. Stop all processes,
 //! raise the line above all numbers that were handed out, and start them again:
-//! [`admin::recover_line`](crate::admin::recover_line) for a line in a register, and one [statement](leaf#after-a-restore) for
+//! [`recover_line`] for a line in a register, and one [statement](leaf#after-a-restore) for
 //! Leaf's table.
 
+mod error;
 pub mod leaf;
 mod line;
 mod step;
@@ -31,10 +44,13 @@ use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+pub use self::error::{NumberError, SegmentError};
+pub use self::line::recover_line;
+
+use self::error::{NumberKind, SegmentKind};
 use self::step::next_step;
 use crate::background::{Background, Backoff, FIRST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
-use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::{Register, RegisterError};
 
 /// How long a call waits that finds no number.
@@ -64,7 +80,7 @@ pub struct Block {
 /// ```no_run
 /// use std::time::Duration;
 ///
-/// use imid_lease::Segment;
+/// use imid_lease::segment::Segment;
 /// use imid_lease::register::FileRegister;
 ///
 /// let register = FileRegister::owned("/var/lib/shop/register")?;
@@ -96,7 +112,7 @@ struct Numbers {
     /// The thread is fetching.
     is_fetching: bool,
     /// Why there will be no other block.
-    ended: Option<LeaseKind>,
+    ended: Option<NumberKind>,
     last_error: Option<String>,
     /// The last error is one that a retry does not mend.
     is_refused: bool,
@@ -137,15 +153,15 @@ impl Segment {
     /// at 1. A register that can lose acknowledged writes is refused, which [`wait_until_open`](Self::wait_until_open) says.
     ///
     /// # Errors
-    /// The name is not a [`Name`](crate::record::Name), or the step is not 1 to 10⁹ ([`OpenError::is_options`]). Or as for
+    /// The name is not a [`Name`](crate::record::Name), or the step is not 1 to 10⁹ ([`SegmentError::is_options`]). Or as for
     /// [`open`](Self::open).
-    pub fn open_line(register: impl Register + 'static, name: &str, step: u32) -> Result<Self, OpenError> {
+    pub fn open_line(register: impl Register + 'static, name: &str, step: u32) -> Result<Self, SegmentError> {
         Self::open(line::blocks(register, name, step)?)
     }
 
     /// Opens a line of numbers. It returns at once: a thread calls `fetch`, which may block, for the first block, and for the
     /// others later.
-    /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](LeaseError::retry_after).
+    /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](NumberError::retry_after).
     ///
     /// `fetch` returns the next block, of the number of numbers that it is given, or of the store's step. An error can mean
     /// that the store has granted a block all the same, which is then skipped. After a panic it is not called again, because its
@@ -155,7 +171,7 @@ impl Segment {
     /// The thread cannot be started.
     pub fn open(
         fetch: impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + 'static,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, SegmentError> {
         let numbers = Numbers {
             present: 0..0,
             fetch_at: 0,
@@ -167,7 +183,7 @@ impl Segment {
         };
         let fetcher = Fetcher { fetch, step: None, end: 0, fetched: Instant::now(), backoff: Backoff::default() };
         let background = Background::start("imid-segment", numbers, move |owner| fetcher.run(owner));
-        Ok(Self(background.map_err(OpenKind::Thread)?))
+        Ok(Self(background.map_err(SegmentKind::Thread)?))
     }
 
     /// Waits until there are numbers, for at most this time.
@@ -175,7 +191,7 @@ impl Segment {
     /// # Errors
     /// The store does not answer in this time. At once: it refuses this process for good, as with a wrong password, or
     /// because it can lose acknowledged writes. The thread tries again in either case.
-    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), SegmentError> {
         self.0.changes().wait(self.until_open(timeout))
     }
 
@@ -184,25 +200,25 @@ impl Segment {
     ///
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
-    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
+    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), SegmentError> {
         self.0.changes().wait_async(self.until_open(timeout)).await
     }
 
     /// Returns a look that breaks when there are numbers, when the store refuses this process, or after this time.
-    fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> {
+    fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), SegmentError>, Instant> {
         let mut until_known = within(timeout, || match self.0.state() {
             Some(numbers) => (numbers.has_begun() || numbers.is_refused).then_some(()),
             None => Some(()),
         });
         move || {
             until_known().map_break(|_| {
-                let Some(numbers) = self.0.state() else { return Err(OpenKind::Forked.into()) };
+                let Some(numbers) = self.0.state() else { return Err(SegmentKind::Forked.into()) };
                 if numbers.has_begun() {
                     return Ok(());
                 }
                 let cause = numbers.last_error.clone();
                 let cause = cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()));
-                Err(OpenKind::NoBlock { cause, is_final: numbers.is_refused }.into())
+                Err(SegmentKind::NoBlock { cause, is_final: numbers.is_refused }.into())
             })
         }
     }
@@ -215,8 +231,8 @@ impl Segment {
     /// Both blocks are used and the store has not answered yet, has lost a block that it granted, or the call for a block
     /// has panicked; or this process is a forked child of the one that opened the segment.
     #[inline]
-    pub fn next(&self) -> Result<u64, LeaseError> {
-        let Some(mut numbers) = self.0.state() else { return Err(LeaseKind::Forked.into()) };
+    pub fn next(&self) -> Result<u64, NumberError> {
+        let Some(mut numbers) = self.0.state() else { return Err(NumberKind::Forked.into()) };
         let number = numbers.mint();
         let wants_block = numbers.wants_block();
         let ended = numbers.ended;
@@ -224,7 +240,7 @@ impl Segment {
         if wants_block {
             self.0.wake();
         }
-        number.ok_or_else(|| ended.unwrap_or(LeaseKind::NoNumber { retry_after: PAUSE }).into())
+        number.ok_or_else(|| ended.unwrap_or(NumberKind::None { retry_after: PAUSE }).into())
     }
 
     /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and tries
@@ -232,8 +248,8 @@ impl Segment {
     ///
     /// # Errors
     /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error comes at once.
-    pub async fn next_async(&self, timeout: Duration) -> Result<u64, LeaseError> {
-        self.0.changes().wait_async(retry_within(timeout, || self.next(), LeaseError::retry_after, |_| false)).await
+    pub async fn next_async(&self, timeout: Duration) -> Result<u64, NumberError> {
+        self.0.changes().wait_async(retry_within(timeout, || self.next(), NumberError::retry_after, |_| false)).await
     }
 
     /// Returns the state, for operators. In a forked child the segment has no numbers.
@@ -269,7 +285,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
                 Err(panic) => {
                     let mut numbers = owner.state();
                     numbers.last_error = Some("the call that fetches a block has panicked".into());
-                    (numbers.is_refused, numbers.ended) = (true, Some(LeaseKind::Closed));
+                    (numbers.is_refused, numbers.ended) = (true, Some(NumberKind::Closed));
                     // Not dropped: that can panic, too.
                     return core::mem::forget(panic);
                 }
@@ -289,7 +305,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             Ok((_, found)) if found.start < self.end => {
                 let (end, first) = (self.end, found.start);
                 numbers.last_error = Some(format!("expected a block from {end} on, found one from {first} on"));
-                numbers.ended = Some(LeaseKind::Reverted);
+                numbers.ended = Some(NumberKind::Reverted);
                 numbers.is_fetching = false;
             }
             Ok((block, found)) => {

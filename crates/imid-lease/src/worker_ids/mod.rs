@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid::snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
+use imid_snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
 
 pub use options::WorkerOptions;
 
@@ -31,8 +31,8 @@ use table::Table;
 ///
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
-/// - What each fault does is in the [crate's table](crate#what-is-promised). At the ceiling, calls of a generator are an
-///   error ([`is_ceiling`](imid::snowflake::GenerateError::is_ceiling)) until the register answers.
+/// - What each fault does is in the [crate's table](crate#guarantees). At the ceiling, calls of a generator are an
+///   error ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
 /// - A worker ID that was used until a moment ago starts after that. A process takes the one whose last use is longest ago,
 ///   so each start of a process has another worker ID.
 /// - In a forked child there are no worker IDs.
@@ -48,9 +48,9 @@ use table::Table;
 /// ```
 /// use std::time::Duration;
 ///
-/// use imid::snowflake::Preset;
+/// use imid_snowflake::Preset;
 /// use imid_lease::register::MemoryRegister;
-/// use imid_lease::{WorkerIds, WorkerOptions};
+/// use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 ///
 /// let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF))?;
 /// workers.wait_until_open(Duration::from_secs(15))?;
@@ -67,6 +67,7 @@ struct Inner<C> {
     clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
     keeper: Keeper,
+    leases: usize,
     space: Space,
 }
 
@@ -83,13 +84,14 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let options = WorkerOptions::new(options.preset).clock(());
         let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew));
         let table = Arc::new(Table::new(options.preset.layout(), space.bits(), names.len()));
+        let count = names.len();
         let leases = names.into_iter().enumerate().map(|(index, name)| {
             let config = settings.config(space.clone(), name);
             Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
         });
         let keeper =
             Keeper::start(register, clock.clone(), space.clone(), leases.collect()).map_err(OpenKind::Thread)?;
-        Ok(Self(Arc::new(Inner { options, clock, table, keeper, space })))
+        Ok(Self(Arc::new(Inner { options, clock, table, keeper, leases: count, space })))
     }
 
     /// Waits until this process has its first worker ID, for at most this time. The spare ones can come later.
@@ -122,7 +124,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let now_ms = clock.now_ms().unwrap_or(0);
         let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
         let preset = self.0.options.preset;
-        let builder = Generator::builder(preset).node(spare.node).floor(spare.used_until_ms.saturating_add(1));
+        let builder = Generator::builder(preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
         builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
     }
@@ -144,7 +146,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
         let now_ms = self.0.clock.believed_ms();
-        (0..self.0.keeper.len()).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
+        (0..self.0.leases).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
     }
 
     /// Gives all worker IDs back, and waits for at most `timeout`. Returns whether the register has acknowledged it for
@@ -192,7 +194,6 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         }
         let state = keeper.state(0);
         match state.why_none() {
-            Some(LeaseKind::Clock { retry_after }) => LeaseKind::WorkerClock { retry_after },
             Some(kind) => kind,
             // The generators of this process have all that it holds.
             None => LeaseKind::NoLane { retry_after: until(state.next_ms) },

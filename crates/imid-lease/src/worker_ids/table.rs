@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use imid::snowflake::{Layout, SpareNode};
+use imid_snowflake::{Layout, SpareNode};
 
 use crate::changes::lock;
 

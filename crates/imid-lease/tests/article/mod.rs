@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use imid::snowflake::{Layout, Preset};
+use imid_snowflake::{Layout, Preset};
 
 /// The preset of the rollback article, with a first tick on 2026-01-01. Its own last tick was in September 2026.
 pub(crate) const ARTICLE: Preset = match Layout::builder()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use imid::clock::Clock;
-use imid_lease::{LeasedGenerator, OpenError, WorkerIds};
+use imid_lease::{LeasedGenerator, OpenError};
 
 pub(crate) trait Lease {
     fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError>;
@@ -15,7 +15,8 @@ impl<C: Clock + Clone + Send + Sync + 'static, const STRIPES: usize> Lease for L
     }
 }
 
-impl<C: Clock + Send + Sync + 'static> Lease for WorkerIds<C> {
+#[cfg(feature = "worker-ids")]
+impl<C: Clock + Send + Sync + 'static> Lease for imid_lease::worker_ids::WorkerIds<C> {
     fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         self.wait_until_open(timeout)
     }

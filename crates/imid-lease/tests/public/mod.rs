@@ -48,7 +48,9 @@ fn module(file: &Path) -> String {
     let mut names = file.iter().map(|name| name.to_str().unwrap_or_default().trim_end_matches(".rs"));
     match (names.next().unwrap_or_default(), names.next()) {
         ("segment", Some("leaf")) => "segment::leaf::".to_owned(),
-        (module @ ("admin" | "record" | "register" | "segment"), _) => format!("{module}::"),
+        (module @ ("admin" | "record" | "redis_queue" | "register" | "segment" | "worker_ids"), _) => {
+            format!("{module}::")
+        }
         _ => String::new(),
     }
 }

@@ -4,11 +4,13 @@
 //! The model is part of the library's own tests, because the engine is private.
 
 mod exhaustive;
+mod fleet;
 mod generator;
 mod holder;
 mod named;
 
 mod random;
+mod restored;
 mod rules;
 
 mod store;

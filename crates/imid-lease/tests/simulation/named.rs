@@ -16,7 +16,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 impl World {
     /// A process works, and all calls are answered at once.
-    fn run(&mut self, index: usize) {
+    pub(super) fn run(&mut self, index: usize) {
         for _ in 0..20 {
             if !self.work(index) {
                 return;
@@ -26,22 +26,22 @@ impl World {
     }
 
     /// A new process that has a lane.
-    fn start(&mut self, name: &str, bits: u32) -> usize {
+    pub(super) fn start(&mut self, name: &str, bits: u32) -> usize {
         let index = self.add(name, bits);
         self.run(index);
         index
     }
 
     /// Time passes, and nothing else.
-    fn wait(&mut self, ms: u64) {
+    pub(super) fn wait(&mut self, ms: u64) {
         self.now_ms += ms;
     }
 
-    fn mint_one(&mut self, index: usize) -> bool {
+    pub(super) fn mint_one(&mut self, index: usize) -> bool {
         self.mint(index, 0)
     }
 
-    fn lane(&self, index: usize) -> u16 {
+    pub(super) fn lane(&self, index: usize) -> u16 {
         self.holders[index].engine.grant().expect("a lane").lane
     }
 
@@ -57,11 +57,11 @@ impl World {
         self.holders[index].now_ms(now_ms);
     }
 
-    fn crash(&mut self, index: usize) {
+    pub(super) fn crash(&mut self, index: usize) {
         self.holders[index].is_alive = false;
     }
 
-    fn expect(&mut self, is_right: bool, fault: Fault) {
+    pub(super) fn expect(&mut self, is_right: bool, fault: Fault) {
         if !is_right {
             self.fail(fault);
         }

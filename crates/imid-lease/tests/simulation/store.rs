@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::rules::{Rule, Rules};
-use crate::engine::{Action, Outcome, Reply};
+use crate::engine::{Action, Listing, Outcome, Reply};
 use crate::record::{LaneRecord, MetaRecord};
 use crate::register::{Promise, Register, RegisterError};
 
@@ -35,7 +35,8 @@ impl Store {
     pub(super) fn make(&mut self, call: &Action, rules: Rules) -> Reply {
         match call {
             Action::List => {
-                Reply::Listed(Ok(self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()))
+                let records = self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+                Reply::Listed(Ok(Listing::new(records, &Listing::default())))
             }
             Action::Read { key } => Reply::Read(Ok(self.records.get(key).cloned())),
             Action::Write { attempt, key, seen, value } => {

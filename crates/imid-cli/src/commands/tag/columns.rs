@@ -1,14 +1,17 @@
 //! The fields that get the ID, each in its own form.
 
 use imid::MessageId;
+use imid::dialect::Dialect;
 
 use imid_inspect::Form;
 
 /// A field for the ID, and the form of the ID in it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) form: Form,
+    /// The dialect of the text.
+    pub(super) dialect: &'static Dialect<'static>,
 }
 
 /// What is added to each message: text with a slot for each form of the ID.
@@ -24,13 +27,15 @@ pub(super) struct Addition {
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     pub(super) start: usize,
-    pub(super) form: Form,
+    form: Form,
+    dialect: &'static Dialect<'static>,
 }
 
 impl Slot {
     /// The number of bytes that the form has, or has at most.
     pub(super) const fn len(self) -> usize {
         match self.form {
+            // A dialect has the same number of characters, or no dashes.
             Form::Text => MessageId::TEXT_LEN,
             Form::Hex => 2 * MessageId::BYTE_LEN,
             Form::Uuid => 36,
@@ -46,7 +51,9 @@ impl Slot {
             bytes.len()
         };
         match self.form {
-            Form::Text => put(id.to_text().as_bytes()),
+            Form::Text if self.dialect.name() == Dialect::STANDARD.name() => put(id.to_text().as_bytes()),
+            // PANIC: only dialects of the standard layout mint IDs.
+            Form::Text => put(self.dialect.to_text(id).expect("the layout is the standard one").as_str().as_bytes()),
             Form::Hex => put(id.to_hex().as_bytes()),
             Form::Uuid => id.to_uuid().hyphenated().encode_lower(&mut to[..36]).len(),
             Form::Int => put(id.to_u128().to_string().as_bytes()),
@@ -64,7 +71,7 @@ impl Addition {
             }
             addition.text.extend_from_slice(serde_json::Value::from(&*column.name).to_string().as_bytes());
             addition.text.extend_from_slice(b":\"");
-            addition.add_slot(column.form);
+            addition.add_slot(column);
             addition.text.push(b'"');
         }
         addition
@@ -75,13 +82,28 @@ impl Addition {
         let mut addition = Self::default();
         for column in columns {
             addition.text.push(delimiter);
-            addition.add_slot(column.form);
+            addition.add_slot(column);
         }
         addition
     }
 
-    fn add_slot(&mut self, form: Form) {
-        let slot = Slot { start: self.text.len(), form };
+    /// Returns the text with an ID in its slots.
+    pub(super) fn with(&self, id: MessageId) -> Vec<u8> {
+        let (mut filled, mut taken) = (Vec::new(), 0);
+        for slot in &self.slots {
+            filled.extend_from_slice(&self.text[taken..slot.start]);
+            let start = filled.len();
+            filled.resize(start + slot.len(), 0);
+            let len = slot.fill(id, &mut filled[start..]);
+            filled.truncate(start + len);
+            taken = slot.start + slot.len();
+        }
+        filled.extend_from_slice(&self.text[taken..]);
+        filled
+    }
+
+    fn add_slot(&mut self, column: &Column) {
+        let slot = Slot { start: self.text.len(), form: column.form, dialect: column.dialect };
         self.text.resize(slot.start + slot.len(), b'0');
         self.slots.push(slot);
     }

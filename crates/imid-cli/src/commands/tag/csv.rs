@@ -8,7 +8,7 @@ use super::batch::{Entry, Ready};
 use super::columns::{Addition, Column};
 use super::pipeline::{Block, Source};
 use super::plan::Plan;
-use super::resume::{PreviousOutput, check_start};
+use super::resume::PreviousOutput;
 use crate::input::{Header, Input, Records};
 use crate::report::{Stop, quote};
 
@@ -75,7 +75,6 @@ impl Source for Table {
             *count += 1;
             let is_written = *count <= written.items;
             if *count == written.items {
-                check_start(record.line, &written.last_line.1, text)?;
                 // The output can end between `\r` and `\n`.
                 batch.text.extend_from_slice(&record.line_end[written.line_end.min(record.line_end.len())..]);
             } else if !is_written {
@@ -88,19 +87,24 @@ impl Source for Table {
                     batch.text.clear();
                     return Err(problem);
                 }
-                if is_written {
-                    return Ok(());
-                }
                 batch.text.extend_from_slice(text);
                 for column in &*columns {
                     batch.text.push(self.delimiter);
                     batch.text.extend_from_slice(quoted(&column.name, self.delimiter).as_bytes());
                 }
+                if is_written {
+                    let checked = written.check_header(&batch.text[start..]);
+                    batch.text.truncate(start);
+                    return checked;
+                }
                 batch.text.extend_from_slice(record.line_end);
                 return Ok(());
             }
             if is_written {
-                return Ok(());
+                return written.check(*count, record.line, |id| {
+                    record.check()?;
+                    Ok((plan.read(&record)?, [text, &addition.with(id)].concat()))
+                });
             }
             let result = record.check().and_then(|()| plan.read(&record)).map(|facts| {
                 batch.text.extend_from_slice(text);

@@ -28,18 +28,10 @@ enum Times {
 impl Minter {
     /// `after` is the last ID of the previous run.
     pub(super) fn new(args: &Args, after: Option<MessageId>) -> Result<Self, Stop> {
-        let mut builder = Generator::builder();
-        if let Some(seed) = args.seed {
-            builder = builder.seed(seed);
-        }
-        let times = if args.time.name.is_some() {
-            let mut replay =
-                Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
-            if let Some(after) = after {
-                replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
-            }
+        let times = if let Some(replay) = replay(args, after)? {
             Times::Messages(replay)
         } else {
+            let mut builder = Generator::builder();
             if let Some(after) = after {
                 builder = builder.floor(after);
             }
@@ -80,6 +72,23 @@ impl Minter {
             n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),
         });
     }
+}
+
+/// Returns what mints the IDs of a run with the times of the messages, or `None` without a time field.
+pub(super) fn replay(args: &Args, after: Option<MessageId>) -> Result<Option<Replay>, Stop> {
+    if args.time.name.is_none() {
+        return Ok(None);
+    }
+    let mut builder = Generator::builder();
+    if let Some(seed) = args.seed {
+        builder = builder.seed(seed);
+    }
+    let mut replay =
+        Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
+    if let Some(after) = after {
+        replay.continue_after(after).map_err(|error| Stop::Error(error.to_string()))?;
+    }
+    Ok(Some(replay))
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -18,25 +18,26 @@ use std::thread;
 use std::time::Duration;
 
 use bstr::ByteSlice;
-use imid::{MessageId, SessionType};
-use imid_inspect::Form;
+use imid::MessageId;
+use imid::dialect::Dialect;
+use imid_inspect::{Form, Id, Scheme};
 use indicatif::ProgressBar;
 
 use self::batch::Batch;
 use self::columns::{Addition, Column, Slot};
 use self::minter::Minter;
 use self::pipeline::{Block, Pipeline, Source};
-use self::plan::Plan;
-use self::resume::{PreviousOutput, check_start};
+use self::plan::{Plan, dialects};
+use self::resume::PreviousOutput;
 use self::template::Template;
 use super::whole_number;
+use crate::candidates::read_id;
 use crate::form::form;
 use crate::input::{InBuffer, Input, InputArgs, Opened};
 use crate::json::JsonLine;
 use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
-use crate::scheme::pasted_id;
-use crate::session::{pair_type, session_type};
+use crate::session::{ONLY_STANDARD_PAIRS, pair_type, session_type_in};
 use crate::stdout::{self, Tagged};
 use crate::time::{TimeField, parse_duration};
 use crate::{Out, progress};
@@ -60,7 +61,9 @@ use crate::{Out, progress};
 /// With --output, FILE is written as FILE.part, and gets its name when it is whole. A run that ends early, for example by a
 /// signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete line at the end, skips the
 /// lines of the input that FILE.part has, and makes all IDs greater than its last one. With the same --seed, both runs write
-/// what one run would have written.
+/// what one run would have written. It makes the first and the last line of FILE.part again and compares them, so it refuses
+/// other input and other options. It cannot see an option that changes neither of the two lines, or the seed if there was
+/// none: without --seed or --time-field, it compares the session and the time of the IDs.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -68,10 +71,14 @@ Examples:
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
   imid tag --session-field '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
-  imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl")]
+  imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl
+  imid tag --dialect rongcloud --type group --session-field room < chat.jsonl")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    /// Dialect of the IDs, of the hash of session names and of the names of session types
+    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = dialects())]
+    dialect: &'static Dialect<'static>,
     /// Field with the session name: a string, or an integer, which stands for its decimal text. A name that is made from
     /// several fields has them in braces, such as {app}:{room}; {{ and }} stand for one brace
     #[arg(long, value_name = "FIELD")]
@@ -80,8 +87,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIELD")]
     peer_field: Option<String>,
     /// Session type of all lines: a code from 0 to 15, or a name in any case [default: 0; private with --peer-field]
-    #[arg(long = "type", value_name = "TYPE", value_parser = session_type, allow_negative_numbers = true)]
-    session_type: Option<SessionType>,
+    #[arg(long = "type", value_name = "TYPE", allow_negative_numbers = true)]
+    session_type: Option<String>,
     /// Field with the session type, a code or a name as for --type
     #[arg(long, value_name = "FIELD", conflicts_with = "session_type")]
     type_field: Option<String>,
@@ -100,13 +107,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_hyphen_values = true)]
     max_shift: Option<Duration>,
     /// Make all IDs greater than this one, the last ID of the previous run
-    #[arg(long, value_name = "ID", value_parser = pasted_id)]
-    after: Option<MessageId>,
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
     /// Write to this new file, and not to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Continue a run that ended early, if it left FILE.part
-    #[arg(long, requires = "output", conflicts_with_all = ["after", "keep_going"])]
+    #[arg(long, requires = "output", conflicts_with = "keep_going")]
     resume: bool,
     /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
@@ -124,34 +131,14 @@ impl Args {
         let target =
             self.output.as_ref().map(|path| PartFile::open(path, self.resume, self.input.file())).transpose()?;
         let written = self.written(target.as_ref(), &opened)?;
-        let mut minter = Minter::new(self, written.last.or(self.after))?;
+        let mut minter = Minter::new(self, written.last().or(self.after()?))?;
         // The lines themselves are on the terminal.
         let shows_lines = target.is_none() && io::stdout().is_terminal();
         let bar = if shows_lines { ProgressBar::hidden() } else { progress::bar(&[self.input.file()]) };
         report.set_bar(bar.clone());
-        let (pipeline, slots) = match opened.with_bar(&bar) {
-            Opened::Records(..) if self.overwrite => {
-                return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
-            }
-            Opened::Records(input, delimiter) => {
-                let records = csv::Table::new(input, delimiter, columns, plan, written);
-                let slots = records.addition().slots.clone();
-                // A record can have line feeds, so it cannot be found without reading those before it.
-                (Pipeline::start(1, records, |_| Ok(()))?, slots)
-            }
-            Opened::Lines(input) => {
-                let addition = Addition::json(&columns);
-                let slots = addition.slots.clone();
-                let lines = Lines { input, count: 0, written, plan: Arc::clone(&plan) };
-                let work = move |block: &mut Block| {
-                    block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
-                };
-                (Pipeline::start(threads(), lines, work)?, slots)
-            }
-        };
         let mut tagger = Tagger {
             minter: &mut minter,
-            slots: &slots,
+            slots: Vec::new(),
             out,
             report,
             lines: 0,
@@ -159,7 +146,26 @@ impl Args {
             last: None,
             output: Vec::new(),
         };
-        let ran = tagger.run(pipeline);
+        let ran = match opened.with_bar(&bar) {
+            Opened::Records(..) if self.overwrite => {
+                return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
+            }
+            Opened::Records(input, delimiter) => {
+                let table = csv::Table::new(input, delimiter, columns, plan, written);
+                tagger.slots.clone_from(&table.addition().slots);
+                tagger.run_table(table)
+            }
+            Opened::Lines(input) => {
+                let addition = Arc::new(Addition::json(&columns));
+                tagger.slots.clone_from(&addition.slots);
+                let (plan_of_lines, added) = (Arc::clone(&plan), Arc::clone(&addition));
+                let lines = Lines { input, count: 0, written, plan: plan_of_lines, addition: added };
+                let work = move |block: &mut Block| {
+                    block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
+                };
+                tagger.run_lines(Pipeline::start(threads(), lines, work)?)
+            }
+        };
         let count = tagger.tagged;
         tagger.report.end_bar();
         // Also after an error, because the lines before it were written.
@@ -177,16 +183,28 @@ impl Args {
             Opened::Lines(_) => None,
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
-        let written = PreviousOutput::read(target, delimiter, &self.id_field[0])?;
+        let written = PreviousOutput::read(target, delimiter, self)?;
         stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
         Ok(written)
     }
 
+    /// Returns the ID that all new IDs come after.
+    fn after(&self) -> Result<Option<MessageId>, Stop> {
+        let read = |text: &String| read_id(Scheme::Dialect(self.dialect), text).map(Id::sort_key);
+        self.after.as_ref().map(read).transpose().map_err(|problem| Stop::Usage(format!("--after: {problem}")))
+    }
+
     fn plan(&self, columns: &[Column]) -> Result<Arc<Plan>, Stop> {
+        let session_type = self.session_type.as_deref().map(|text| session_type_in(self.dialect, text)).transpose();
+        let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
+        if self.peer_field.is_some() && self.dialect.name() != Dialect::STANDARD.name() {
+            return Err(Stop::Usage(format!("--peer-field {ONLY_STANDARD_PAIRS}")));
+        }
         Ok(Arc::new(Plan {
+            dialect: self.dialect,
             session: self.session_field.clone(),
             peer_field: self.peer_field.clone(),
-            default_type: pair_type(self.session_type, self.peer_field.is_some())?,
+            default_type: pair_type(session_type, self.peer_field.is_some())?,
             type_field: self.type_field.clone(),
             time: self.time.clone(),
             id_fields: columns.iter().map(|column| column.name.clone()).collect(),
@@ -209,7 +227,7 @@ impl Args {
                 let problem = format!("expected different fields, found {} twice", quote(name));
                 return Err(Stop::Usage(format!("--id-field: {problem}")));
             }
-            columns.push(Column { name: name.clone(), form: *form });
+            columns.push(Column { name: name.clone(), form: *form, dialect: self.dialect });
         }
         Ok(columns)
     }
@@ -230,6 +248,7 @@ struct Lines {
     /// What the run that this one continues wrote.
     written: PreviousOutput,
     plan: Arc<Plan>,
+    addition: Arc<Addition>,
 }
 
 impl Lines {
@@ -249,20 +268,14 @@ impl Lines {
         Ok(())
     }
 
-    /// Checks that the last line that was written is made from this line, if it has its number.
-    fn check(&self, number: u64, line: &[u8]) -> Result<(), Stop> {
-        let (last_number, last) = &self.written.last_line;
-        if number != *last_number {
-            return Ok(());
-        }
-        let mut text = Vec::new();
-        if let Ok(object) = JsonLine::read(line) {
-            let start = object.write_with_last(&mut text, self.plan.removed(), b"");
-            text.truncate(start);
-        } else {
-            text.extend_from_slice(line);
-        }
-        check_start(number, last, &text)
+    /// Checks that the line of this number was written by this run, if it is one of those that are checked.
+    fn check(&mut self, number: u64, line: &[u8]) -> Result<(), Stop> {
+        let Self { written, plan, addition, .. } = self;
+        written.check(number, number, |id| {
+            let (object, mut made) = (JsonLine::read(line)?, Vec::new());
+            object.write_with_last(&mut made, plan.removed(), &addition.with(id));
+            Ok((plan.read(&object)?, made))
+        })
     }
 }
 
@@ -285,7 +298,7 @@ impl Source for Lines {
 /// Mints the IDs and writes the lines, in the order of the input.
 struct Tagger<'a> {
     minter: &'a mut Minter,
-    slots: &'a [Slot],
+    slots: Vec<Slot>,
     out: &'a mut Out,
     report: &'a mut Report,
     /// Number of lines before the present block.
@@ -297,7 +310,20 @@ struct Tagger<'a> {
 }
 
 impl Tagger<'_> {
-    fn run(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
+    /// Tags the records of a table. They have no work for several threads: a record can have line feeds, so it cannot be
+    /// found without reading those before it.
+    fn run_table(&mut self, mut table: csv::Table) -> Result<(), Stop> {
+        let mut block = Block::default();
+        while table.read(&mut block).map_err(|stop| self.with_last(stop))? {
+            self.write(&mut block.batch)?;
+            self.lines += block.batch.lines;
+            block.batch.clear();
+        }
+        Ok(())
+    }
+
+    /// Tags the lines that other threads parse.
+    fn run_lines(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
         while let Some(mut block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
             self.write(&mut block.batch)?;
             self.lines += block.batch.lines;
@@ -331,7 +357,7 @@ impl Tagger<'_> {
             };
             match minted {
                 Ok((id, addition)) => {
-                    for slot in self.slots {
+                    for slot in &self.slots {
                         let (start, end) = (addition + slot.start, addition + slot.start + slot.len());
                         let len = slot.fill(id, &mut text[start..end]);
                         if start + len < end {

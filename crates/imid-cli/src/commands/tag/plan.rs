@@ -2,15 +2,27 @@
 
 use std::borrow::Cow;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use imid::dialect::Dialect;
 use imid::{SessionTag, SessionType};
 
 use super::template::{Part, Template};
 use crate::message::{Message, Value, field};
-use crate::session::session_type;
+use crate::session::session_type_in;
 use crate::time::TimeField;
+
+/// Reads the name of a dialect that can mint IDs.
+pub(super) fn dialects() -> impl TypedValueParser<Value = &'static Dialect<'static>> {
+    let mints = |dialect: &&Dialect<'_>| dialect.session_tag(SessionType::default(), "").is_ok();
+    PossibleValuesParser::new(Dialect::ALL.iter().filter(mints).map(Dialect::name)).map(|name| {
+        // PANIC: clap accepts only these names, in any case.
+        Dialect::named(&name.to_ascii_lowercase()).expect("a possible value is a dialect")
+    })
+}
 
 /// The fields that are read from each message.
 pub(super) struct Plan {
+    pub(super) dialect: &'static Dialect<'static>,
     pub(super) session: Template,
     pub(super) peer_field: Option<String>,
     pub(super) default_type: SessionType,
@@ -49,7 +61,7 @@ impl Plan {
 
     fn session(&self, message: &impl Message) -> Result<SessionTag, String> {
         let session_type = match &self.type_field {
-            Some(name) => field(message, name, |value| value.parse(session_type))?,
+            Some(name) => field(message, name, |value| value.parse(|text| session_type_in(self.dialect, text)))?,
             None => self.default_type,
         };
         let name = match &self.session.0[..] {
@@ -57,12 +69,12 @@ impl Plan {
             [Part::Field(name)] => field(message, name, Value::session_name)?,
             parts => Cow::Owned(composite(parts, message)?),
         };
-        Ok(match &self.peer_field {
+        match &self.peer_field {
             Some(peer) if session_type == SessionType::PRIVATE => {
-                SessionTag::pair(&name, &field(message, peer, Value::session_name)?)
+                Ok(SessionTag::pair(&name, &field(message, peer, Value::session_name)?))
             }
-            _ => SessionTag::new(session_type, &name),
-        })
+            _ => self.dialect.session_tag(session_type, &name).map_err(|error| error.to_string()),
+        }
     }
 }
 

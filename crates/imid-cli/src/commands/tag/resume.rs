@@ -2,13 +2,19 @@
 
 use bstr::ByteSlice;
 use imid::MessageId;
+use imid_inspect::{Id, Scheme};
 
+use super::Args;
+use super::minter;
+use super::plan::Facts;
+use super::replay::Replay;
+use crate::candidates;
 use crate::input::{Block, Input, Records, too_long};
 use crate::json::JsonLine;
-use crate::message::{Value, field};
+use crate::message::{Message, Value, field};
 use crate::output_file::PartFile;
 use crate::report::{Stop, quote};
-use crate::scheme::pasted_id;
+use crate::time::rfc3339;
 
 /// What a run wrote before it ended.
 #[derive(Default)]
@@ -21,28 +27,90 @@ pub(super) struct PreviousOutput {
     pub(super) blank: usize,
     /// Number of bytes, without an incomplete line or record at the end.
     pub(super) len: u64,
-    /// The last line that is not blank, and its number. For CSV and TSV, the last record.
-    pub(super) last_line: (u64, Vec<u8>),
-    /// The ID of the last message.
-    pub(super) last: Option<MessageId>,
+    /// The header of CSV and TSV, without its line end.
+    header: Vec<u8>,
+    /// The first and the last message. They are made again from the input.
+    samples: Vec<Sample>,
+}
+
+/// A message of the output.
+struct Sample {
+    /// Its place among the lines or records, from 1.
+    number: u64,
+    text: Vec<u8>,
+    id: MessageId,
+    /// Mints its ID again, from the ID before it; only with times of messages.
+    replay: Option<Replay>,
+    /// Whether the ID that is minted again is the same.
+    has_seed: bool,
+}
+
+/// The messages of the output of which samples are made.
+#[derive(Default)]
+struct Messages {
+    first: Option<Found>,
+    before_last: Option<Found>,
+    /// The last message, if it is not the first one.
+    last: Option<Found>,
+}
+
+/// A message of the output, and its ID or why it has none. Only the first and the last two must have one.
+struct Found {
+    number: u64,
+    text: Vec<u8>,
+    id: Result<MessageId, Stop>,
+}
+
+impl Messages {
+    /// Adds a message. Those between the first and the last two can be left out.
+    fn add(&mut self, found: Found) {
+        if self.first.is_none() {
+            self.first = Some(found);
+        } else {
+            self.before_last = self.last.replace(found);
+        }
+    }
+
+    fn samples(self, args: &Args) -> Result<Vec<Sample>, Stop> {
+        let mut samples = Vec::new();
+        let Some(first) = self.first else { return Ok(samples) };
+        let mut before = args.after()?;
+        samples.push(first.sample(args, before)?);
+        before = Some(samples[0].id);
+        if let Some(last) = self.last {
+            if let Some(found) = self.before_last {
+                before = Some(found.id?);
+            }
+            samples.push(last.sample(args, before)?);
+        }
+        Ok(samples)
+    }
+}
+
+impl Found {
+    fn sample(self, args: &Args, before: Option<MessageId>) -> Result<Sample, Stop> {
+        let Self { number, text, id } = self;
+        Ok(Sample { number, text, id: id?, replay: minter::replay(args, before)?, has_seed: args.seed.is_some() })
+    }
 }
 
 impl PreviousOutput {
     /// Reads the output of a run. `delimiter` is the byte between two fields of CSV or TSV.
-    pub(super) fn read(target: &PartFile, delimiter: Option<u8>, id_field: &str) -> Result<Self, Stop> {
+    pub(super) fn read(target: &PartFile, delimiter: Option<u8>, args: &Args) -> Result<Self, Stop> {
         let name = quote(&target.part().to_string_lossy());
         let input = Input::new(Box::new(target.reader()?), name.clone())?;
         match delimiter {
-            Some(delimiter) => Self::read_records(input, delimiter, id_field, &name),
-            None => Self::read_lines(input, id_field, &name),
+            Some(delimiter) => Self::read_records(input, delimiter, args, &name),
+            None => Self::read_lines(input, args, &name),
         }
     }
 
-    fn read_lines(mut input: Input, id_field: &str, name: &str) -> Result<Self, Stop> {
-        let mut written = Self::default();
+    fn read_lines(mut input: Input, args: &Args, name: &str) -> Result<Self, Stop> {
+        let (mut written, mut messages) = (Self::default(), Messages::default());
         while let Some(block) = input.next()? {
             let Block::Lines(lines) = block else { return Err(in_line(name, written.items + 1, &too_long())) };
-            let mut last_of_block = None;
+            // The first message, and the last two of each block.
+            let mut kept = [None; 3];
             for line in lines.lines_with_terminator() {
                 if !line.ends_with(b"\n") {
                     // Only the last line, and only if the run was killed or the system crashed.
@@ -50,27 +118,27 @@ impl PreviousOutput {
                 }
                 written.items += 1;
                 written.len += line.len() as u64;
-                if !line.trim_ascii().is_empty() {
-                    last_of_block = Some((line, written.items));
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                if messages.first.is_none() && kept[0].is_none() {
+                    kept[0] = Some((written.items, line));
+                } else {
+                    kept = [kept[0], kept[2], Some((written.items, line))];
                 }
             }
-            if let Some((line, number)) = last_of_block {
-                written.last_line = (number, line.to_vec());
+            for (number, line) in kept.into_iter().flatten() {
+                let id = JsonLine::read(line).and_then(|object| read_id(&object, args));
+                let id = id.map_err(|problem| in_line(name, number, &problem));
+                messages.add(Found { number, text: line.to_vec(), id });
             }
         }
-        let (number, line) = &written.last_line;
-        if *number > 0 {
-            let id = JsonLine::read(line).and_then(|object| pasted_id(&field(&object, id_field, Value::string)?));
-            written.last = Some(id.map_err(|problem| in_line(name, *number, &problem))?);
-        }
-        Ok(written)
+        Ok(Self { samples: messages.samples(args)?, ..written })
     }
 
-    fn read_records(mut input: Input, delimiter: u8, id_field: &str, name: &str) -> Result<Self, Stop> {
-        let mut written = Self::default();
+    fn read_records(mut input: Input, delimiter: u8, args: &Args, name: &str) -> Result<Self, Stop> {
+        let (mut written, mut messages) = (Self::default(), Messages::default());
         let (mut records, mut buffer) = (Records::new(delimiter), Vec::new());
-        // The ID of the last record, or why it has none. Only the last record must have one.
-        let mut last = None;
         loop {
             let piece = input.next_piece(&mut buffer, &records)?;
             let has_ended = piece.is_empty();
@@ -82,23 +150,48 @@ impl PreviousOutput {
                 written.items += 1;
                 written.len += (record.text.len() + record.line_end.len()) as u64;
                 written.line_end = record.line_end.len();
-                let text = &record.text[record.text.find_not_byteset(b"\r\n").unwrap_or(0)..];
-                written.last_line.1.clear();
-                written.last_line.1.extend_from_slice(text);
-                if record.as_header().is_some_and(|header| !header.has(id_field)) {
-                    return Err(in_line(name, record.line, &format!("field {id_field:?} is missing in the header")));
+                let text = record.text[record.text.find_not_byteset(b"\r\n").unwrap_or(0)..].to_vec();
+                if record.as_header().is_some() {
+                    written.header = text;
+                    return Ok(());
                 }
-                let id = || record.check().and_then(|()| pasted_id(record.field(id_field)?));
-                last = (written.items > 1).then(|| id().map_err(|problem| in_line(name, record.line, &problem)));
+                let id = record.check().and_then(|()| read_id(&record, args));
+                let id = id.map_err(|problem| in_line(name, record.line, &problem));
+                messages.add(Found { number: written.items, text, id });
                 Ok(())
             })?;
             if has_ended {
                 written.blank = rest.find_not_byteset(b"\r\n").unwrap_or(rest.len());
                 written.len += written.blank as u64;
-                written.last = last.transpose()?;
-                return Ok(written);
+                return Ok(Self { samples: messages.samples(args)?, ..written });
             }
         }
+    }
+
+    /// Returns the ID of the last message.
+    pub(super) fn last(&self) -> Option<MessageId> {
+        self.samples.last().map(|sample| sample.id)
+    }
+
+    /// Checks that the output has this header.
+    pub(super) fn check_header(&self, made: &[u8]) -> Result<(), Stop> {
+        check_text("the header", made, &self.header)
+    }
+
+    /// Checks that a message of the output is made from this message of the input with the arguments of this run, if it is a
+    /// sample. `number` is its place among the lines or records, and `make` returns what it is made from, and the message
+    /// with an ID.
+    pub(super) fn check(
+        &mut self,
+        number: u64,
+        line: u64,
+        make: impl FnOnce(MessageId) -> Result<(Facts, Vec<u8>), String>,
+    ) -> Result<(), Stop> {
+        let Some(sample) = self.samples.iter_mut().find(|sample| sample.number == number) else { return Ok(()) };
+        let place = format!("line {line}");
+        let (facts, made) = make(sample.id).map_err(|problem| refused(&format!("{place}: {problem}")))?;
+        check_text(&place, &made, &sample.text)?;
+        sample.check_id(facts, line).map_err(|problem| refused(&format!("the ID of {place} of FILE.part: {problem}")))
     }
 
     /// Returns the error for an input that has fewer lines or records than the output.
@@ -108,13 +201,50 @@ impl PreviousOutput {
     }
 }
 
-/// Checks that a line of the output begins as a line of the input does.
-pub(super) fn check_start(line: u64, output: &[u8], input: &[u8]) -> Result<(), Stop> {
-    if output.starts_with(input) {
+impl Sample {
+    /// Checks that this run would have minted the ID.
+    fn check_id(&mut self, facts: Facts, line: u64) -> Result<(), String> {
+        let found = self.id;
+        let (expected, session) = (facts.session, found.session_tag());
+        if expected != session {
+            let fields = |tag: imid::SessionTag| format!("type {}, hash {}", tag.session_type(), tag.session_hash());
+            return Err(format!("expected {}, found {}", fields(expected), fields(session)));
+        }
+        let Some(replay) = &mut self.replay else { return Ok(()) };
+        let expected = replay.mint(facts.session, facts.unix_ms, line)?;
+        if expected.timestamp_ms() != found.timestamp_ms() {
+            let [expected, found] = [expected, found].map(|id| rfc3339(id.timestamp_ms()));
+            return Err(format!("expected the time {expected}, found {found}"));
+        }
+        // Without a seed, each run begins a millisecond at another spin.
+        if self.has_seed && expected != found {
+            return Err(format!("expected {expected} with this seed, found {found}"));
+        }
+        Ok(())
+    }
+}
+
+/// Reads the ID of a message of the output.
+fn read_id(message: &impl Message, args: &Args) -> Result<MessageId, String> {
+    let id = field(message, &args.id_field[0], Value::string)?;
+    candidates::read_id(Scheme::Dialect(args.dialect), &id).map(Id::sort_key)
+}
+
+/// Checks that a text of the output is what this run makes.
+fn check_text(place: &str, made: &[u8], found: &[u8]) -> Result<(), Stop> {
+    if made == found {
         return Ok(());
     }
-    let hint = "--resume needs the input of the first run, which had no --keep-going";
-    Err(Stop::Error(format!("line {line} of the input is not line {line} of FILE.part: {hint}")))
+    let at = made.iter().zip(found).take_while(|(made, found)| made == found).count();
+    let from = |text: &[u8]| quote(&text[at..].to_str_lossy());
+    let (expected, found) = (from(made), from(found));
+    Err(refused(&format!("{place} of FILE.part is not that of the input: expected {expected} at {at}, found {found}")))
+}
+
+/// The error for an output that another run wrote.
+fn refused(problem: &str) -> Stop {
+    let hint = "--resume needs the input and the options of the first run, which had no --keep-going";
+    Stop::Error(format!("{problem}; {hint}"))
 }
 
 fn in_line(name: &str, line: u64, problem: &str) -> Stop {

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Prints docs/generator.json: what a generator must do, by docs/GENERATOR.md. It does not use the library.
+
+`./contract.sh --write` writes the file.
+"""
+
+import json
+import sys
+
+DIGITS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+T = 1763665800000
+LAST = 2**42 - 1
+TAG, OTHER = 16549227, 7
+HOUR = 3600000
+
+cases = []
+
+
+def case(name, rules, *steps):
+    """`rules` are the sentences that the case is for. mutants.py checks that a generator without them fails the case."""
+    cases.append({"name": name, "rules": rules.split(), "steps": list(steps)})
+
+
+def span(bound):
+    return [bound, bound] if isinstance(bound, int) else list(bound)
+
+
+def clock(*readings):
+    return {"call": " ".join(["clock", *("none" if reading is None else str(reading) for reading in readings)])}
+
+
+def new(**settings):
+    return {"call": " ".join(["new", *(f"{key}={value}" for key, value in ({"seed": 7} | settings).items())])}
+
+
+def refused(kind, retry=None):
+    return {"refused": kind} | ({} if retry is None else {"retry": span(retry)})
+
+
+def mint(first=None, last=None, n=1, tag=TAG, **more):
+    """`first` and `last` are the millisecond of the first and of the last ID, or the least and the greatest one."""
+    if n == 1 and last is None:
+        last = first
+    bounds = {key: span(bound) for key, bound in (("first", first), ("last", last)) if bound is not None}
+    return {"call": f"mint {n} {tag}"} | bounds | more
+
+
+def not_minted(kind, retry=None, n=1, **more):
+    return {"call": f"mint {n} {TAG}"} | refused(kind, retry) | more
+
+
+def burst(count, retry=1, n=1, kind="overload", last=None):
+    """Mints until it is refused."""
+    more = {} if last is None else {"last": span(last)}
+    return {"call": f"mint {n} {TAG}", "repeat": span(count)} | refused(kind, retry) | more
+
+
+def text(ms, spin=4095, tag=OTHER):
+    value = ms * 2**38 + spin * 2**26 + tag
+    digits = "".join(DIGITS[value >> 5 * (15 - i) & 31] for i in range(16))
+    return "-".join(digits[i : i + 4] for i in (0, 4, 8, 12))
+
+
+def observe(ms, limit=None, **more):
+    return {"call": f"observe {text(ms)}" + ("" if limit is None else f" {limit}")} | more
+
+
+def skew(ahead):
+    return {"refused": "skew", "ahead": ahead}
+
+
+def floor(ms):
+    return {"call": f"floor {ms}"}
+
+
+def ceiling(ms):
+    return {"call": f"ceiling {ms}"}
+
+
+def close(ms=None):
+    return {"call": "close", "ms": None if ms is None else span(ms)}
+
+
+# 16 stamps a millisecond, so that bursts are short.
+SMALL = {"lane": "0/8"}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 1. Fields, lanes and settings.
+
+case("an ID has the time of the clock, and its session", "1.1", clock(T), new(), mint(T), mint((T, T + 1)), mint((T, T + 1), tag=OTHER))
+for lane, w in (("5/3", 512), ("0/0", 4096), ("4095/12", 1), ("0/12", 1), ("2047/11", 2)):
+    case(f"lane {lane} has {w} stamps a millisecond, behind its prefix", "1.1 1.2", clock(T), new(lane=lane, max_lead=1),
+         mint(T), burst((w, 2 * w - 1), n=1), clock(T + 50), mint(T + 50))  # fmt: skip
+for lane in ("8/3", "1/0", "4096/12", "0/13"):
+    case(f"there is no lane {lane}", "1.3", clock(T), {"call": f"new lane={lane}"} | refused("lane"))
+case("a run passes into the next millisecond without leaving its lane", "1.1 5.5", clock(T), new(lane="3/2", max_lead=8),
+     mint(T, (T + 2, T + 3), n=3000))  # fmt: skip
+case("by default IDs may be 1,000 ms ahead", "1.4", clock(T), new(lane="0/12"), burst(1001, 1, last=T + 1000))
+case("by default the clock may step back by an hour", "1.4", clock(T), new(), mint(T), clock(T - HOUR), mint((T, T + 1)),
+     clock(T - HOUR - 1), not_minted("rollback", 1))  # fmt: skip
+case("by default an ID may be 5,000 ms ahead", "1.4", clock(T), new(), mint(T), observe(T + 5001, **skew(5001)), observe(T + 5000),
+     mint((T + 5001, T + 5017)))  # fmt: skip
+case("a limit past the end of time is all of time", "1.5", clock(T), new(max_lead=2**42, max_rollback=2**53 - 1, max_skew=2**53 - 1, lane="0/12"),
+     mint(T, T + 99999, n=100000), clock(T - HOUR - 1), mint(T + 100000), observe(T + 10**12), mint((T + 10**12 + 1, T + 10**12 + 17)))  # fmt: skip
+case("a lead past the end of time does not overflow", "1.5", clock(LAST - 2), new(max_lead=2**53 - 1, lane="0/12"),
+     burst(3, kind="end", retry=None))  # fmt: skip
+case("the last millisecond that a number of 53 bits cannot hold as a stamp", "1.1", clock(2**41 + 12345), new(), mint(2**41 + 12345),
+     mint((2**41 + 12345, 2**41 + 12349), n=9000))  # fmt: skip
+case("the first millisecond of all", "1.1", clock(0), new(), mint(0), mint((0, 1)))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 2. Reading the clock.
+
+for reading, what in ((None, "none"), (-1, "negative"), (LAST + 1, "past the end"), (2**53 - 1, "far past the end")):
+    case(f"a reading that is {what} is an error", "2.1", clock(reading), new(), not_minted("clock"), clock(T), mint(T))
+    case(f"a reading that is {what} comes between others", "2.1 2.8", clock(T), new(), mint(T), clock(reading), not_minted("clock"), not_minted("clock"),
+         clock(T + 1), mint(T + 1))  # fmt: skip
+case("one reading fails", "2.5", clock(T), new(), mint(T), clock(None, T + 5), mint(T + 5))
+case("one reading is negative", "2.5", clock(T), new(), mint(T), clock(-1, T + 5), mint(T + 5))
+case("an observation with a clock that has no reading", "2.1", clock(T), new(), mint(T), clock(None), observe(T + 9, refused="clock"), clock(T), mint((T, T + 1)))
+for wild in (T + 1001, T + 59000, T + 86400000, LAST):
+    case(f"one reading is {wild - T} ms ahead", "2.3", clock(T), new(), mint(T), clock(wild, T + 1), mint((T, T + 2)), *(mint((T, T + 2)) for _ in range(9)))
+    case(f"the first reading of all is {wild - T} ms ahead", "2.2", clock(wild, T), new(), mint((T, T + 1)), mint((T, T + 1)))
+    case(f"the reading beside an observation is {wild - T} ms ahead", "2.3", clock(T), new(), mint(T), clock(wild, T), observe(T + 900000, refused="skew"), mint((T, T + 1)))
+case("a reading is ahead by less than a second", "2.3", clock(T), new(), mint(T), clock(T + 1000), mint(T + 1000))
+case("the clock was set forward by a day", "2.3", clock(T), new(), mint(T), clock(T + 86400000), mint(T + 86400000))
+case("one reading is ahead by more than a small max_rollback", "2.4", clock(T), new(max_rollback=20), mint(T), clock(T + 900, T + 1), mint((T, T + 2)),
+     mint((T, T + 2)), mint((T, T + 2)))  # fmt: skip
+case("one reading is ahead by more than a small max_skew", "2.4", clock(T), new(max_skew=20), mint(T), clock(T + 900, T + 1), mint((T, T + 2)),
+     mint((T, T + 2)), mint((T, T + 2)))  # fmt: skip
+case("one reading is ahead by less than max_skew and more than the limit of an observation", "6.2", clock(T), new(), mint(T),
+     clock(T + 900, T), observe(T + 800, 50, refused="skew"), mint((T, T + 1)))  # fmt: skip
+case("one reading is an hour and more back", "2.5 2.6", clock(T), new(), mint(T), clock(T - HOUR - 9, T + 2), mint(T + 2))
+case("one reading is 5 s back, and leaves nothing behind", "2.6", clock(T), new(max_lead=2, **SMALL), mint(T), clock(T - 5000, T + 40), mint(T + 40),
+     burst((16, 47), 1), clock(T + 4000), mint(T + 4000))  # fmt: skip
+case("overload is found twice before it is said", "2.5", clock(T), new(max_lead=2, **SMALL), burst((33, 48)), clock(T, T + 10), mint(T + 10))
+case("too far ahead is found twice before it is said", "2.5", clock(T), new(max_skew=50), mint(T), clock(T, T + 40), observe(T + 90), mint((T + 91, T + 104)))
+
+case("a step back by exactly max_rollback", "2.7", clock(T), new(max_rollback=70), mint(T), clock(T - 70), mint((T, T + 1)))
+case("a step back past max_rollback is refused with the exact wait", "2.7", clock(T), new(max_rollback=70), mint(T), clock(T - 77),
+     not_minted("rollback", 7, follow=T - 77))  # fmt: skip
+case("max_rollback is measured from the greatest reading", "2.7 3.6", clock(T), new(max_rollback=70), mint(T), clock(T - 50), mint((T, T + 1)), clock(T - 71),
+     not_minted("rollback", 1), clock(T - 70), mint((T, T + 1)))  # fmt: skip
+case("a max_rollback of 0", "2.7", clock(T), new(max_rollback=0), mint(T), clock(T - 1), not_minted("rollback", 1), clock(T), mint((T, T + 1)))
+case("a floor counts as a reading", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 71), mint((T + 71, T + 87)))
+case("a floor past max_rollback is refused with the exact wait", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 75),
+     not_minted("rollback", 4, follow=T))  # fmt: skip
+case("an observed ID is not a reading", "2.7", clock(T), new(max_rollback=70), mint(T), observe(T + 500), mint((T + 501, T + 517)))
+case("a refused reading is forgotten", "2.8 2.7", clock(T), new(max_rollback=1000, max_lead=2, **SMALL), mint(T), clock(T - 1007), not_minted("rollback", 7),
+     clock(T), mint((T, T + 1)), burst((30, 47), 1, last=(T, T + 2)))  # fmt: skip
+case("a refused reading does not begin half speed", "2.8", clock(T), new(max_rollback=1000), mint(T), clock(T - 5000), not_minted("rollback", 4000), clock(T - 400),
+     mint((T, T + 1)), clock(T - 200), mint((T + 100, T + 101)))  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 3. The time reached.
+
+case("the time follows the clock", "3.1", clock(T), new(), mint(T), clock(T + 1), mint(T + 1), clock(T + 7), mint(T + 7), clock(T + 900), mint(T + 900))
+for step in (1, 7, 30, 5000, HOUR):
+    case(f"after a step of {step} ms the time goes on at half speed", "3.2 3.6 5.4", clock(T), new(), mint(T), clock(T - step), mint((T, T + 1)),
+         *(part for at in range(1, 7) for part in (clock(T - step + at * step // 4), mint((T + at * step // 8 - 1, T + at * step // 8 + 2)))),
+         clock(T + step + 1), mint(T + step + 1), clock(T + step + 2), mint(T + step + 2))  # fmt: skip
+case("halves of a millisecond are kept", "3.2", clock(T), new(), mint(T), clock(T - 300), mint((T, T + 1)),
+     *(step for at in range(-299, -199) for step in (clock(T + at), mint((T + (at + 300) // 2 - 1, T + (at + 300) // 2 + 2)))))  # fmt: skip
+case("the same reading again does not move the time", "3.3", clock(T), new(), mint(T), clock(T - 100), *(mint((T, T + 1)) for _ in range(20)),
+     clock(T - 80), *(mint((T + 10, T + 11)) for _ in range(20)))  # fmt: skip
+case("an earlier reading does not move the time", "3.3", clock(T), new(), mint(T), clock(T - 100), mint((T, T + 1)), clock(T - 60), mint((T + 20, T + 21)),
+     clock(T - 61), mint((T + 20, T + 21)))  # fmt: skip
+case("a step back that is taken back leaves nothing", "3.1", clock(T), new(), mint(T), clock(T - 3000), mint((T, T + 1)), clock(T + 5), mint(T + 5), clock(T + 6), mint(T + 6))
+case("the clock passes the time reached at one go", "3.1", clock(T), new(), mint(T), clock(T - 100), mint((T, T + 1)), clock(T + 5000), mint(T + 5000))
+case("a step back with nothing minted before", "3.2", clock(T), new(), observe(T - 5), clock(T - 100), mint((T - 100, T + 1)), clock(T - 50), mint((T - 50, T + 26)))
+case("a clock that repeats a step leads by two steps at most", "3.5", clock(T), new(), mint(T),
+     *(step for turn in range(40) for step in (
+         clock(T + turn - 400), mint((T + turn - 400, T + turn + 401)), clock(T + turn - 1), mint((T + turn - 1, T + turn + 800)))))  # fmt: skip
+case("a clock that has two times, and was ahead of both before", "3.5", clock(T + 1000), new(), mint(T + 1000),
+     *(step for turn in range(50) for step in (
+         clock(T + turn), mint((T + turn, T + turn + 2001)), clock(T + turn + 400), mint((T + turn + 400, T + turn + 2401)))))  # fmt: skip
+case("steps of 1 ms, ten times a second", "3.5", clock(T), new(), mint(T),
+     *(step for turn in range(60) for step in (
+         clock(T + 100 * turn + 100), mint((T + 100 * turn + 100, T + 100 * turn + 102)), clock(T + 100 * turn + 99), mint((T + 100 * turn + 99, T + 100 * turn + 103)))))  # fmt: skip
+case("a glitch back for two readings while an observed ID is ahead", "3.4", clock(T), new(), mint(T), observe(T + 100), mint((T + 101, T + 117)),
+     clock(T + 10 - 30000), mint((T + 101, T + 119)), clock(T + 30 - 30000), mint((T + 101, T + 130)), clock(T + 40), mint((T + 101, T + 150)),
+     clock(T + 41), mint((T + 101, T + 151)))  # fmt: skip
+case("the time never goes back", "3.6", clock(T), new(), mint(T), observe(T + 3000), mint((T + 3001, T + 3017)), clock(T - 1000), mint((T + 3001, T + 3017)),
+     clock(T - 2000), mint((T + 3001, T + 3017)))  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 4. The limit, and taking.
+
+for lead in (0, 1, 2, 3, 4, 5, 10):
+    case(f"a burst with a lead of {lead} ms", "4.1 5.6", clock(T), new(max_lead=lead, **SMALL), mint(T), burst((lead * 16, (lead + 1) * 16 - 1), 1, last=(T, T + lead)),
+         not_minted("overload", 1, follow=T))  # fmt: skip
+case("a lead of 0 and all spins", "4.1", clock(T), new(max_lead=0), burst((1, 4096), 1), clock(T + 1), burst((1, 4096), 1), clock(T + 2), burst((1, 4096), 1))
+case("full load for 30 ms", "4.1 5.5", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1, last=(T, T + 3)),
+     *(step for at in range(1, 31) for step in (clock(T + at), burst((15, 17), 1, last=(T, T + 3 + at)))))  # fmt: skip
+case("the lead counts from the clock and not from the last ID", "4.1", clock(T), new(max_lead=20, **SMALL), burst((321, 336), 1), clock(T + 30), mint(T + 30),
+     burst((319, 335), 1, last=(T + 30, T + 50)))  # fmt: skip
+case("while the time is ahead of the clock, 4 ms past it are granted", "4.2", clock(T), new(max_lead=10, **SMALL), mint(T), observe(T + 500),
+     mint((T + 501, T + 517)), burst((4 * 16, 5 * 16 - 1), (1, 8)))  # fmt: skip
+for lead in (0, 1, 3):
+    case(f"of a lead of {lead} ms no more is granted past the time reached", "4.2", clock(T), new(max_lead=lead, **SMALL), mint(T), observe(T + 500),
+         mint((T + 501, T + 517)), burst((lead * 16, (lead + 1) * 16 - 1), (1, 16)))  # fmt: skip
+case("a step back grants its length to full load", "4.3", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1), clock(T - 50), burst((0, 17), (1, 4), last=(T, T + 4)),
+     clock(T - 48), burst((15, 34), (1, 4), last=(T, T + 6)), clock(T - 40), burst((8 * 16 - 32, 8 * 16 + 32), (1, 4), last=(T, T + 14)))  # fmt: skip
+case("full load goes on when the clock has caught up after a step", "4.3 4.4", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1),
+     *(step for at in range(-50, 60, 2) for step in (clock(T + at), burst((0 if at == -50 else 15, 80), (1, 4)))))  # fmt: skip
+case("without full load a step leaves no lead when the clock has caught up", "4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)),
+     clock(T + 60), mint(T + 60), burst((47, 63), 1, last=(T + 60, T + 63)))  # fmt: skip
+case("no IDs", "5.1", clock(T), new(), mint(n=0), mint(T), mint(n=0))
+case("no IDs of a closed generator, nor by a broken clock", "5.1", clock(T), new(), mint(T), close(T + 1), mint(n=0), clock(None), mint(n=0))
+case("the longest run", "5.3", clock(T), new(max_lead=3, **SMALL), not_minted("run", n=50), mint(T, (T + 3, T + 3), n=49))
+case("the longest run of the default lead", "5.3", clock(T), new(), not_minted("run", n=4096002), not_minted("run", n=2**53 - 1), mint(T))
+case("a run is refused whole", "5.5 5.6", clock(T), new(max_lead=3, **SMALL), mint(T, n=40), not_minted("overload", (1, 4), n=40, follow=T), mint())
+case("a run that waits for its place", "5.6", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1), not_minted("overload", (2, 4), n=49, follow=T))
+case("overload names the least wait", "5.6", clock(T), new(max_lead=50, **SMALL), burst((801, 816), 1), clock(T + 10), mint(), clock(T), burst((0, 160), (1, 12)))
+case("overload after a step back names the wait at half speed", "5.6", clock(T), new(max_lead=100, **SMALL), mint(T, n=1600), clock(T - 1000), mint(),
+     not_minted("overload", (1, 1000), n=1500, follow=T - 1000))  # fmt: skip
+case("overload after an observed ID names the wait at half speed", "5.6 4.2", clock(T), new(max_lead=10, **SMALL), mint(T), observe(T + 2000),
+     mint((T + 2001, T + 2017)), burst((4 * 16, 5 * 16 - 1), (1, 16)), not_minted("overload", (1, 16), follow=T))  # fmt: skip
+case("closed comes before the lane, the clock and the limits", "5.2", clock(T), new(max_lead=3, **SMALL), mint(T), close(T + 1), not_minted("closed"), clock(None),
+     not_minted("closed"), clock(T - 2 * HOUR), not_minted("closed"), not_minted("run", n=50))  # fmt: skip
+case("a run too long comes before a broken clock", "5.2", clock(None), new(max_lead=3, **SMALL), not_minted("run", n=50), not_minted("clock", n=49))
+case("rollback comes before the ceiling and the overload", "5.2", clock(T), new(max_lead=3, max_rollback=70, ceiling=T + 4, **SMALL), burst((49, 64), None, kind="ceiling"),
+     clock(T - 100), not_minted("rollback", 30))  # fmt: skip
+case("the ceiling comes before the overload", "5.2", clock(T), new(max_lead=3, ceiling=T + 2, **SMALL), burst((17, 32), None, kind="ceiling"), not_minted("ceiling", n=49))
+case("full load to the ceiling", "5.7", clock(T), new(max_lead=2, ceiling=T + 3, **SMALL), burst((33, 48), None, kind="ceiling"),
+     clock(T + 2), not_minted("ceiling"))  # fmt: skip
+case("the last milliseconds of time", "5.7", clock(LAST - 1), new(max_lead=1000, **SMALL), burst((17, 32), None, kind="end"), clock(LAST), not_minted("end"))
+case("a run past the end of time", "5.7", clock(LAST), new(max_lead=1000, **SMALL), not_minted("end", n=100), mint(LAST), not_minted("end", n=17))
+case("IDs of one millisecond follow each other", "5.5", clock(T), new(), mint(T), *({"call": f"mint {n} {TAG}", "next": True} for n in (1, 2, 3, 1, 100, 1, 1)))
+case("IDs of all sessions are in one order", "5.5", clock(T), new(), mint(T), *(mint((T, T + 1), tag=tag) for tag in (0, 1, 2**26 - 1, 5, TAG) * 4))
+case("a run that carries over continues in the next millisecond", "5.4", clock(T), new(max_lead=3, **SMALL), mint(T, (T + 1, T + 2), n=30), clock(T + 1), {"call": f"mint 1 {TAG}", "next": True},
+     clock(T + 40), mint(T + 40))  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 6. Observed IDs and floors.
+
+case("an observed ID of the past changes nothing", "6.1", clock(T), new(), mint(T), observe(T - 1), observe(0), mint((T, T + 1)), clock(T + 1), mint(T + 1))
+case("an observed ID of the past needs no clock", "6.1", clock(T), new(), mint(T), clock(None), observe(T - 1), observe(T - 1, 0), clock(T - 2 * HOUR), observe(T - 1))
+case("an observed ID that new IDs follow already is no error, whatever the limit", "6.1", clock(T), new(), mint(T), observe(T + 3000), observe(T + 2900, 0),
+     observe(T + 3000, 1), mint((T + 3001, T + 3017)))  # fmt: skip
+case("an ID of the present millisecond moves to the next", "6.4", clock(T), new(), mint(T), observe(T), mint((T + 1, T + 2)))
+for ahead in (1, 10, 100, 4999, 5000):
+    case(f"after an ID {ahead} ms ahead", "6.4 6.5", clock(T), new(), mint(T), observe(T + ahead), mint((T + ahead + 1, T + ahead + 1 + min(16, (ahead + 1) // 4))),
+         mint((T + ahead + 1, T + ahead + 18)), clock(T + 2 * ahead + 40), mint(T + 2 * ahead + 40))  # fmt: skip
+case("an observed ID is past max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, **skew(51)), observe(LAST, **skew(LAST - T)), mint((T, T + 1)), observe(T + 50))
+case("the limit of one observation", "6.3", clock(T), new(), mint(T), observe(T + 51, 50, **skew(51)), mint((T, T + 1)), observe(T + 50, 50), mint((T + 51, T + 64)))
+case("a limit past max_skew is max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, 1000, **skew(51)), observe(T + 50, 1000), mint((T + 51, T + 64)))
+case("skew is measured from the greatest reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), mint((T, T + 1)), observe(T + 51, **skew(51)), observe(T + 50),
+     mint((T + 51, T + 64)))  # fmt: skip
+case("skew is measured from the present reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T + 30), observe(T + 81, **skew(51)), observe(T + 80), mint((T + 81, T + 94)))
+case("skew is not measured from observed IDs", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 50), mint((T + 51, T + 64)), observe(T + 90, **skew(90)), mint((T + 51, T + 65)))
+case("a refused ID changes nothing", "6.3", clock(T), new(max_lead=2, max_skew=50, **SMALL), mint(T), observe(T + 60, **skew(60)), burst((30, 47), 1, last=(T, T + 2)), clock(T + 1), burst((15, 17), 1))
+case("an observed ID while the clock is too far back", "6.3", clock(T), new(max_rollback=1000), mint(T), clock(T - 5000), observe(T + 10), not_minted("rollback", 4000), clock(T), mint((T + 11, T + 15)))
+case("an ID at the first use", "6.4", clock(T), new(), observe(T + 100), mint((T + 101, T + 117)))
+case("an ID past the limit at the first use", "6.3", clock(T), new(), observe(T + 5001, **skew(5001)), mint(T))
+case("half speed begins with the observation, and not with the next ID", "6.5", clock(T), new(), mint(T), observe(T + 1000), clock(T + 800), mint((T + 1400, T + 1418)),
+     clock(T + 1400), mint((T + 1700, T + 1718)), clock(T + 2100), mint(T + 2100))  # fmt: skip
+case("an observed ID grants no lead", "6.6 4.1", clock(T), new(max_lead=100, **SMALL), mint(T), observe(T + 500), burst((65, 80), (1, 16), last=(T + 501, T + 521)))
+case("a floor far ahead", "6.7", clock(T), new(), mint(T), floor(T + 60000), mint((T + 60000, T + 60016)), clock(T + 20000), mint((T + 70000, T + 70017)),
+     clock(T + 130000), mint(T + 130000))  # fmt: skip
+case("a floor of the past", "6.7", clock(T), new(), mint(T), floor(T - 5), floor(0), mint((T, T + 1)))
+case("a floor of the present", "6.7", clock(T), new(), mint(T), floor(T), mint((T, T + 1)), floor(T + 1), mint((T + 1, T + 2)))
+case("a floor from the start", "6.7", clock(T), new(floor=T + 2000), mint((T + 2000, T + 2016)), clock(T + 1000), mint((T + 2500, T + 2518)))
+case("a floor from the start that the clock has passed", "6.7", clock(T), new(floor=T - 2000), mint(T))
+case("a floor without a clock", "6.8", clock(T), new(), mint(T), clock(None), floor(T + 1000), clock(T + 400), mint((T + 1000, T + 1016)), clock(T + 600), mint((T + 1100, T + 1118)))
+case("a floor without a clock at the start", "6.8", clock(None), new(floor=T + 1000), not_minted("clock"), clock(T), mint((T + 1000, T + 1016)), clock(T + 600), mint((T + 1292, T + 1318)))
+case("a floor grants no lead", "6.6", clock(T), new(max_lead=100, **SMALL), mint(T), floor(T + 500), burst((65, 80), (1, 16), last=(T + 500, T + 520)))
+case("a floor past max_rollback holds when the clock comes near", "6.7 2.7", clock(T), new(max_rollback=1000), mint(T), floor(T + 5000), not_minted("rollback", 3999),
+     clock(T + 3999), mint((T + 5000, T + 5016)))  # fmt: skip
+case("a floor at the end of time", "6.7", clock(LAST - 3), new(), floor(LAST), mint((LAST, LAST)), floor(LAST + 1), not_minted("end"))
+case("a floor and then a lower one", "6.7", clock(T), new(), mint(T), floor(T + 500), floor(T + 100), mint((T + 500, T + 516)))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 7. Ceiling and close.
+
+case("no ID has the time of the ceiling", "7.1", clock(T), new(ceiling=T + 3, max_lead=100, **SMALL), burst((33, 48), None, kind="ceiling", last=(T, T + 2)), clock(T + 2), not_minted("ceiling"),
+     clock(T + 3), not_minted("ceiling"), clock(T + 100), not_minted("ceiling"))  # fmt: skip
+case("a ceiling is raised", "7.1 7.2", clock(T), new(ceiling=T), not_minted("ceiling"), ceiling(T + 1), mint(T), clock(T + 1), not_minted("ceiling"), ceiling(T + 2), mint(T + 1))
+case("a ceiling is not lowered", "7.2", clock(T), new(ceiling=T + 10), ceiling(T), mint(T), ceiling(0), clock(T + 5), mint(T + 5), clock(T + 10), not_minted("ceiling"))
+case("without a ceiling none can be set", "7.2", clock(T), new(), mint(T), ceiling(T), ceiling(0), mint((T, T + 1)), clock(T + 50), mint(T + 50))
+case("a ceiling past the end of time", "7.2", clock(LAST), new(ceiling=T), ceiling(2**53 - 1), mint(LAST))
+case("a run does not pass the ceiling", "7.1", clock(T), new(ceiling=T + 2, max_lead=100, **SMALL), not_minted("ceiling", n=33), mint(T, (T, T + 1), n=17))
+case("a floor at the ceiling", "7.1", clock(T), new(ceiling=T + 50), mint(T), floor(T + 50), not_minted("ceiling"), ceiling(T + 100), mint((T + 50, T + 66)))
+case("a ceiling while the clock is behind", "7.1", clock(T), new(ceiling=T + 2, max_lead=50, **SMALL), mint(T), clock(T - 100), burst((16, 32), None, kind="ceiling"), clock(T - 50), not_minted("ceiling"))
+case("a closed generator mints nothing", "7.3", clock(T), new(), mint(T), close(T + 1), not_minted("closed"), clock(T + 50), not_minted("closed"))
+case("close returns the millisecond after the last ID", "7.4", clock(T), new(max_lead=5, **SMALL), mint(T, (T + 2, T + 3), n=34), close((T + 3, T + 4)), close((T + 3, T + 4)))
+case("close of a generator that minted nothing", "7.4", clock(T), new(floor=T + 5), close(), close(), not_minted("closed"))
+case("close after an observed ID returns what was minted", "7.4", clock(T), new(), mint(T), observe(T + 500), close(T + 1))
+case("the next generator starts at what close returned", "7.4 6.7", clock(T), new(max_lead=10, lane="0/12"), burst(11, 1), close(T + 11), new(max_lead=10, lane="0/12", floor=T + 11), mint((T + 11, T + 13)))
+case("events after close", "7.5", clock(T), new(max_skew=50), mint(T), close(T + 1), observe(T + 10), observe(T + 99, **skew(99)), floor(T + 99), ceiling(T + 999), not_minted("closed"), close(T + 1))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 8. Fork.
+
+case("a forked child starts after its parent", "8.1", clock(T), new(max_lead=5), mint(T, (T + 2, T + 3), n=9000), {"call": "fork"}, mint((T + 3, T + 4)), clock(T + 40), mint(T + 40))
+case("a forked child starts after the time that its parent reached", "8.1", clock(T), new(), mint(T), observe(T + 100), {"call": "fork"}, mint((T + 102, T + 134)))
+case("a forked child of a generator with a lane", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, not_minted("process"), mint(n=0), clock(None), not_minted("process"))
+case("a forked child of a closed generator", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"))
+case("a run too long in a forked child", "8.2 5.2", clock(T), new(lane="0/8", max_lead=3), mint(T), {"call": "fork"}, not_minted("run", n=50), not_minted("process", n=49))
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+STATISTICS = [
+    # The counters at which fresh milliseconds start, of 32: chi-squared with 31 degrees of freedom, six standard deviations.
+    {"name": "all starts are equally frequent", "rules": ["5.8"], "statistic": "starts", "new": "new seed=7 lane=0/7", "from": T, "milliseconds": 16000, "chi_squared": [4, 79]},
+    {"name": "the starts of another seed too", "rules": ["5.8"], "statistic": "starts", "new": "new seed=8 lane=3/7", "from": 1, "milliseconds": 16000, "chi_squared": [4, 79]},
+    # 16,000 / 32 = 500 are expected, with a standard deviation of 22.
+    {"name": "two seeds start alike once in w", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new seed=7 lane=0/7", "new seed=8 lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
+    {"name": "two distant seeds start alike once in w", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new seed=1 lane=0/7", "new seed=4503599627370497 lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
+    {"name": "a seed starts alike again", "rules": ["5.8"], "statistic": "equal_starts", "new": ["new seed=7 lane=0/7", "new seed=7 lane=0/7"], "from": T, "milliseconds": 1000, "equal": [1000, 1000]},
+    {"name": "without a seed each generator draws its own", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new lane=0/7", "new lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
+    # How many of the 17 milliseconds are found with 400 seeds, and how often the most frequent one.
+    {"name": "hosts that observe one ID start apart", "rules": ["6.4"], "statistic": "spread", "event": f"observe {text(T + 999)}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
+    {"name": "hosts that have one floor start apart", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 1000}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
+    {"name": "a jump of 8 ms spreads by 2", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 8}", "from": T, "least": T + 8, "values": 3, "seeds": 300, "most_frequent": [100, 160]},
+    {"name": "a jump of 3 ms does not spread", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 3}", "from": T, "least": T + 3, "values": 1, "seeds": 50, "most_frequent": [50, 50]},
+]  # fmt: skip
+
+
+def main():
+    names = [row["name"] for row in cases + STATISTICS]
+    assert len(names) == len(set(names)), "two cases have one name"
+    lists = {"cases": cases, "statistics": STATISTICS}
+    members = ['"$schema": "schema/generator.json"', '"version": 1']
+    members += (f'"{name}": [\n' + ",\n".join(json.dumps(row, separators=(", ", ": ")) for row in rows) + "\n]" for name, rows in lists.items())
+    sys.stdout.write("{\n" + ",\n".join(members) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
