@@ -12,7 +12,8 @@ bash ci/services.sh install chromium || not_checked "chromium cannot be installe
 home=$PWD/target/page
 mkdir -p "$home/web"
 status=0
-IMID_CARGO_OPTIONS="-Zbuild-std=std,panic_abort -Zbuild-std-features=panic-unwind" \
+# Without the messages of panics, which nobody sees in a module.
+IMID_CARGO_OPTIONS=-Zbuild-std=std,panic_abort IMID_RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" \
   bash ci/platforms.sh with bash web/build.sh "$home/imid.html" || status=$?
 [ $status != 3 ] || not_checked "no Rust with its sources for wasm32"
 [ $status = 0 ]

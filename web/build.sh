@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds the page, one file: web/build.sh [FILE], by default web/imid.html. It needs Rust with the target
-# wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`), and nothing else. IMID_CARGO_OPTIONS are options for
-# cargo, for a Rust that compiles its own std.
+# wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`), and nothing else. For a Rust that compiles its own std,
+# IMID_CARGO_OPTIONS are options of cargo and IMID_RUSTFLAGS those of rustc.
 set -euo pipefail
 cd "$(dirname "$0")"
 page=${1:-imid.html}
 target=${CARGO_TARGET_DIR:-$PWD/../target}
 
-cargo build --quiet --release --locked --target wasm32-unknown-unknown --target-dir "$target" ${IMID_CARGO_OPTIONS:-}
+RUSTFLAGS=${IMID_RUSTFLAGS:-} cargo build --quiet --release --locked --target wasm32-unknown-unknown --target-dir "$target" ${IMID_CARGO_OPTIONS:-}
 
 # One script: the modules follow each other in the order of their imports.
 script=$(sed -e '/^import /d' -e 's/^export //' module.js time.js sql.js page.js)

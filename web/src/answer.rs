@@ -56,7 +56,11 @@ fn read(question: &str) -> String {
     let trimmed = text.trim();
     let start = text.len() - text.trim_start().len();
     let is_short = trimmed.len() <= ONE && !trimmed.contains('\n');
-    let readings = if is_short { identify(trimmed, now_ms) } else { Vec::new() };
+    let mut readings = if is_short { identify(trimmed, now_ms) } else { Vec::new() };
+    let is_plausible = readings.first().is_some_and(|best| best.id.is_plausible(now_ms));
+    if is_plausible {
+        readings.retain(|read| read.id.is_plausible(now_ms));
+    }
     let is_one = !readings.is_empty();
     let mut places: Vec<_> =
         readings.into_iter().map(|read| Place { start, end: start + trimmed.len(), read }).collect();
@@ -78,13 +82,15 @@ fn read(question: &str) -> String {
         summary(out, place.read, units, units + len);
     });
     let out_problem = object.member("problem");
-    match (places.is_empty() && is_short).then(|| read_pasted(STANDARD, trimmed, None, now_ms)) {
-        Some(Err(problem)) if !trimmed.is_empty() => {
+    // What is of another system at an implausible time can be a mistyped ID.
+    let is_doubtful = is_short && !trimmed.is_empty() && (places.is_empty() || is_one && !is_plausible);
+    match is_doubtful.then(|| Box::new(read_pasted(STANDARD, trimmed, None, now_ms))).as_deref() {
+        Some(Err(problem)) => {
             let at = problem.error.position();
             let before = at.map_or(0, |at| text[..floor(text, start + at)].encode_utf16().count());
             let found = at.and_then(|at| text[floor(text, start + at)..].chars().next());
             let mut object = Object::new(out_problem);
-            object.text("message", problem.error).raw("at", before).raw("length", found.map_or(0, char::len_utf16));
+            object.text("message", &problem.error).raw("at", before).raw("length", found.map_or(0, char::len_utf16));
             object.text("fits", fits(found)).end();
         }
         _ => out_problem.push_str("null"),

@@ -92,7 +92,7 @@ test("every row of the vectors is read as they say", async () => {
     if (found.has(row.text)) continue;
     alone += 1;
     await read(page, row.text);
-    assert.equal((await texts(page, "#open-title"))[0], row.text);
+    assert.ok((await texts(page, "#rows .id, #open-title")).includes(row.text), row.text);
   }
   assert.ok(found.size > 20 && alone > 0, `${found.size} found, ${alone} alone`);
   for (const row of rows.filter((_, index) => index % 7 === 0)) {
@@ -109,8 +109,9 @@ test("what the vectors refuse is refused, with the place", async () => {
   const page = await open();
   for (const row of vectors.texts_refused.filter((one) => typeof one.input === "string" && one.input.trim() === one.input && one.input.length === 19)) {
     await read(page, row.input);
-    const standard = (await texts(page, "#rows .id, #open-title")).filter((text) => text === row.input);
-    assert.deepEqual(standard.filter((_, index) => index < 0), [], row.input);
+    // Another system's ID, or a lenient reading, says so.
+    const readAs = await page.$$eval("#open dd", (facts) => facts.map((fact) => fact.textContent).find((text) => / of \w/.test(text)));
+    assert.ok(readAs !== "text of standard", row.input);
   }
   await read(page, "EUNC-Q8QJ-22GH-T3D0");
   assert.match(await page.textContent("#problem"), /found '0' at 18/);
@@ -175,8 +176,7 @@ test("the bounds of a time are those of the vectors, in all forms", async () => 
   for (const row of vectors.times.filter((one) => one.from > 1e12 && one.to < 4e12)) {
     await page.fill("#from", new Date(row.from).toISOString());
     await page.fill("#to", new Date(row.to + 1).toISOString());
-    await page.waitForFunction((text) => document.getElementById("bounds").textContent.includes(text), row.first);
-    assert.ok((await page.textContent("#bounds")).includes(row.last));
+    await page.waitForFunction((text) => text.every((one) => document.getElementById("bounds").textContent.includes(one)), [row.first, row.last]);
   }
   await page.fill("#from", "2026-03-29 02:30");
   await page.fill("#to", "");
@@ -191,7 +191,9 @@ test("the risk of a deployment, with its plot", async () => {
   const table = await page.textContent("#answer");
   assert.match(table, /about once in 1 day 2 hours/); // 26 hours: README
   assert.match(table, /never, while/);
-  assert.ok((await page.$$("#plot path")).length >= 2);
+  assert.equal((await page.$$("#plot path")).length, 1, "one room never shares its hash");
+  await page.fill("#rooms", "10000");
+  await page.waitForFunction(() => document.querySelectorAll("#plot path").length === 2);
   await page.fill("#hosts", "x");
   await page.waitForFunction(() => document.getElementById("answer").textContent.includes('hosts: expected a number from 1'));
 });
