@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::form::{Form, Read, ReadForm};
 use crate::identify::identify_text;
+use crate::pasted::identify;
 use crate::scheme::{Id, STANDARD, Scheme};
 
 /// Finds the IDs of one scheme, or of all dialects whose texts have dashes.
@@ -34,8 +35,8 @@ pub struct Found {
 const WORD: Range<usize> = 15..22;
 
 impl Finder {
-    /// Without a scheme, finds IDs of all dialects whose texts have dashes, if their time is plausible and if they have
-    /// letters and digits: any four words of four letters look like an ID, and so do the digits of a payment card.
+    /// Without a scheme, finds IDs of all dialects whose texts have dashes, if their time is plausible. The digits of a
+    /// payment card and four words of four letters look like an ID and are not found.
     pub fn new(scheme: Option<Scheme>, now_ms: u64) -> Self {
         let has_dashes = match scheme {
             None => true,
@@ -59,23 +60,47 @@ impl Finder {
             if !has_dash(dash + 5) || !has_dash(dash + 10) {
                 continue;
             }
-            let place = |before: usize, after: usize| {
-                let start = dash.checked_sub(before).filter(|start| *start >= from)?;
-                Some(start..dash + after).filter(|at| at.end <= text.len() && stands_alone(text, at))
-            };
-            if let Some(at) = place(4, 15)
-                && let Some(read) = self.read_text(&text[at.clone()])
-            {
-                return Some(Found { at, read });
+            if let Some(start) = dash.checked_sub(4).filter(|start| *start >= from) {
+                let groups = Groups::at(text, start);
+                if let Some(found) = self.first_of(text, &groups) {
+                    return Some(found);
+                }
+                // No ID starts before the last three groups of these, and a view starts with a longer one.
+                searched = groups.skipped().max(searched);
             }
             if has_dash(dash + 15)
-                && let Some(at) = place(8, 28)
-                && let Some(read) = self.read_view(&text[at.clone()])
+                && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
+                && stands_alone(text, &(start..dash + 28))
+                && let Some(read) = self.read_view(&text[start..dash + 28])
             {
-                return Some(Found { at, read });
+                return Some(Found { at: start..dash + 28, read });
             }
         }
         None
+    }
+
+    /// Returns the best of the IDs that start in the first four groups. They overlap.
+    fn first_of(self, text: &[u8], groups: &Groups) -> Option<Found> {
+        let read = |first: usize| {
+            let start = groups.start + 5 * first;
+            let read = self.read_text(&text[start..start + TEXT_LEN])?;
+            Some((first, Found { at: start..start + TEXT_LEN, read }))
+        };
+        let mut found = (groups.first..4).filter(|first| first + 4 <= groups.count).filter_map(read).peekable();
+        let first = found.next()?;
+        // The usual case, and two IDs with a dash between them.
+        let is_followed = || first.0 == groups.first && groups.first + 8 <= groups.count && read(first.0 + 4).is_some();
+        if found.peek().is_none() || is_followed() {
+            return Some(first.1);
+        }
+        let best = [first].into_iter().chain(found).min_by_key(|(first, found)| {
+            let group = |index: usize| &text[groups.start + 5 * index..][..4];
+            let words: u8 = (*first..first + 4).map(|index| likeness_to_a_word(group(index))).sum();
+            let beside = [first.checked_sub(1), Some(first + 4).filter(|after| *after < groups.count)];
+            let cut = beside.into_iter().flatten().filter(|index| is_mixed(group(*index))).count();
+            (words, cut, found.read.id.fit(self.now_ms))
+        });
+        best.map(|(_, found)| found)
     }
 
     fn next_word(self, text: &[u8], from: usize) -> Option<Found> {
@@ -87,15 +112,17 @@ impl Finder {
             }
             let end = text[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
             let end = end.map_or(text.len(), |len| start + len);
-            let (before, word) = text[..end].split_at(start);
-            let escaped = start + escape_len(before, word);
+            let escaped = start + escape_len(&text[..start], &text[start..end]);
             // What looks like an escape can be a part of the ID.
-            let starts = match before {
+            let starts = match &text[..start] {
                 _ if escaped == start => [Some(start), None],
                 // As in a path of Windows, where the letter is the first one of an ID.
                 [.., b'\\'] => [Some(escaped), Some(start)],
                 // As in `LIKE '%204697221847986177'`.
-                _ if is_percent(&text[end..]) || matches!(before, [.., b'\'' | b'"', b'%']) => {
+                // As in `%252F`, if the `25` is not a part of the ID.
+                [.., b'%'] if escaped == start + 4 => [Some(escaped), Some(start + 2)],
+                // As in `id=204697221847986177`, too.
+                before if is_percent(&text[end..]) || matches!(before, [.., b'='] | [.., b'\'' | b'"', b'%']) => {
                     [Some(start), Some(escaped)]
                 }
                 _ => [Some(escaped), None],
@@ -109,8 +136,7 @@ impl Finder {
     }
 
     fn read_word(self, text: &[u8], at: Range<usize>) -> Option<Found> {
-        let is_word = WORD.contains(&at.len()) && stands_alone(text, &at);
-        let scheme = self.scheme.filter(|_| is_word)?;
+        let scheme = self.scheme.filter(|_| WORD.contains(&at.len()))?;
         read_strict(scheme, &text[at.clone()]).map(|read| Found { at, read })
     }
 
@@ -125,13 +151,13 @@ impl Finder {
         // Most IDs are standard ones of today.
         let standard = str::from_utf8(text).ok()?.parse::<MessageId>().ok().map(Id::from);
         if let Some(id) = standard.filter(|id| id.fit(self.now_ms).0 == 0) {
-            return has_letters_and_digits(text).then_some(Read { id, form: ReadForm::Exact(Form::Text) });
+            return looks_like_an_id(text).then_some(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let upper = one_case(text)?;
         let form = if upper == text { ReadForm::Exact(Form::Text) } else { ReadForm::LenientText };
         let id = *identify_text(str::from_utf8(&upper).ok()?, self.now_ms).first()?;
         let is_likely = matches!(id, Id::Message { .. }) && id.is_plausible(self.now_ms);
-        (is_likely && has_letters_and_digits(text)).then_some(Read { id, form })
+        (is_likely && looks_like_an_id(text)).then_some(Read { id, form })
     }
 
     fn read_view(self, text: &[u8]) -> Option<Read> {
@@ -142,6 +168,59 @@ impl Finder {
         let is_expected = self.scheme.is_some() || id.is_plausible(self.now_ms);
         is_expected.then_some(Read { id, form: ReadForm::Exact(Form::Uuid) })
     }
+}
+
+/// Words that are beside IDs, and words of names that look like IDs. An ID in lower case or without a digit is seldom made of
+/// them: each group is one of them once in 5,000.
+const WORDS: &str = "\
+able area auth back base best blob body both call card case char chat club code copy core data date demo diff down \
+draw dump ease east edge else ever face fast feed file flag flow font foot form free from full game gate grep grid \
+hash head help here home host html http icon idle info init item json jump just keep kind lang last left less like \
+line link list live load lock logs long loop mail main make mark menu meta mode more move name near need nest next \
+node none note null only open orig over page part pass path peer plan play plus poll pool port post prod push qual \
+read real rest role room root rule safe same save scan seed self send sent shop show side sign site size sort spec \
+stat step stop sync task team temp term test text than that them then this time todo tool tree type unit user uuid \
+vars view wait want west what when wiki will with word work wrap zero zone";
+
+/// The length of a text with dashes.
+const TEXT_LEN: usize = 19;
+
+/// Groups of four letters or digits, with one dash between them. A run of them can have more than one ID, and words.
+struct Groups {
+    /// The place of the first group.
+    start: usize,
+    /// Number of groups that are looked at. Those beside an ID that starts in the first five are enough.
+    count: usize,
+    /// The first group that can start an ID: the first one, or the second one if the first is the end of a word.
+    first: usize,
+}
+
+impl Groups {
+    /// Returns the groups from this place on.
+    fn at(text: &[u8], start: usize) -> Self {
+        let is_group = |index: &usize| {
+            let at = start + 5 * index;
+            let group = text.get(at..at + 4);
+            let is_whole = !text.get(at + 4).is_some_and(u8::is_ascii_alphanumeric);
+            let follows = *index == 0 || text.get(at - 1) == Some(&b'-');
+            follows && is_whole && group.is_some_and(|group| group.iter().all(u8::is_ascii_alphanumeric))
+        };
+        let count = (0..9).take_while(is_group).count();
+        Self { start, count, first: usize::from(!starts_alone(text, start)) }
+    }
+
+    /// Returns where the search continues, if no ID starts in the first four groups: before the dash of the fifth one.
+    const fn skipped(&self) -> usize {
+        self.start + 5 * if self.count > 4 { 4 } else { self.count.saturating_sub(1) }
+    }
+}
+
+/// Returns whether a text has a letter, and a digit or something else than words: any four words of four letters look like an
+/// ID, and so do the digits of a payment card.
+fn looks_like_an_id(text: &[u8]) -> bool {
+    let has_digit = text.iter().any(u8::is_ascii_digit);
+    let is_words = || text.split(|byte| *byte == b'-').all(|group| likeness_to_a_word(group) > 0);
+    text.iter().any(u8::is_ascii_alphabetic) && (has_digit || !is_words())
 }
 
 fn read_strict(scheme: Scheme, text: &[u8]) -> Option<Read> {
@@ -155,18 +234,33 @@ fn one_case(text: &[u8]) -> Option<Vec<u8>> {
     (!has_both).then(|| text.to_ascii_uppercase())
 }
 
-fn has_letters_and_digits(text: &[u8]) -> bool {
-    text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic)
-}
-
 /// Returns how many letters and digits at the start of a word belong to an escape: `n` after a backslash, `20` after `%`.
 fn escape_len(before: &[u8], word: &[u8]) -> usize {
+    let hex = |len: usize| word.get(..len).is_some_and(is_hex);
     match (before, word) {
-        ([.., b'%'], [high, low, ..]) if is_hex(&[*high, *low]) => 2,
-        ([.., b'\\'], [b'n' | b't' | b'r', ..]) => 1,
-        ([.., b'\\'], [b'u', a, b, c, d, ..]) if is_hex(&[*a, *b, *c, *d]) => 5,
+        // A `%` that is itself escaped is `%25`.
+        ([.., b'%'], [b'2', b'5', ..]) if hex(4) => 4,
+        ([.., b'%'], _) if hex(2) => 2,
+        // As in quoted-printable mails.
+        ([.., b'='], [high, low, ..]) if hex(2) && ![high, low].iter().any(|byte| byte.is_ascii_lowercase()) => 2,
+        ([.., b'\\'], [b'x', ..]) if word.get(1..3).is_some_and(is_hex) => 3,
+        ([.., b'\\'], [b'u', ..]) if word.get(1..5).is_some_and(is_hex) => 5,
+        ([.., b'\\'], [b'0'..=b'3', b'0'..=b'7', b'0'..=b'7', ..]) => 3,
+        ([.., b'\\'], [b'a' | b'b' | b'e' | b'f' | b'n' | b'r' | b't' | b'v' | b'0', ..]) => 1,
+        // The color of a terminal, whatever is left of its escape.
+        _ if ends_color(before, word) => {
+            word.iter().position(|byte| matches!(byte, b'm' | b'K')).map_or(0, |at| at + 1)
+        }
         _ => 0,
     }
+}
+
+/// Returns whether `[32` and `m`, or the like, are before and at the start of a word: the end of the escape of a color.
+fn ends_color(before: &[u8], word: &[u8]) -> bool {
+    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_parameter = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    let bracket = before.iter().rev().take(20).position(|byte| !is_parameter(byte));
+    matches!(word.get(digits), Some(b'm' | b'K')) && bracket.is_some_and(|at| before[before.len() - 1 - at] == b'[')
 }
 
 /// Returns whether a text begins with a `%` that is not the one of an escape.
@@ -181,51 +275,92 @@ fn is_hex(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Returns whether no letter, digit or group of four is before or after a place. An escape, such as `\n` and `\u003c` in JSON
-/// or `%20` in a URL, is not a letter or digit.
+/// Returns whether no letter or digit is before or after a place.
 fn stands_alone(text: &[u8], at: &Range<usize>) -> bool {
-    let (before, after) = (&text[..at.start], &text[at.end..]);
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
-    let follows = match before {
-        [.., b'%', high, low] if is_hex(&[*high, *low]) => true,
-        [] | [.., b'\\', b'n' | b't' | b'r'] => true,
-        [.., b'\\', b'u', a, b, c, d] if is_hex(&[*a, *b, *c, *d]) => true,
-        [.., b'-'] => !is_group(before.iter().rev().skip(1)),
-        [.., last] => !is_word(last),
-    };
-    let ends = match after {
-        [b'-', rest @ ..] => !is_group(rest.iter()),
-        [first, ..] => !is_word(first),
-        [] => true,
-    };
-    follows && ends
+    !text.get(at.end).is_some_and(u8::is_ascii_alphanumeric) && starts_alone(text, at.start)
 }
 
-/// Returns whether the next word has four characters, as the groups of an ID do. License keys have more of them.
-fn is_group<'a>(rest: impl Iterator<Item = &'a u8>) -> bool {
-    rest.take(5).take_while(|byte| byte.is_ascii_alphanumeric()).count() == 4
+/// Returns whether no letter or digit is before a place, except those of an escape: `\n` and `\u003c` in JSON, `%20` in a URL.
+fn starts_alone(text: &[u8], start: usize) -> bool {
+    // The longest escape has five letters and digits. What is before it starts with a sign.
+    let len = text[..start].iter().rev().take(6).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    len == 0 || escape_len(&text[..start - len], &text[start - len..]) == len
+}
+
+/// Returns whether a group has letters and digits.
+fn is_mixed(group: &[u8]) -> bool {
+    group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Returns 2 for a word that is beside IDs in names of files and of things, 1 for a number, and 0 for another group.
+fn likeness_to_a_word(group: &[u8]) -> u8 {
+    let is_word = |word: &[u8]| word.eq_ignore_ascii_case(group);
+    let is_listed = || WORDS.as_bytes().chunks(5).any(|word| is_word(&word[..4]));
+    if group.iter().all(u8::is_ascii_digit) { 1 } else { 2 * u8::from(is_listed()) }
+}
+
+/// Returns the IDs in a text that a person pasted, in all of their forms: with and without dashes, hex digits, integers, UUID
+/// views and Snowflakes, of all systems. Each has a plausible time.
+///
+/// ```
+/// let text = "sent EMAQ2948WCRVT3DD (0x64d1601c46e2afbc856b) after 204697221847986177";
+/// let found: Vec<_> = imid_inspect::scan(text, 1_767_225_600_000).collect();
+/// let places: Vec<_> = found.iter().map(|found| &text[found.at.clone()]).collect();
+/// assert_eq!(places, ["EMAQ2948WCRVT3DD", "0x64d1601c46e2afbc856b", "204697221847986177"]);
+/// ```
+pub fn scan(text: &str, now_ms: u64) -> impl Iterator<Item = Found> {
+    let finder = Finder::new(None, now_ms);
+    let (mut from, mut next) = (0, finder.next(text.as_bytes(), 0));
+    core::iter::from_fn(move || {
+        let end = next.as_ref().map_or(text.len(), |found| found.at.start);
+        if let Some(word) = find_word(text, from..end, |word| read_likely(word, now_ms)) {
+            from = word.at.end;
+            return Some(word);
+        }
+        let found = next.take()?;
+        from = found.at.end;
+        next = finder.next(text.as_bytes(), from);
+        Some(found)
+    })
+}
+
+/// Reads a word that is an 80-bit ID of a plausible time, or a Snowflake of a time in which its system existed: many numbers
+/// of 17 to 19 digits are a Snowflake of some time.
+fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
+    // The ends of all forms without dashes: 15 and 25 digits.
+    let is_form = WORD.start <= word.len() && word.len() <= 25 && word.bytes().any(|byte| byte.is_ascii_digit());
+    let read = *identify(word, now_ms).first().filter(|_| is_form)?;
+    let worst = if read.id.session().is_some() { 1 } else { 0 };
+    (read.id.fit(now_ms).0 <= worst).then_some(read)
+}
+
+/// Returns the first word in a part of a text that can be read.
+fn find_word(text: &str, part: Range<usize>, read: impl Fn(&str) -> Option<Read>) -> Option<Found> {
+    let words = text.get(part)?.split(|c: char| !c.is_ascii_alphanumeric() && c != '\\');
+    words.filter(|word| word.len() >= WORD.start).find_map(|word| {
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        // PostgreSQL's `\x`, and `0x`, are a part of the form. Other escapes are not.
+        let skipped = word.rfind('\\').filter(|at| !word[*at..].starts_with("\\x") || word.len() - at != 22);
+        let from = skipped.map_or(0, |at| at + 1 + escape_len(&word.as_bytes()[..=at], &word.as_bytes()[at + 1..]));
+        let word = &word[from..];
+        read(word).map(|read| Found { at: start + from..start + from + word.len(), read })
+    })
 }
 
 /// Returns the first ID in a text that is not an ID itself. Texts of the scheme come before those of all dialects.
 pub(crate) fn find_in(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
     let first = |scheme| Finder::new(scheme, now_ms).next(text.as_bytes(), 0);
     let dashed = first(Some(scheme)).or_else(|| if scheme.is_standard() { first(None) } else { first(Some(STANDARD)) });
-    dashed.or_else(|| find_word(scheme, text, now_ms))
+    dashed.or_else(|| find_word(text, 0..text.len(), |word| read_plausible(scheme, word, now_ms)))
 }
 
-/// Returns the first word that is a plausible ID without dashes. It has letters and digits, or it is a long number.
-fn find_word(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
-        let start = word.as_ptr().addr() - text.as_ptr().addr();
-        let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
-        // PostgreSQL's `\x` and other prefixes of hex digits.
-        let hex = ["0x", "x", "0X", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
-        let read =
-            scheme.recognize(word, now_ms).or_else(|error| hex.map_or(Err(error), |hex| scheme.recognize(hex, now_ms)));
-        let read = read.ok().filter(|_| is_number || has_letters_and_digits(word.as_bytes()))?;
-        let is_likely = read.id.is_plausible(now_ms);
-        is_likely.then_some(Found { at: start..start + word.len(), read })
-    })
+/// Reads a word that is a plausible ID without dashes. It has letters and digits, or it is a long number.
+fn read_plausible(scheme: Scheme, word: &str, now_ms: u64) -> Option<Read> {
+    let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
+    let hex = ["x", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
+    let read = scheme.recognize(word, now_ms);
+    let read = read.or_else(|error| hex.map_or(Err(error), |hex| scheme.recognize(hex, now_ms))).ok()?;
+    ((is_number || is_mixed(word.as_bytes())) && read.id.is_plausible(now_ms)).then_some(read)
 }
 
 #[cfg(test)]
@@ -266,6 +401,32 @@ mod tests {
             ("Zoë: ", "…"),
             ("---- ", "-----"),
             ("----", "----"),
+            ("\u{1b}[32m", "\u{1b}[0m"),
+            ("\u{1b}[01;31m\u{1b}[K", "\u{1b}[m"),
+            ("\\u001b[32m", "\\u001b[0m"),
+            ("\\x1b[1;32m", "\\x1b[0m"),
+            ("\\033[32m", "\\033[0m"),
+            ("^[[32m", "^[[0m"),
+            ("#033[32m", "#033[0m"),
+            ("\\b", "\\b"),
+            ("\\x22", "\\x22"),
+            ("\\042", "\\042"),
+            ("=22", "=22"),
+            ("%252F", "%252F"),
+            ("chat-", ""),
+            ("CHAT-", ""),
+            ("", "-orig.png"),
+            ("", "-ORIG.png"),
+            ("2026-", ""),
+            ("logs-2026-", "-2026-logs"),
+            ("original-", "-original"),
+            ("a-bc-def-", "-a-bc-def"),
+            ("中", "中"),
+            ("urn:id:", "~"),
+            ("<b>", "</b>"),
+            ("&quot;", "&quot;"),
+            ("{{", "}}"),
+            ("*", "*"),
         ] {
             let text = format!("{before}{ID}{after}");
             assert_eq!(all(None, text.as_bytes()), [(before.len(), ID.into(), "standard")], "{text}");
@@ -285,8 +446,10 @@ mod tests {
             "F3ZC-FDXM-X8SH-T3D",
             "xF3ZC-FDXM-X8SH-T3DD",
             "F3ZC-FDXM-X8SH-T3DD9",
-            "F3ZC-FDXM-X8SH-T3DD-F3ZC",
-            "ABCD-F3ZC-FDXM-X8SH-T3DD",
+            "F3ZCA-FDXM-X8SH-T3DD",
+            "F3ZC-FDXM-X8SHB-T3DD",
+            "F3ZC--FDXM-X8SH-T3DD",
+            "BASE-CASE-DATA-PATH",
             "F3zC-FDXM-X8SH-T3DD",
             "that-were-gate-here",
             "5412-7512-3412-3456",

@@ -3,7 +3,7 @@
 //!
 //! - [`identify`] returns every way to read a text, the most likely one first.
 //! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
-//! - [`Finder`] finds all IDs in a text of any size, with their places.
+//! - [`scan`] finds the IDs in a pasted text in all of their forms, and [`Finder`] those in logs of any size, with their places.
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
 //! - [`risk`] computes how often generators that share no state mint equal IDs.
 //!
@@ -35,7 +35,7 @@ pub mod time;
 
 pub use error::{ReadError, look_alike};
 pub use fields::{Field, FieldName, named_type};
-pub use find::{Finder, Found};
+pub use find::{Finder, Found, scan};
 pub use foreign::{Foreign, TimeForm};
 pub use form::{Form, Read, ReadForm};
 pub use identify::identify_text;

@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn each_day_is_that_of_another_calendar() {
-        for day in 0..=LAST_MS / DAY_MS - 1 {
+        // Each day of 400 years, in which the calendar repeats, and some of the others.
+        for day in (0..146_097).chain((146_097..LAST_MS / DAY_MS).step_by(97)) {
             let ms = day * DAY_MS + day % DAY_MS;
             let other = Timestamp::from_millisecond(ms.cast_signed()).unwrap();
             assert_eq!(rfc3339(ms), format!("{other:.3}"));
