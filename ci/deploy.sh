@@ -1,35 +1,49 @@
 #!/usr/bin/env bash
-# What deploy/ has works: promtool accepts the alert rules, each of them fires when it should, the demonstration ends without
-# duplicates, and the services of the compose file run as processes. Without a program or a right that it needs, it says what was
-# not checked.
+# What deploy/ has works: promtool accepts the alert rules and Prometheus' file, each rule fires when it should, the demonstration ends
+# without duplicates, docker-compose accepts its file, and the manifest of Kubernetes is what two linters accept and what the gateway of
+# examples/chat does, with TLS to PostgreSQL as in the compose file. Without a program that it needs, it says what was not checked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/sbin:/sbin
-bash ci/services.sh install prometheus || true
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+not_checked() { echo "not checked: deploy: $*"; }
+bash ci/services.sh install prometheus docker-compose python || true
+
 if command -v promtool >/dev/null; then
   promtool check rules deploy/alerts.yml
   promtool test rules deploy/alerts.test.yml
+  # Both are in one folder in the container.
+  cp deploy/alerts.yml deploy/compose/prometheus.yml "$folder"
+  promtool check config "$folder/prometheus.yml"
 else
-  echo "not checked: deploy: no promtool"
+  not_checked "alerts.yml and compose/prometheus.yml: no promtool"
 fi
 bash deploy/demo.sh
-
-# docker-compose of Python knows less than that of Docker, and is Debian's.
 if command -v docker-compose >/dev/null; then
   docker-compose --file deploy/compose.yml config --quiet
+  echo "ok: docker-compose accepts compose.yml"
 else
-  echo "not checked: deploy: no docker-compose"
+  not_checked "compose.yml: no docker-compose"
 fi
-bash ci/services.sh install postgres || true
-separate=(unshare --net --pid --fork --kill-child --mount --mount-proc)
-has_all() {
-  python3 -c 'import yaml' && prometheus --version && openssl version && psql --version && "${separate[@]}" ip link add test type bridge
-}
-if has_all >/dev/null 2>&1; then
-  # As the Dockerfile does, without optimization.
-  target=${CARGO_TARGET_DIR:-target}
+
+venv=$target/deploy-venv
+if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate pyyaml; then
+  # The manifests of the page are in blocks of YAML.
+  awk '/^```/ { if (on) print "---"; on = ($0 == "```yaml"); next } on' docs/KUBERNETES.md >"$folder/page.yml"
+  "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml "$folder/page.yml"
+  # CKV_K8S_43: the example has no registry, so its image has no digest. CKV_K8S_35: PostgreSQL's URL is one variable of the gateway.
+  if "$venv/bin/pip" install --quiet --disable-pip-version-check checkov; then
+    "$venv/bin/checkov" --file deploy/kubernetes.yml --framework kubernetes --compact --quiet --skip-download \
+      --skip-check CKV_K8S_43,CKV_K8S_35
+    echo "ok: checkov accepts kubernetes.yml"
+  else
+    not_checked "kubernetes.yml by checkov: PyPI cannot be reached"
+  fi
   cargo build --quiet --locked --features tls --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
-  "${separate[@]}" python3 ci/compose.py "$(realpath "$target")/debug"
+  bash ci/services.sh run postgres -- "$venv/bin/python" ci/pod.py "$target/debug/imid-chat" "$folder"
 else
-  echo "not checked: deploy: the compose file (it needs root, ip, Prometheus, PostgreSQL, openssl and Python's yaml)"
+  not_checked "kubernetes.yml and KUBERNETES.md: PyPI cannot be reached"
 fi

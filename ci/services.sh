@@ -16,10 +16,15 @@
 #     without TLS. Then PostgreSQL and MariaDB have it on their ports, and Redis, etcd and ZooKeeper on another one, which is in
 #     the file $IMID_SERVICES/STORE/tls_port. Clients need a certificate: in PostgreSQL and MariaDB only the user
 #     imid_tls, who needs TLS too.
+#   ci/services.sh server postgres|mysql save|restore
+#     For that command: copies the data of the server, or puts the copy back, as a restored backup does.
+#   ci/services.sh server postgres standby
+#     For that command: makes a hot standby, whose port is in $IMID_SERVICES/standby/port. `server standby detach` cuts it off from the
+#     server, and `server standby promote` kills the server and gives its port to the standby.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv, chromium, prometheus (for promtool), etcd-client, redis-sentinel, pgbouncer,
-#     haproxy or curl.
+#     with venv, chromium, prometheus (for promtool), docker-compose, etcd-client, redis-sentinel,
+#     pgbouncer, haproxy or curl.
 #   ci/services.sh list
 #     Prints the stores, one on each line. The other scripts take them from here.
 #
@@ -50,7 +55,7 @@ is_installed() {
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
     chromium) program chromium ;;
     prometheus) program promtool ;;
-    pgbouncer | haproxy | curl | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
+    pgbouncer | haproxy | curl | docker-compose | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null
 }
 
@@ -113,7 +118,7 @@ as_user() {
   exec "$@"
 }
 
-user_of() { case $1 in postgres) echo postgres ;; mysql) echo mysql ;; *) id -un ;; esac; }
+user_of() { case $1 in postgres | standby) echo postgres ;; mysql) echo mysql ;; *) id -un ;; esac; }
 
 # Makes the data folder of a new server. It is in the working directory.
 prepare() {
@@ -172,9 +177,9 @@ run_server() {
     esac
   fi
   case $store in
-    postgres)
+    postgres | standby)
       as_user postgres "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
-        -c unix_socket_directories= -c max_connections=120 "${tls[@]}"
+        -c unix_socket_directories= -c max_connections=120 -c wal_level=logical "${tls[@]}"
       ;;
     mysql)
       # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.
@@ -224,7 +229,7 @@ CONFIG
 answers() {
   local store=$1 port=$2 line
   case $store in
-    postgres) "$(program pg_isready)" -q -h 127.0.0.1 -p "$port" ;;
+    postgres | standby) "$(program pg_isready)" -q -h 127.0.0.1 -p "$port" ;;
     # The server's first packet comes at once; the init file has run by then.
     mysql) "$(program mariadb)" --no-defaults -h 127.0.0.1 -P "$port" -u imid -p$password -e 'SELECT 1' imid ;;
     redis)
@@ -236,6 +241,30 @@ answers() {
       ;;
     zookeeper) exec 3<>"/dev/tcp/127.0.0.1/$port" && printf srvr >&3 && timeout 1 grep -q Mode <&3 ;;
   esac
+}
+
+# Makes a hot standby of the PostgreSQL.
+clone() {
+  local folder=$IMID_SERVICES/standby
+  stop standby kill
+  rm -rf "$folder"
+  mkdir "$folder"
+  [ "$(id -u)" != 0 ] || chown "$(user_of standby)" "$folder"
+  (cd "$folder" && as_user "$(user_of standby)" "$(program pg_basebackup)" -D "$folder/data" -R -X stream -c fast --no-sync \
+    -d "$(url postgres)") >>"$folder/log" 2>&1 && start standby
+}
+
+sql_of_standby() { "$(program psql)" -XAtqc "$1" "$(url standby)" >/dev/null; }
+
+# The standby becomes the server of the port.
+promote() {
+  stop postgres kill
+  sql_of_standby 'SELECT pg_promote()' || return
+  stop standby stop
+  rm -rf "$IMID_SERVICES/postgres/data"
+  mv "$IMID_SERVICES/standby/data" "$IMID_SERVICES/postgres/data"
+  rm -rf "$IMID_SERVICES/standby"
+  start postgres
 }
 
 # Prints the PID of a server that runs. The working directory of each server is in its folder, so a PID that was given to
@@ -288,7 +317,7 @@ stop() {
   local store=$1 how=$2 pid signal=TERM
   pid=$(pid_of "$store") || return 0
   # SIGTERM waits for the clients of PostgreSQL; SIGINT does not.
-  [ "$store" != postgres ] || signal=INT
+  [[ $store != postgres && $store != standby ]] || signal=INT
   if [ "$how" = stop ]; then
     signal_all "$store" CONT
     kill -$signal "$pid" 2>/dev/null || true
@@ -317,7 +346,7 @@ url() {
   local port
   port=$(cat "$IMID_SERVICES/$1/port")
   case $1 in
-    postgres) echo "postgres://imid:$password@127.0.0.1:$port/postgres" ;;
+    postgres | standby) echo "postgres://imid:$password@127.0.0.1:$port/postgres" ;;
     mysql) echo "mysql://imid:$password@127.0.0.1:$port/imid" ;;
     redis) echo "redis://:$password@127.0.0.1:$port" ;;
     etcd) echo "etcd://127.0.0.1:$port" ;;
@@ -328,7 +357,7 @@ url() {
 stop_all() {
   local store
   trap '' INT TERM HUP
-  for store in $stores; do [ ! -e "$IMID_SERVICES/$store" ] || stop "$store" kill & done
+  for store in $stores standby; do [ ! -e "$IMID_SERVICES/$store" ] || stop "$store" kill & done
   wait
   # A server that was being prepared may still write for a moment.
   for _ in 1 2 3 4 5; do rm -rf "$IMID_SERVICES" 2>/dev/null && break || sleep 1; done
@@ -383,8 +412,13 @@ case ${1:-} in
       stop | kill) stop "$2" "$3" ;;
       pause) signal_all "$2" STOP ;;
       resume) signal_all "$2" CONT ;;
+      save) stop "$2" stop && rm -rf "$IMID_SERVICES/$2/saved" && cp -a "$IMID_SERVICES/$2/data" "$IMID_SERVICES/$2/saved" && start "$2" ;;
+      restore) stop "$2" kill && rm -rf "$IMID_SERVICES/$2/data" && cp -a "$IMID_SERVICES/$2/saved" "$IMID_SERVICES/$2/data" && start "$2" ;;
+      standby) clone || fail "cannot make a standby: $(tail -n 3 "$IMID_SERVICES/standby/log")" ;;
+      detach) sql_of_standby "ALTER SYSTEM SET primary_conninfo = ''" && sql_of_standby 'SELECT pg_reload_conf()' ;;
+      promote) promote || fail "cannot promote the standby: $(tail -n 3 "$IMID_SERVICES"/{standby,postgres}/log)" ;;
       tls) set_tls "$2" "${4:-}" || fail "cannot start $2: $(tail -n 3 "$IMID_SERVICES/$2/log")" ;;
-      *) fail "expected stop, kill, start, pause, resume or tls, found ${3:-nothing}" ;;
+      *) fail "expected stop, kill, start, pause, resume, tls, save, restore, standby, detach or promote, found ${3:-nothing}" ;;
     esac
     ;;
   *) fail "expected run, server, install or list; see the head of this script" ;;

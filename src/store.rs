@@ -5,7 +5,7 @@
 //!
 //! | value | bytes or number | column |
 //! | --- | --- | --- |
-//! | [`MessageId`] | 10 bytes | `bytea`, `BINARY(10)`, `BLOB`, `blob` |
+//! | [`MessageId`] | 10 bytes | `bytea`, `VARBINARY(10)`, `BLOB`, `blob` |
 //! | [`AsText`] | the 19 characters | `text`, `CHAR(19)`, `TEXT` |
 //! | [`AsUuid`] | the [UUID view](MessageId::to_uuid_bytes) | `uuid`, `BINARY(16)`, `BLOB` |
 //! | [`SessionTag`](crate::SessionTag) | its 26 bits | `integer`, `INT`, `int` |

@@ -1,6 +1,6 @@
 //! The links of the documents lead somewhere, and what is said twice is said alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
@@ -128,5 +128,34 @@ fn the_glossary_has_at_most_20_words_each_in_use() {
     let text = [rest, &crate_page()].concat().to_lowercase();
     for word in words {
         assert!(text.contains(word), "{word} is not used");
+    }
+}
+
+/// Returns the first words of the code in a table's cell.
+fn code(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2).map(|code| code.split(' ').next().expect("a word"))
+}
+
+/// The documentation of `imid::store` and STORES.md name the same columns. `BINARY(10)`, which pads an ID that is too short, is in neither.
+#[test]
+fn the_module_and_the_page_about_stores_name_the_same_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).expect("a file");
+    let (module, page) = (read("src/store.rs"), read("docs/STORES.md"));
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let lines = text.lines().filter_map(|line| line.trim_start_matches("//!").trim().strip_prefix("| "));
+        lines.map(|line| line.split(" | ").map(str::to_owned).collect()).collect()
+    };
+    let page = rows(page.split_once("## Which form").expect("a heading").1.split_once("\n#").expect("a heading").0);
+    for (value, first) in [("MessageId", "bytea"), ("AsText", "text")] {
+        let row = rows(&module).into_iter().find(|row| row[0] == format!("[`{value}`]")).expect("a row");
+        let columns: BTreeSet<String> = code(&row[2]).map(str::to_owned).collect();
+        // A column that is named with its database begins with its type. What follows are constraints.
+        let is_value =
+            |row: &&Vec<String>| row.len() > 2 && row[1].starts_with('`') && code(&row[2]).next() == Some(value);
+        let of_page = page.iter().filter(is_value).flat_map(|row| code(&row[1]));
+        let is_type = |word: &&str| !["CHECK", "WITHOUT", "(session_tag,"].contains(word);
+        assert_eq!(columns, of_page.filter(is_type).map(str::to_owned).collect(), "{value}");
+        assert!(columns.contains(first) && !columns.contains("BINARY(10)"), "{columns:?}");
     }
 }

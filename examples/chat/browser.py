@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Two people talk in two browsers while one of their gateways is killed. Both must show all messages once, in the same order.
+"""Two people talk in two browsers while one of their gateways is killed, and a balancer answers 502 in its place. Both must show all
+messages once, in the same order, also after the database has lost some of them.
 
     DATABASE_URL=... browser.py GATEWAY [FOLDER]
 
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -101,18 +103,18 @@ class Page:
 
 class Gateway:
     def __init__(self, program, name):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("127.0.0.1", 0)) as other:
+            self.address, self.operations = (f"127.0.0.1:{one.getsockname()[1]}" for one in (free, other))
         self.program, self.name = program, name
         self.start()
 
     def start(self):
-        environment = {**os.environ, "CHAT_LISTEN": self.address, "CHAT_NAME": self.name}
+        environment = {**os.environ, "CHAT_LISTEN": self.address, "CHAT_OPERATIONS": self.operations, "CHAT_NAME": self.name}
         self.process = subprocess.Popen([self.program], env=environment, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while True:
             try:
-                return urllib.request.urlopen(f"http://{self.address}/ready", timeout=5).close()
+                return urllib.request.urlopen(f"http://{self.operations}/ready", timeout=5).close()
             except OSError:
                 if time.monotonic() > end:
                     sys.exit(f"browser.py: {self.name} is not ready after 60 s")
@@ -121,6 +123,43 @@ class Gateway:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def refuse(self):
+        """Answers 502 in the place of the gateway, as a balancer does, until the returned function is called. Counts the answers."""
+        address, port = self.address.split(":")
+        listener = socket.create_server((address, int(port)))
+        listener.settimeout(0.2)
+        is_over, answers = threading.Event(), []
+
+        def serve():
+            while not is_over.is_set():
+                try:
+                    connection = listener.accept()[0]
+                except TimeoutError:
+                    continue
+                with connection:
+                    request = connection.recv(65536)
+                    connection.sendall(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+                    answers.append(request.split(b" ")[1].decode())
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+
+        def end():
+            is_over.set()
+            thread.join()
+            listener.close()
+            return answers
+
+        return end
+
+
+def lose(count):
+    """Takes the last messages of the room out of the database."""
+    sql = f"""WITH lost AS (DELETE FROM messages WHERE room = '{ROOM}' AND number > (SELECT last_number FROM rooms WHERE name = '{ROOM}') - {count})
+        UPDATE rooms SET last_number = last_number - {count}, last_id = (SELECT id FROM messages WHERE room = '{ROOM}'
+        AND number = last_number - {count}) WHERE name = '{ROOM}'"""
+    subprocess.run(["psql", "-XqAtc", sql, os.environ["DATABASE_URL"]], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -140,14 +179,19 @@ def main():
             bob.send(f"bob {n}")
             if n == EACH // 3:
                 gateways[0].kill()
-                print("the gateway of alice is killed")
+                refusing = gateways[0].refuse()
+                print("the gateway of alice is killed, and a balancer answers 502")
             if n == 2 * EACH // 3:
                 alice.until("$('state').textContent == 'connecting'", "connecting")
+                # A browser gives a stream up after such an answer, so it is the page that connects again.
+                time.sleep(4)
+                streams = [path for path in refusing() if "/events" in path]
+                assert len(streams) > 1, f"the page has connected again after 502: {streams}"
                 gateways[0].start()
-                print("the gateway of alice is back")
+                print(f"the gateway of alice is back, after {len(streams)} streams that were answered with 502")
             time.sleep(0.05)
         for page, name in ((alice, "alice"), (bob, "bob")):
-            page.until(f"$('messages').children.length == {2 * EACH} && !document.querySelector('.sending')", f"complete for {name}")
+            page.until(f"$('messages').children.length == {2 * EACH} && !$('sending').children.length", f"complete for {name}")
         time.sleep(1)
         shown = alice.shown()
         if folder:
@@ -163,6 +207,24 @@ def main():
             own = [text for _, _, text in shown if text.startswith(name)]
             assert own == [f"{name} {n}" for n in range(EACH)], f"the messages of {name} are in the order that {name} sent them"
         print(f"ok: two browsers show the same {len(shown)} messages in the same order")
+
+        # As a fail-over to a standby without the last commits does. Other messages then have their numbers.
+        lose(4)
+        bob.send("after the fail-over")
+        wanted = [text for _, _, text in shown[:-4]][-49:] + ["after the fail-over"]  # a page
+        for page, name in ((alice, "alice"), (bob, "bob")):
+            page.until(f"$('messages').children.length == {len(wanted)} && !$('sending').children.length", f"anew for {name}")
+            assert [text for _, _, text in page.shown()] == wanted, f"{name} shows what is stored"
+            if folder:
+                page.screenshot(f"{folder}/{name}-after-loss.png")
+        print("ok: after a loss of 4 messages both show what is stored")
+
+        # The time for a message must not grow with the messages that are there.
+        few, many = (bob.run(f"""(() => {{ const text = (n) => [15, 10, 5, 0].map((bits) => DIGITS[(n >> bits) & 31]).join(''); clear(); const start = performance.now();
+            for (let n = 0; n < {count}; n++) receive({{ id: 'F3Z9-MB7Y-' + text(n) + '-T3DD', number: n, sender: 'a', body: 'b' }});
+            document.body.getBoundingClientRect(); return performance.now() - start; }})()""") for count in (1500, 12000))
+        assert many < 24 * few, f"12,000 messages took {many:.0f} ms, and 1,500 took {few:.0f} ms"
+        print(f"ok: 1,500 messages are shown in {few:.0f} ms, 12,000 in {many:.0f} ms")
     finally:
         browser.process.kill()
         browser.process.wait()

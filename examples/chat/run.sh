@@ -31,7 +31,7 @@ case ${1:-} in
     pids=()
     trap 'kill "${pids[@]}" 2>/dev/null; wait' EXIT
     for port in 8081 8082 8083; do
-      CHAT_LISTEN=127.0.0.1:$port CHAT_NAME=chat-$port "$bin/imid-chat" &
+      CHAT_LISTEN=127.0.0.1:$port CHAT_OPERATIONS=127.0.0.1:$((port + 1000)) CHAT_NAME=chat-$port "$bin/imid-chat" &
       pids+=($!)
     done
     echo "open http://127.0.0.1:8081/ and http://127.0.0.1:8082/"

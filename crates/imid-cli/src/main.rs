@@ -9,6 +9,7 @@ mod input;
 mod json;
 mod lead;
 mod message;
+mod number;
 mod output;
 mod output_file;
 mod progress;

@@ -11,7 +11,7 @@ use imid::clock::{Clock, SystemClock, TickClock};
 use imid::generator::Lane;
 use imid::{Generator, SessionTag};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 /// IDs in one measurement: fewer than a lane mints in the time that it takes.
 const RUN: u32 = 4_000;
@@ -42,7 +42,8 @@ where
     let plain =
         Generator::builder().stripes::<STRIPES>().clock(clock.clone()).max_lead(lead).lane(Lane { index: 0, bits });
     let plain = plain.build().expect("a lane");
-    let options = Options::new().lane_bits(bits).clock(clock.clone()).max_lead(lead).horizon(Duration::from_secs(100));
+    let options =
+        LaneOptions::new().lane_bits(bits).clock(clock.clone()).max_lead(lead).horizon(Duration::from_secs(100));
     let options = options.stripes::<STRIPES>();
     let leased = LeasedGenerator::open(MemoryRegister::new(), options).expect("a thread");
     leased.wait_until_open(lead).expect("a lane");

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use imid::{SessionTag, SessionType};
 use imid_lease::register::PostgresRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
-    let ids = LeasedGenerator::open(register, Options::new().holder("chat-3"))?; // a name for each process
+    let ids = LeasedGenerator::open(register, LaneOptions::new().holder("chat-3"))?; // a name for each process
     ids.wait_until_open(Duration::from_secs(15))?;
     println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
     Ok(())

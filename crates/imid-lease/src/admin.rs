@@ -5,10 +5,10 @@
 //! use std::time::Duration;
 //!
 //! use imid_lease::register::MemoryRegister;
-//! use imid_lease::{LeasedGenerator, Options, admin};
+//! use imid_lease::{LeasedGenerator, LaneOptions, admin};
 //!
 //! let mut register = MemoryRegister::new();
-//! let ids = LeasedGenerator::open(register.clone(), Options::new().holder("web-3"))?;
+//! let ids = LeasedGenerator::open(register.clone(), LaneOptions::new().holder("web-3"))?;
 //! ids.wait_until_open(Duration::from_secs(15))?;
 //! let view = admin::view(&mut register, "lanes")?;
 //! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
@@ -67,7 +67,7 @@ pub enum FreeIf {
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
     pub horizon: Duration,
-    /// The largest error of a clock, as in [`Options::max_skew`](crate::Options::max_skew).
+    /// The largest error of a clock, as in [`LaneOptions::max_skew`](crate::LaneOptions::max_skew).
     pub max_skew: Duration,
 }
 

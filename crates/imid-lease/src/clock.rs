@@ -33,6 +33,13 @@ struct Belief {
     believed: AtomicI64,
 }
 
+impl<C> BelievedClock<C> {
+    /// Returns the clock of the application.
+    pub(crate) const fn application(&self) -> &C {
+        &self.clock
+    }
+}
+
 impl<C: Clock> BelievedClock<C> {
     pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
         let belief = Belief {

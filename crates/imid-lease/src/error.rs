@@ -22,7 +22,9 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    #[error("lanes are too far ahead of the clock: correct the clock, or accept the lead with Options::any_lead")]
+    #[error(
+        "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes"
+    )]
     Clock { retry_after: Duration },
     /// Of worker IDs, which have no such option.
     #[error("worker IDs are too far ahead of the clock: correct the clock")]
@@ -76,7 +78,7 @@ impl LeaseError {
     }
 
     /// Returns whether no lane was taken because all lanes that are free are far ahead of the clock: see
-    /// [`Options::any_lead`](crate::Options::any_lead).
+    /// [`LaneOptions::accept_far_lanes`](crate::LaneOptions::accept_far_lanes).
     pub const fn is_clock(self) -> bool {
         matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. })
     }
@@ -181,7 +183,7 @@ pub(crate) enum OpenKind {
 
 /// How to go on where lanes are far ahead of the clock. Worker IDs have no such setting.
 fn or_accept(can_accept: bool) -> &'static str {
-    if can_accept { ", or accept the lead with Options::any_lead" } else { "" }
+    if can_accept { ", or accept the lead with LaneOptions::accept_far_lanes" } else { "" }
 }
 
 /// Seconds with a fraction.
@@ -219,8 +221,8 @@ impl OpenError {
     }
 
     /// Returns whether all lanes, or all that no process holds, are further ahead of the clock than the horizon and
-    /// [`max_skew`](crate::Options::max_skew) explain. This clock is behind, or another process has minted with a clock
-    /// that was ahead. [`any_lead`](crate::Options::any_lead) accepts it; [`LeasedGenerator::open_file`] shows how for a file.
+    /// [`max_skew`](crate::LaneOptions::max_skew) explain. This clock is behind, or another process has minted with a clock
+    /// that was ahead. [`accept_far_lanes`](crate::LaneOptions::accept_far_lanes) accepts it; [`LeasedGenerator::open_file`] shows how for a file.
     ///
     /// [`LeasedGenerator::open_file`]: crate::LeasedGenerator::open_file
     pub const fn is_clock(&self) -> bool {
@@ -284,7 +286,7 @@ mod tests {
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (
                 LeaseKind::Clock { retry_after },
-                "lanes are too far ahead of the clock: correct the clock, or accept the lead with Options::any_lead",
+                "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes",
             ),
             (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
@@ -334,7 +336,7 @@ mod tests {
             (
                 OpenKind::NoNearLane { most_ms: 15_000, found_ms: 3_600_500, held: 1, lanes: 2, can_accept: true },
                 "expected a free lane at most 15 s ahead of the clock, found one 3600.5 s ahead, and 1 of 2 are held: wait for \
-                 one of them, or accept the lead with Options::any_lead",
+                 one of them, or accept the lead with LaneOptions::accept_far_lanes",
                 false,
             ),
             (

@@ -1,22 +1,25 @@
 //! A generator whose lane comes from a register.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
-use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError};
+use imid::fork::Process;
+use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
-use crate::changes::retry_within;
+use crate::changes::{retry_within, within};
 use crate::clock::BelievedClock;
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, Tenant};
-use crate::options::{Options, Settings, millis};
+use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::state::Status;
@@ -46,35 +49,39 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// use imid::{SessionTag, SessionType};
 /// use imid_lease::register::MemoryRegister;
-/// use imid_lease::{LeasedGenerator, Options};
+/// use imid_lease::{LaneOptions, LeasedGenerator};
 ///
-/// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+/// let ids = LeasedGenerator::open(MemoryRegister::new(), LaneOptions::new())?;
 /// ids.wait_until_open(Duration::from_secs(15))?;
 /// let room = SessionTag::new(SessionType::GROUP, "room-42");
 /// assert!(ids.generate(room)? < ids.generate(room)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct LeasedGenerator<C: Clock + Clone = SystemClock, const STRIPES: usize = 1> {
+pub struct LeasedGenerator<C = SystemClock, const STRIPES: usize = 1> {
+    /// Dropped first.
+    _close_on_drop: CloseOnDrop,
     inner: Arc<Inner<C, STRIPES>>,
     keeper: Keeper,
     space: Space,
 }
 
 /// The state that the threads that mint share with the keeper.
-struct Inner<C: Clock, const STRIPES: usize> {
+struct Inner<C, const STRIPES: usize> {
     /// Mints nothing. Before there is a lane, it remembers which IDs were observed.
     before: LaneGenerator<C, STRIPES>,
     /// The generator of the first lane, if one was granted. Most processes never need another one.
     first: OnceLock<LaneGenerator<C, STRIPES>>,
     /// No generator starts any more.
     is_closed: AtomicBool,
+    /// How many calls were refused.
+    refused: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
 }
 
 /// The generator of one grant. It stays when its lane is lost, because a thread may still use it.
-struct LaneGenerator<C: Clock, const STRIPES: usize> {
+struct LaneGenerator<C, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
@@ -117,17 +124,17 @@ impl LeasedGenerator {
     /// use std::time::Duration;
     ///
     /// use imid_lease::register::FileRegister;
-    /// use imid_lease::{LeasedGenerator, Options};
+    /// use imid_lease::{LaneOptions, LeasedGenerator};
     ///
     /// # fn open(path: &std::path::Path) -> Result<LeasedGenerator, OpenError> {
-    /// let options = Options::new().lane_bits(0).holder("owner").any_lead();
+    /// let options = LaneOptions::new().lane_bits(0).holder("owner").accept_far_lanes();
     /// let ids = LeasedGenerator::open(FileRegister::owned(path)?, options)?;
     /// ids.wait_until_open(Duration::from_secs(15))?;
     /// # Ok(ids)
     /// # }
     /// ```
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let ids = Self::open(FileRegister::owned(path)?, Options::new().lane_bits(0).holder("owner"))?;
+        let ids = Self::open(FileRegister::owned(path)?, LaneOptions::new().lane_bits(0).holder("owner"))?;
         let opened = ids.wait_until_open(FILE_PATIENCE);
         if opened.is_err() {
             // Lets the file go, so that the caller can open it in another way.
@@ -137,9 +144,17 @@ impl LeasedGenerator {
     }
 }
 
+impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES> {
+    /// Returns the clock of the options. The generator follows it as far as it is believed
+    /// ([`max_skew`](LaneOptions::max_skew)).
+    pub fn clock(&self) -> &C {
+        self.inner.clock.application()
+    }
+}
+
 impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES>
 where
-    C: Clock + Clone + Send + Sync + 'static,
+    C: Clock + Clone + Send + Sync,
 {
     /// Opens a generator. It returns at once, in the phase [seeking](crate::Phase::Seeking): a thread looks for a lane, and
     /// keeps the lease until the generator is dropped. Until there is a lane, each call is an error with
@@ -150,8 +165,11 @@ where
     ///
     /// # Errors
     /// The options do not fit together, or the thread cannot be started.
-    pub fn open<R: Register + 'static>(register: R, options: Options<C, STRIPES>) -> Result<Self, OpenError> {
-        let Options { clock, settings } = options;
+    pub fn open<R: Register + 'static>(register: R, options: LaneOptions<C, STRIPES>) -> Result<Self, OpenError>
+    where
+        C: 'static,
+    {
+        let LaneOptions { clock, settings } = options;
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
         let lane_bits = space.bits();
@@ -161,6 +179,7 @@ where
             before,
             first: OnceLock::new(),
             is_closed: AtomicBool::new(false),
+            refused: AtomicU64::new(0),
             clock: clock.clone(),
             settings: settings.clone(),
             lane_bits,
@@ -168,7 +187,9 @@ where
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
         let keeper = Keeper::start(register, clock, space.clone(), vec![lease]).map_err(OpenKind::Thread)?;
-        Ok(Self { inner, keeper, space })
+        let close: Arc<dyn Close> = Arc::clone(&inner) as _;
+        let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
+        Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })
     }
 
     /// Waits until there is a lane, for at most this time.
@@ -223,11 +244,11 @@ where
     /// ```
     /// # use imid::{SessionTag, SessionType};
     /// # use imid_lease::register::MemoryRegister;
-    /// # use imid_lease::{LeasedGenerator, Options};
+    /// # use imid_lease::{LaneOptions, LeasedGenerator};
     /// use std::time::Duration;
     ///
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-    /// let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new())?;
+    /// let ids = LeasedGenerator::open(MemoryRegister::new(), LaneOptions::new())?;
     /// ids.wait_until_open_async(Duration::from_secs(15)).await?;
     /// let room = SessionTag::new(SessionType::GROUP, "room-42");
     /// let id = ids.generate_async(room, Duration::from_secs(1)).await?;
@@ -249,7 +270,7 @@ where
     ///
     /// # Errors
     /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run that is longer than
-    /// [`max_lead`](Options::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
+    /// [`max_lead`](LaneOptions::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, LeaseError> {
         if let Some(granted) = self.running()
@@ -278,11 +299,11 @@ where
     /// [`imid::Generator::observe`].
     ///
     /// # Errors
-    /// The ID is more than [`max_skew`](Options::max_skew) ahead of the clock, or the clock has no usable time. Nothing
+    /// The ID is more than [`max_skew`](LaneOptions::max_skew) ahead of the clock, or the clock has no usable time. Nothing
     /// changes then.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
-        self.observe_by(|generator| generator.observe(id))
+        self.on_last(|generator| generator.observe(id)).inspect_err(|error| self.note_refused_observation(*error))
     }
 
     /// Does what [`observe`](Self::observe) does, with a limit of your own, for IDs that a client sends: see
@@ -292,13 +313,50 @@ where
     /// As for [`observe`](Self::observe), with the lesser of `limit` and `max_skew` in the place of `max_skew`.
     #[inline]
     pub fn observe_limited(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
-        self.observe_by(|generator| generator.observe_limited(id, limit))
+        self.on_last(|generator| generator.observe_limited(id, limit))
+            .inspect_err(|error| self.note_refused_observation(*error))
     }
 
-    fn observe_by(
-        &self,
-        observe: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<(), ObserveError>,
-    ) -> Result<(), ObserveError> {
+    /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: see
+    /// [`imid::Generator::raise_floor`]. The floor outlives a change of the lane.
+    ///
+    /// If the ID is past the ceiling of the lease, calls are an error with [`retry_after`](LeaseError::retry_after) until a renewal
+    /// has raised the ceiling past it.
+    pub fn raise_floor(&self, id: MessageId) {
+        self.raise_floor_ms(id.timestamp_ms() + 1);
+    }
+
+    /// Raises the first millisecond since 1970 that a later ID may have, as [`raise_floor`](Self::raise_floor) does.
+    pub fn raise_floor_ms(&self, timestamp_ms: u64) {
+        let raised = self.on_last(|generator| {
+            generator.raise_floor_ms(timestamp_ms);
+            Ok::<_, Infallible>(())
+        });
+        let Ok(()) = raised;
+    }
+
+    /// Returns the longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant.
+    pub fn longest_run(&self) -> u64 {
+        self.inner.before.generator.longest_run()
+    }
+
+    /// Returns the state of the generator, for monitoring: see [`Stats`]. [`status`](Self::status) has that of the lease.
+    pub fn stats(&self) -> Stats {
+        let mut stats = self.inner.last().unwrap_or(&self.inner.before).generator.stats();
+        stats.refused = self.inner.refused.load(Ordering::Relaxed);
+        stats
+    }
+
+    #[cold]
+    fn note_refused_observation(&self, error: ObserveError) {
+        // In a forked child, another thread may have held a lock of the recorder.
+        if !self.keeper.is_forked() {
+            telemetry::record_refused_observation(self.space.name(), self.keeper.holder(), error);
+        }
+    }
+
+    /// Does this with the last generator, and with the next one if there is a change meanwhile.
+    fn on_last<E>(&self, observe: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<(), E>) -> Result<(), E> {
         loop {
             let granted = self.inner.last().unwrap_or(&self.inner.before);
             observe(&granted.generator)?;
@@ -313,6 +371,34 @@ where
     /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
+    }
+
+    /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the register
+    /// went back or does not fit, or its thread has panicked. `None` if it still runs.
+    ///
+    /// A lease never starts again after this. A program that cannot mint should exit, so that whatever supervises it starts it anew.
+    pub fn stopped_within(&self, timeout: Duration) -> Option<LeaseError> {
+        self.keeper.changes().wait(within(timeout, || self.why_ended()))
+    }
+
+    /// Waits until the lease has [stopped](crate::Phase::Stopped), in a task of any async runtime, and returns why, as
+    /// [`stopped_within`](Self::stopped_within) does. Dropping the future stops nothing.
+    ///
+    /// ```no_run
+    /// # async fn run(ids: imid_lease::LeasedGenerator) {
+    /// // Beside the server of the application.
+    /// let why = ids.stopped_async().await;
+    /// eprintln!("cannot mint any more: {why}");
+    /// std::process::exit(1);
+    /// # }
+    /// ```
+    pub async fn stopped_async(&self) -> LeaseError {
+        let stopped = self.keeper.changes().wait_async(within(Duration::MAX, || self.why_ended())).await;
+        stopped.unwrap_or_else(|| self.why_stopped().into())
+    }
+
+    fn why_ended(&self) -> Option<LeaseError> {
+        self.keeper.is_stopped(0).then(|| self.why_stopped().into())
     }
 
     /// Gives the lane back, and waits for at most `timeout`. Returns whether the register has acknowledged it; it is
@@ -380,6 +466,7 @@ where
         mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
         self.retry(mint).map_err(|kind| {
+            self.inner.refused.fetch_add(1, Ordering::Relaxed);
             telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
             kind.into()
         })
@@ -435,7 +522,7 @@ where
     }
 }
 
-impl<C: Clock + Clone, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
+impl<C, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
             .field("stripes", &STRIPES)
@@ -479,7 +566,13 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
     }
 }
 
-impl<C: Clock, const STRIPES: usize> Drop for LaneGenerator<C, STRIPES> {
+impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Close for Inner<C, STRIPES> {
+    fn close(&self) {
+        Self::close(self);
+    }
+}
+
+impl<C, const STRIPES: usize> Drop for LaneGenerator<C, STRIPES> {
     fn drop(&mut self) {
         // One after another: a long list would need as many frames of the stack.
         let mut next = self.next.take();
@@ -489,10 +582,20 @@ impl<C: Clock, const STRIPES: usize> Drop for LaneGenerator<C, STRIPES> {
     }
 }
 
-impl<C: Clock + Clone, const STRIPES: usize> Drop for LeasedGenerator<C, STRIPES> {
+/// What a [`LeasedGenerator`] does at its end, without the bounds of its type: a struct with a `Drop` has the bounds of that.
+struct CloseOnDrop {
+    close: AssertUnwindSafe<Arc<dyn Close>>,
+    process: Process,
+}
+
+trait Close: Send + Sync {
+    fn close(&self);
+}
+
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        if !self.keeper.is_forked() {
-            self.inner.close();
+        if self.process.is_current() {
+            self.close.close();
         }
     }
 }
@@ -517,7 +620,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         .lane(Lane { index: grant.lane, bits: lane_bits })
         .floor_ms(grant.floor_ms)
         .ceiling_ms(grant.ceiling_ms);
-    if settings.any_lead {
+    if settings.accept_far_lanes {
         // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
         builder = builder.max_rollback(Duration::MAX);
     }
@@ -525,7 +628,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
 }
 
 /// The part of a generator that the keeper drives.
-struct LaneTenant<C: Clock, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
+struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
     fn used_until_ms(&self) -> u64 {

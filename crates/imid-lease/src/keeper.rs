@@ -250,7 +250,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         for lease in 0..self.leases.len() {
             // Apart from the clock, which is foreign code: it may read the status, which locks this.
             let state = owner.state()[lease].clone();
-            telemetry::record_lease(|| state.status_at(self.clock.believed_ms()));
+            telemetry::record_lease(&state, || self.clock.believed_ms());
         }
         for running in &mut self.leases {
             let text = panic.downcast_ref::<&str>().copied();
@@ -264,6 +264,11 @@ impl<R: Register, C: Clock> Work<R, C> {
         let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
             self.store.register.set_holder(holder.as_str());
+        }
+        // The first call can take long, and a process without a lane is to be seen.
+        for lease in 0..self.leases.len() {
+            let state = owner.state()[lease].clone();
+            telemetry::record_lease(&state, || self.clock.believed_ms());
         }
         loop {
             let mut next_ms = None;
@@ -452,6 +457,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let lane = engine.grant().map(|grant| grant.lane);
             told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
+        let used_until_ms = self.leases[lease].tenant.used_until_ms();
         let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
         let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
         let others = self.survey.others(&own);
@@ -483,6 +489,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
+        published.used_until_ms = used_until_ms;
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;
@@ -492,6 +499,6 @@ impl<R: Register, C: Clock> Work<R, C> {
             owner.announce();
         }
         // A recorder is foreign code: it may read the status.
-        telemetry::record_lease(|| recorded.status_at(self.clock.believed_ms()));
+        telemetry::record_lease(&recorded, || self.clock.believed_ms());
     }
 }

@@ -35,12 +35,12 @@
 //! | --- | --- |
 //! | the register does not answer | minting continues up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) |
 //! | a reply is lost, or a write is late | the record is read, and the write is retried; nothing is used before it is acknowledged |
-//! | a process is killed | its lane can be taken after its horizon, or immediately by a process of the same name ([`holder`](Options::holder)). The lane continues after the ceiling, up to one horizon ahead of the clock |
+//! | a process is killed | its lane can be taken after its horizon, or immediately by a process of the same name ([`holder`](LaneOptions::holder)). The lane continues after the ceiling, up to one horizon ahead of the clock |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, then takes another lane |
 //! | all lanes are held | an error with `retry_after`, until a lane is given back or its holder has not renewed it for its horizon |
-//! | a clock jumps by more than [`max_skew`](Options::max_skew) | the jump is not followed. If the store has no time of its own, a forward jump is believed after a minute |
+//! | a clock jumps by more than [`max_skew`](LaneOptions::max_skew) | the jump is not followed. If the store has no time of its own, a forward jump is believed after a minute |
 //! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more live holders agree with the process's clock. If that is wrong too, **the IDs have the wrong time** and are still unique |
-//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), unless [`any_lead`](Options::any_lead) accepts it; a wait if others hold near ones. This clock is behind, or another was ahead |
+//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), unless [`accept_far_lanes`](LaneOptions::accept_far_lanes) accepts it; a wait if others hold near ones. This clock is behind, or another was ahead |
 //! | a process forks | the child mints nothing, and does not use its parent's connection |
 //! | the register is restored from a backup | its processes notice at the next renewal and stop minting permanently. Run [`admin::recover`] while none runs |
 //! | a weak register loses a write, or a register is lost and replaced | **IDs can repeat** |
@@ -112,6 +112,8 @@ mod keeper;
 
 mod generator;
 
+mod mint;
+
 #[cfg(feature = "worker-ids")]
 pub mod worker_ids;
 
@@ -124,7 +126,8 @@ pub mod segment;
 pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
-pub use options::{Options, OptionsError};
+pub use mint::Mint;
+pub use options::{LaneOptions, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use state::{Others, Status};
 

@@ -9,7 +9,7 @@ use crate::engine::Config;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
-/// The setters that [`Options`] and those of worker IDs share. The first argument is the word for
+/// The setters that [`LaneOptions`] and those of worker IDs share. The first argument is the word for
 /// what is leased. The others are sentences in which the two differ.
 macro_rules! shared_setters {
     (
@@ -66,13 +66,13 @@ pub(crate) use shared_setters;
 ///
 /// ```
 /// use core::time::Duration;
-/// use imid_lease::Options;
+/// use imid_lease::LaneOptions;
 ///
-/// let options = Options::new().lane_bits(4).horizon(Duration::from_secs(30)).holder("web-3").stripes::<64>();
+/// let options = LaneOptions::new().lane_bits(4).horizon(Duration::from_secs(30)).holder("web-3").stripes::<64>();
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
-pub struct Options<C = SystemClock, const STRIPES: usize = 1> {
+pub struct LaneOptions<C = SystemClock, const STRIPES: usize = 1> {
     pub(crate) clock: C,
     pub(crate) settings: Settings,
 }
@@ -85,10 +85,10 @@ pub(crate) struct Settings {
     pub(crate) horizon: Duration,
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
-    pub(crate) any_lead: bool,
+    pub(crate) accept_far_lanes: bool,
 }
 
-impl Options {
+impl LaneOptions {
     /// Returns the default settings: 16 lanes, a horizon of 10 s, the system clock, and one stripe.
     pub const fn new() -> Self {
         let settings = Settings {
@@ -98,27 +98,27 @@ impl Options {
             horizon: Duration::from_secs(10),
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
-            any_lead: false,
+            accept_far_lanes: false,
         };
         Self { clock: SystemClock, settings }
     }
 }
 
-impl Default for Options {
+impl Default for LaneOptions {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<C, const STRIPES: usize> Options<C, STRIPES> {
+impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
     /// Sets the clock to mint by. Default: the system's. Clones of it must show the same time.
-    pub fn clock<D>(self, clock: D) -> Options<D, STRIPES> {
-        Options { clock, settings: self.settings }
+    pub fn clock<D>(self, clock: D) -> LaneOptions<D, STRIPES> {
+        LaneOptions { clock, settings: self.settings }
     }
 
     /// Sets the number of stripes, as of [`imid::generator::Builder::stripes`]. Default: 1.
-    pub fn stripes<const MORE: usize>(self) -> Options<C, MORE> {
-        Options { clock: self.clock, settings: self.settings }
+    pub fn stripes<const MORE: usize>(self) -> LaneOptions<C, MORE> {
+        LaneOptions { clock: self.clock, settings: self.settings }
     }
 
     /// Sets how many bits of the spin tell lanes apart, from 0 to 12. Default: 4, which is 16 lanes.
@@ -145,8 +145,8 @@ impl<C, const STRIPES: usize> Options<C, STRIPES> {
     /// far ahead of the clock as that lane. A free lane that is not far ahead comes first.
     ///
     /// [`OpenError::is_clock`]: crate::OpenError::is_clock
-    pub fn any_lead(mut self) -> Self {
-        self.settings.any_lead = true;
+    pub fn accept_far_lanes(mut self) -> Self {
+        self.settings.accept_far_lanes = true;
         self
     }
 
@@ -193,7 +193,7 @@ impl Settings {
             name,
             horizon_ms: millis(self.horizon),
             max_skew_ms: millis(self.max_skew),
-            any_lead: self.any_lead,
+            any_lead: self.accept_far_lanes,
         }
     }
 }
@@ -239,27 +239,27 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_fit_are_named() {
-        let refused = |options: Options| options.settings.check().unwrap_err().to_string();
+        let refused = |options: LaneOptions| options.settings.check().unwrap_err().to_string();
         let s = Duration::from_secs;
         assert_eq!(
-            refused(Options::new().horizon(s(6))),
+            refused(LaneOptions::new().horizon(s(6))),
             "expected a horizon longer than 6s (1 ms, or max_skew and max_lead together), found 6s"
         );
         let short =
-            Options::new().horizon(Duration::from_micros(500)).max_skew(Duration::ZERO).max_lead(Duration::ZERO);
+            LaneOptions::new().horizon(Duration::from_micros(500)).max_skew(Duration::ZERO).max_lead(Duration::ZERO);
         assert!(refused(short).starts_with("expected a horizon longer than 1ms"));
         assert_eq!(
-            refused(Options::new().max_skew(s(1)).max_lead(s(6))),
+            refused(LaneOptions::new().max_skew(s(1)).max_lead(s(6))),
             "expected a max_lead of at most half the horizon (5s), found 6s"
         );
-        for options in [Options::new().max_skew(Duration::MAX), Options::new().max_lead(Duration::MAX)] {
+        for options in [LaneOptions::new().max_skew(Duration::MAX), LaneOptions::new().max_lead(Duration::MAX)] {
             assert!(refused(options).starts_with("expected a horizon longer than 18446744073709551615.999999999s"));
         }
-        assert_eq!(refused(Options::new().horizon(s(86_401))), "expected a horizon of at most 24 h, found 86401s");
-        assert_eq!(refused(Options::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
-        assert!(refused(Options::new().holder("a b")).starts_with("expected a name of 1 to 64"));
-        assert!(refused(Options::new().space("a/b")).starts_with("expected a name of 1 to 64"));
-        assert!(Options::new().settings.check().is_ok());
+        assert_eq!(refused(LaneOptions::new().horizon(s(86_401))), "expected a horizon of at most 24 h, found 86401s");
+        assert_eq!(refused(LaneOptions::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
+        assert!(refused(LaneOptions::new().holder("a b")).starts_with("expected a name of 1 to 64"));
+        assert!(refused(LaneOptions::new().space("a/b")).starts_with("expected a name of 1 to 64"));
+        assert!(LaneOptions::new().settings.check().is_ok());
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }
 }

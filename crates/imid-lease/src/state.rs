@@ -26,7 +26,7 @@ pub struct Status {
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
-    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::Options::max_skew) one of both is wrong.
+    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew) one of both is wrong.
     pub store_ahead_ms: Option<i64>,
     /// Whether this process found the register empty at its start. If the register was in use before, its records are
     /// lost. An example is a file on a disk that is new after each start of a container.
@@ -41,6 +41,8 @@ pub struct Status {
     pub ceiling_ms: Option<u64>,
     /// How far the ceiling is ahead of the clock; zero if it is not.
     pub time_left: Duration,
+    /// How far the latest ID is ahead of the clock, as of the last renewal or change; zero if it is not.
+    pub lead: Duration,
     /// How long ago the last write was acknowledged.
     pub last_renewal: Option<Duration>,
     /// How many writes were acknowledged.
@@ -97,6 +99,8 @@ pub(crate) struct State {
     pub(crate) renewed_at_ms: Option<u64>,
     /// The monotonic time at which the others were read.
     pub(crate) surveyed_at_ms: u64,
+    /// The first unix millisecond after the last ID; 0 if there is none.
+    pub(crate) used_until_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -116,6 +120,7 @@ impl State {
             lane: None,
             ceiling_ms: None,
             time_left: Duration::ZERO,
+            lead: Duration::ZERO,
             last_renewal: None,
             renewals: 0,
             lost: 0,
@@ -133,6 +138,7 @@ impl State {
             is_given_back: true,
             renewed_at_ms: None,
             surveyed_at_ms: 0,
+            used_until_ms: 0,
             can_accept_lead: config.space.has_generator_lanes(),
         }
     }
@@ -198,6 +204,8 @@ impl State {
         let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
         Status {
             time_left: Duration::from_millis(left_ms),
+            // The last ID is in the millisecond before.
+            lead: Duration::from_millis(now_ms.map_or(0, |now| self.used_until_ms.saturating_sub(now + 1))),
             last_renewal: self.renewed_at_ms.map(ago),
             others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
             ..self.status.clone()

@@ -8,14 +8,17 @@
 //! | `imid_lease_held` | gauge | 1 while it has a lane, else 0 |
 //! | `imid_lease_lane` | gauge | the lane that was granted last |
 //! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
+//! | `imid_lease_lead_seconds` | gauge | how far the latest ID is ahead of the clock; 0 if it is not |
+//! | `imid_lease_weak` | gauge | 1 if the register can lose acknowledged writes, else 0; absent until it was asked |
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
 //! | `imid_lease_register_up` | gauge | 1 if the last call of the register was answered, else 0 |
 //! | `imid_lease_refusals_total` | counter | calls that minted nothing, by `reason` |
+//! | `imid_lease_observations_refused_total` | counter | IDs that were not observed, by `reason`: `skew` (too far ahead of the clock) or `clock` (which has no usable time) |
 //! | `imid_lease_register_seconds` | histogram | how long a call of the register took, by `store`, `call` and `outcome` |
 //!
-//! All but the histogram have the labels `space` and `holder`. They are updated at each renewal and at each change, so
-//! `imid_lease_seconds_left` is what was left then. A call that waits, such as `generate_within`, counts each of its attempts.
+//! All but the histogram have the labels `space` and `holder`. They are set when the lease is opened, before the register has
+//! answered, and updated at each renewal and each change, so `imid_lease_seconds_left` is what was left then. A call that waits, such as `generate_within`, counts each of its attempts.
 //! Only refusals are counted where IDs are minted: a call that succeeds costs the same as without the feature.
 //!
 //! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `mismatch`, `format`, `closed` and
@@ -82,30 +85,37 @@ pub(crate) fn call<R: Register, T>(
     result
 }
 
-pub(crate) use gauges::{record_lease, record_refusal};
+pub(crate) use gauges::{record_lease, record_refusal, record_refused_observation};
 
 #[cfg(feature = "metrics")]
 mod gauges {
+    use imid::generator::ObserveError;
     use metrics::{Label, counter, gauge};
 
     use crate::engine::Phase;
     use crate::error::LeaseKind;
     use crate::record::Name;
-    use crate::state::Status;
+    use crate::register::Promise;
+    use crate::state::{Start, State};
 
     fn labels(space: &Name, holder: &Name) -> [Label; 2] {
         [Label::new("space", space.to_string()), Label::new("holder", holder.to_string())]
     }
 
     /// Publishes the state of a lease.
-    pub(crate) fn record_lease(status: impl FnOnce() -> Status) {
-        let status = status();
+    pub(crate) fn record_lease(state: &State, now_ms: impl FnOnce() -> Option<u64>) {
+        let status = state.status_at(now_ms());
         let labels = labels(&status.space, &status.holder);
         gauge!("imid_lease_held", labels.iter()).set(flag(status.phase == Phase::Holding));
         if let Some(lane) = status.lane {
             gauge!("imid_lease_lane", labels.iter()).set(f64::from(lane));
         }
         gauge!("imid_lease_seconds_left", labels.iter()).set(status.time_left.as_secs_f64());
+        gauge!("imid_lease_lead_seconds", labels.iter()).set(status.lead.as_secs_f64());
+        // The settings of a server are not known before its first answer.
+        if state.start == Start::Answered {
+            gauge!("imid_lease_weak", labels.iter()).set(flag(status.promise != Promise::Strong));
+        }
         counter!("imid_lease_renewals_total", labels.iter()).absolute(status.renewals);
         counter!("imid_lease_lost_total", labels.iter()).absolute(status.lost);
         gauge!("imid_lease_register_up", labels.iter()).set(flag(status.last_error.is_none()));
@@ -117,6 +127,14 @@ mod gauges {
         let [space, holder] = labels(space, holder);
         let labels = [space, holder, Label::from_static_parts("reason", reason)];
         counter!("imid_lease_refusals_total", labels.iter()).increment(1);
+    }
+
+    /// Counts an ID that was not observed. The process is not a forked child.
+    pub(crate) fn record_refused_observation(space: &Name, holder: &Name, error: ObserveError) {
+        let reason = if error.is_skew() { "skew" } else { "clock" };
+        let [space, holder] = labels(space, holder);
+        let labels = [space, holder, Label::from_static_parts("reason", reason)];
+        counter!("imid_lease_observations_refused_total", labels.iter()).increment(1);
     }
 
     /// Returns the label of a refusal; `None` in a forked child, where another thread may have held a lock of the recorder.
@@ -143,11 +161,15 @@ mod gauges {
 
 #[cfg(not(feature = "metrics"))]
 mod gauges {
+    use imid::generator::ObserveError;
+
     use crate::error::LeaseKind;
     use crate::record::Name;
-    use crate::state::Status;
+    use crate::state::State;
 
-    pub(crate) fn record_lease(_: impl FnOnce() -> Status) {}
+    pub(crate) fn record_lease(_: &State, _: impl FnOnce() -> Option<u64>) {}
+
+    pub(crate) fn record_refused_observation(_: &Name, _: &Name, _: ObserveError) {}
 
     pub(crate) fn record_refusal(_: &Name, _: &Name, _: LeaseKind) {}
 }

@@ -12,7 +12,7 @@ mod faulty;
 
 use faulty::FaultyRegister;
 use imid::{SessionTag, SessionType};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
 
 const LONG: Duration = Duration::from_secs(60);
 const MS: Duration = Duration::from_millis(1);
@@ -22,7 +22,7 @@ fn room() -> SessionTag {
 }
 
 fn lease(register: &FaultyRegister) -> LeasedGenerator {
-    LeasedGenerator::open(register.clone(), Options::new().lane_bits(0).holder("web-3")).unwrap()
+    LeasedGenerator::open(register.clone(), LaneOptions::new().lane_bits(0).holder("web-3")).unwrap()
 }
 
 #[cfg(feature = "segment")]
@@ -153,7 +153,7 @@ fn each_call_works_in_each_runtime_and_without_one() {
 
 #[test]
 fn a_blocked_runtime_makes_no_lease_late() {
-    let options = Options::new().horizon(1_000 * MS).max_skew(300 * MS).max_lead(200 * MS);
+    let options = LaneOptions::new().horizon(1_000 * MS).max_skew(300 * MS).max_lead(200 * MS);
     let register = FaultyRegister::new();
     let ids = LeasedGenerator::open(register.clone(), options).unwrap();
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -232,7 +232,7 @@ impl Register for Stuck {
 fn a_drop_in_a_runtime_waits_for_no_call_of_the_store() {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         let ((calls, called), (lets_go, goes)) = (mpsc::channel(), mpsc::channel());
-        let ids = LeasedGenerator::open(Stuck(calls, goes), Options::new()).unwrap();
+        let ids = LeasedGenerator::open(Stuck(calls, goes), LaneOptions::new()).unwrap();
         called.recv().unwrap();
         assert!(!ids.close_async(10 * MS).await, "the call is under way");
         drop(ids);

@@ -22,7 +22,7 @@ use imid_lease::segment;
 #[cfg(feature = "worker-ids")]
 use imid_lease::worker_ids;
 use imid_lease::{
-    LeaseError, LeasedGenerator, OpenError, Options, OptionsError, Others, Phase, Promise, RegisterError, Status,
+    LaneOptions, LeaseError, LeasedGenerator, OpenError, OptionsError, Others, Phase, Promise, RegisterError, Status,
     record,
 };
 
@@ -101,8 +101,8 @@ check! {
         "segment::SegmentStatus" segment::SegmentStatus, if feature = "segment";
     }
     shared {
-        "Options" Options;
-        "Options" Options<TickClock, 64>;
+        "LaneOptions" LaneOptions;
+        "LaneOptions" LaneOptions<TickClock, 64>;
         "worker_ids::WorkerOptions" worker_ids::WorkerOptions, if feature = "worker-ids";
         "worker_ids::WorkerOptions" worker_ids::WorkerOptions<TickClock>, if feature = "worker-ids";
         "worker_ids::WorkerClock" worker_ids::WorkerClock<imid::clock::SystemClock>, if feature = "worker-ids";

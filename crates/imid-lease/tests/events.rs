@@ -14,7 +14,7 @@ use faulty::FaultyRegister;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::{MemoryRegister, PostgresRegister};
-use imid_lease::{LeasedGenerator, Options, Register};
+use imid_lease::{LaneOptions, LeasedGenerator, Register};
 use opened::opened;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber, span};
@@ -81,8 +81,8 @@ fn told(space: &str, message: &str) -> Fields {
 }
 
 /// Settings with a renewal each 250 ms.
-fn options(space: &str) -> Options {
-    let options = Options::new().space(space).holder("web-3").lane_bits(0).horizon(1_000 * MS);
+fn options(space: &str) -> LaneOptions {
+    let options = LaneOptions::new().space(space).holder("web-3").lane_bits(0).horizon(1_000 * MS);
     options.max_skew(500 * MS).max_lead(200 * MS)
 }
 

@@ -12,7 +12,7 @@ use imid::SessionTag;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::register::MemoryRegister;
-use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -112,8 +112,8 @@ fn install() {
 }
 
 /// Settings with a renewal each 250 ms.
-fn options(space: &str) -> Options {
-    let options = Options::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS);
+fn options(space: &str) -> LaneOptions {
+    let options = LaneOptions::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS);
     options.max_skew(500 * MS).max_lead(200 * MS)
 }
 

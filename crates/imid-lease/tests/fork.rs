@@ -27,7 +27,7 @@ mod unix {
 
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
-    use imid_lease::{LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+    use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
     #[cfg(all(feature = "segment", feature = "worker-ids"))]
     use imid_lease::{
         segment::Segment,
@@ -142,7 +142,7 @@ mod unix {
                 && shared.name() == "Waiting";
             drop(shared.clone());
             // It starts a thread, whose calls are errors.
-            let opened = LeasedGenerator::open(shared.clone(), Options::new().lane_bits(0)).unwrap();
+            let opened = LeasedGenerator::open(shared.clone(), LaneOptions::new().lane_bits(0)).unwrap();
             is_all_refused && opened.wait_until_open(Duration::from_millis(100)).is_err()
         });
         end.send(()).unwrap();
@@ -157,7 +157,7 @@ mod unix {
     #[cfg(all(feature = "segment", feature = "worker-ids"))]
     fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds, Segment) {
         let register = SharedRegister::new(imid_lease::register::open_url(url, LONG).unwrap());
-        let options = Options::new().space(format!("{space}-lanes")).holder(holder);
+        let options = LaneOptions::new().space(format!("{space}-lanes")).holder(holder);
         let ids = LeasedGenerator::open(register.clone(), options).unwrap();
         ids.wait_until_open(LONG).unwrap();
         let options = WorkerOptions::new(Preset::TWITTER).space(format!("{space}-workers")).holder(holder).spares(3);
@@ -233,7 +233,7 @@ mod unix {
     }
 
     fn child_mints_nothing(bits: u32) {
-        let ids = LeasedGenerator::open(MemoryRegister::new(), Options::new().lane_bits(bits))
+        let ids = LeasedGenerator::open(MemoryRegister::new(), LaneOptions::new().lane_bits(bits))
             .and_then(crate::opened::opened)
             .unwrap();
         ids.generate(room()).unwrap();

@@ -21,7 +21,7 @@ mod unix {
     use imid::clock::{Clock, ManualClock};
     use imid::{Generator, IdParts, MessageId, SessionTag, SessionType};
     use imid_lease::register::MemoryRegister;
-    use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+    use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::wait::{WaitStatus, waitpid};
     use nix::unistd::{ForkResult, fork};
@@ -167,21 +167,21 @@ mod unix {
     }
 
     /// Short times, so that the tests are short.
-    fn options() -> Options {
-        Options::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
+    fn options() -> LaneOptions {
+        LaneOptions::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
     }
 
     /// Opens a generator and mints an ID, which waits until there is a lane.
     fn try_open(
         register: impl Register + 'static,
-        options: Options,
+        options: LaneOptions,
     ) -> Result<LeasedGenerator, Box<dyn Error + Send + Sync>> {
         let ids = LeasedGenerator::open(register, options)?;
         ids.generate_within(room(), 15_000 * MS)?;
         Ok(ids)
     }
 
-    fn open(register: impl Register + 'static, options: Options) -> LeasedGenerator {
+    fn open(register: impl Register + 'static, options: LaneOptions) -> LeasedGenerator {
         try_open(register, options).expect("a lane is free, or is soon")
     }
 

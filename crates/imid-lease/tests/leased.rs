@@ -14,7 +14,7 @@ mod opened;
 
 use faulty::FaultyRegister;
 use imid_lease::admin::{self, FreeIf};
-use imid_lease::{LeaseError, LeasedGenerator, Options, Phase, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeaseError, LeasedGenerator, Phase, Promise, Register, RegisterError};
 use opened::{opened, opened_within};
 
 const MS: Duration = Duration::from_millis(1);
@@ -24,8 +24,8 @@ fn room() -> SessionTag {
 }
 
 /// A horizon of 1 s, so that tests are short.
-fn options() -> Options {
-    Options::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
+fn options() -> LaneOptions {
+    LaneOptions::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
 }
 
 /// Waits until something is so, for 10 s at most.
@@ -103,7 +103,7 @@ impl<F: FnMut(&mut FaultyRegister) -> Result<Option<u64>, RegisterError> + Send 
 #[test]
 fn a_client_that_parks_its_thread_does_not_delay_a_close() {
     // A renewal is due after a quarter of the horizon, which is 15 minutes.
-    let options = Options::new().horizon(Duration::from_secs(3_600));
+    let options = LaneOptions::new().horizon(Duration::from_secs(3_600));
     // Some clients park the thread that calls them, and use up the wakes of others.
     let parking = Timed(FaultyRegister::new(), |_: &mut FaultyRegister| {
         thread::sleep(200 * MS);
@@ -369,7 +369,7 @@ fn a_closed_generator_gives_its_lane_back_and_mints_nothing() {
 #[test]
 fn the_status_shows_the_register_the_space_and_the_others() {
     let register = FaultyRegister::new();
-    let open = |register: &FaultyRegister, options: Options| {
+    let open = |register: &FaultyRegister, options: LaneOptions| {
         LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap()
     };
     let first = open(&register, options());
@@ -576,11 +576,11 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
     let (seconds, rest) = rest.split_once(" s").unwrap();
     assert!((3_000.0..=3_600.1).contains(&seconds.parse::<f64>().unwrap()), "{found}");
-    assert_eq!(rest, ": correct the clock, or accept the lead with Options::any_lead");
+    assert_eq!(rest, ": correct the clock, or accept the lead with LaneOptions::accept_far_lanes");
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
     drop(ids);
-    let ids = LeasedGenerator::open(register, options().lane_bits(0).any_lead()).and_then(opened).unwrap();
+    let ids = LeasedGenerator::open(register, options().lane_bits(0).accept_far_lanes()).and_then(opened).unwrap();
     let id = ids.generate_within(room(), 1_000 * MS).unwrap();
     assert!(id.timestamp_ms() >= now_ms + 3_600_000);
 }
@@ -609,13 +609,13 @@ fn a_free_lane_that_is_far_ahead_is_taken_if_it_is_accepted() {
         let error = refused.generate(room()).unwrap_err();
         assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
         refused.close();
-        let third = LeasedGenerator::open(register.clone(), third().any_lead()).and_then(opened).unwrap();
+        let third = LeasedGenerator::open(register.clone(), third().accept_far_lanes()).and_then(opened).unwrap();
         assert_eq!(third.status().lane, wrong.status().lane);
         assert!(third.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() >= now_ms + ahead_ms);
         // A near lane comes first.
         third.close();
         other.close();
-        let near = LeasedGenerator::open(register, options().lane_bits(1).holder("near").any_lead());
+        let near = LeasedGenerator::open(register, options().lane_bits(1).holder("near").accept_far_lanes());
         assert_eq!(near.and_then(opened).unwrap().status().lane, other.status().lane);
     }
 }

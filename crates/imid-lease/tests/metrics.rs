@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
+mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
+use faulty::FaultyRegister;
 use imid::SessionTag;
+use imid::clock::Clock;
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name, Token};
 use imid_lease::register::MemoryRegister;
 use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
-use imid_lease::{LeasedGenerator, Options, Phase, Register};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase, Register};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opened::opened;
 
@@ -28,8 +31,14 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// Settings with a renewal each 250 ms.
-fn options(space: &str) -> Options {
-    Options::new().space(space).holder("web-3").lane_bits(1).horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
+fn options(space: &str) -> LaneOptions {
+    LaneOptions::new()
+        .space(space)
+        .holder("web-3")
+        .lane_bits(1)
+        .horizon(1_000 * MS)
+        .max_skew(500 * MS)
+        .max_lead(200 * MS)
 }
 
 /// The values by name and by the value of the first label, after which each must be in the documentation.
@@ -94,10 +103,22 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
         none.generate(SessionTag::from_u32(0).unwrap()).unwrap_err();
     }
 
+    let _strong = LeasedGenerator::open(FaultyRegister::new(), options("strong")).and_then(opened).unwrap();
+
     let register = MemoryRegister::new();
     let silent = LeasedGenerator::open(register.clone(), options("silent")).and_then(opened).unwrap();
     register.set_down(true);
     wait_until("the register is down", || silent.status().last_error.is_some());
+
+    // An ID that no host of the space has minted, and one that is ahead.
+    let ahead = |by: u64| imid::MessageId::first_at(imid::clock::SystemClock.now_ms().unwrap() + by).unwrap();
+    for _ in 0..2 {
+        renewed.observe(ahead(3_600_000)).unwrap_err();
+    }
+    let leading = LeasedGenerator::open(MemoryRegister::new(), options("leading")).and_then(opened).unwrap();
+    leading.observe(ahead(450)).unwrap();
+    leading.generate_within(SessionTag::from_u32(0).unwrap(), 1_000 * MS).unwrap();
+    wait_until("a renewal has the lead", || leading.status().lead > Duration::ZERO);
 
     let workers = WorkerOptions::new(imid_snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
     let workers = WorkerIds::open(MemoryRegister::new(), workers).and_then(opened).unwrap();
@@ -109,7 +130,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let renewals_after = renewed.status().renewals;
 
     let (mut owners, mut calls, mut reasons) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-    let mut documented_names = BTreeSet::new();
+    let (mut documented_names, mut observations) = (BTreeSet::new(), Vec::new());
     let values = snapshot.into_iter().filter_map(|(key, _, _, value)| {
         let labels: Vec<_> = key.key().labels().map(|label| (label.key(), label.value())).collect();
         let names: Vec<_> = labels.iter().map(|(name, _)| *name).collect();
@@ -127,6 +148,11 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
         if key.key().name() == "imid_lease_refusals_total" {
             assert_eq!(names, ["space", "holder", "reason"], "{labels:?}");
             reasons.insert((labels[0].1.to_owned(), labels[2].1.to_owned()), value);
+            return None;
+        }
+        if key.key().name() == "imid_lease_observations_refused_total" {
+            assert_eq!(names, ["space", "holder", "reason"], "{labels:?}");
+            observations.push((labels[0].1.to_owned(), labels[2].1.to_owned(), value));
             return None;
         }
         assert_eq!(names, ["space", "holder"], "{labels:?}");
@@ -152,6 +178,13 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     found.is("silent", &[("imid_lease_held", 1.0), ("imid_lease_register_up", 0.0)]);
     found.is("workers-of-leaf", &[("imid_lease_held", 1.0)]);
     assert_eq!(workers.status().len(), 2);
+    found.is("renewed", &[("imid_lease_weak", 1.0), ("imid_lease_lead_seconds", 0.0)]);
+    found.is("strong", &[("imid_lease_weak", 0.0)]);
+    found.is("none", &[("imid_lease_held", 0.0), ("imid_lease_register_up", 0.0)]);
+    assert!(!found.0.contains_key(&("imid_lease_weak".to_owned(), "none".to_owned())), "nobody has asked it yet");
+    let lead = found.value("imid_lease_lead_seconds", "leading");
+    assert!(lead > 0.0 && lead <= 0.5, "{lead}");
+    assert_eq!(observations, [("renewed".to_owned(), "skew".to_owned(), 2.0)]);
 
     let documented = include_str!("../src/telemetry.rs");
     let documented = documented.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());

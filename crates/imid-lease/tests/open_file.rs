@@ -8,7 +8,7 @@ use folder::Folder;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::{SessionTag, SessionType};
 use imid_lease::register::FileRegister;
-use imid_lease::{LeasedGenerator, Options, Phase};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 
 fn room() -> SessionTag {
     SessionTag::new(SessionType::GROUP, "room-42")
@@ -49,7 +49,7 @@ fn a_file_that_is_far_ahead_is_opened_with_any_lead() {
     let path = folder.path("ids");
     let patience = Duration::from_secs(15);
     let far_ms = SystemClock.now_ms().unwrap() + 3_600_000;
-    let options = || Options::new().lane_bits(0).holder("owner");
+    let options = || LaneOptions::new().lane_bits(0).holder("owner");
     let clock = std::sync::Arc::new(ManualClock::new(far_ms));
     let ahead = LeasedGenerator::open(FileRegister::owned(&path).unwrap(), options().clock(clock)).unwrap();
     ahead.wait_until_open(patience).unwrap();
@@ -57,7 +57,7 @@ fn a_file_that_is_far_ahead_is_opened_with_any_lead() {
     ahead.close();
     let error = LeasedGenerator::open_file(&path).unwrap_err();
     assert!(error.is_clock(), "{error}");
-    let ids = LeasedGenerator::open(FileRegister::owned(&path).unwrap(), options().any_lead()).unwrap();
+    let ids = LeasedGenerator::open(FileRegister::owned(&path).unwrap(), options().accept_far_lanes()).unwrap();
     ids.wait_until_open(patience).unwrap();
     assert!(ids.generate(room()).unwrap().timestamp_ms() >= far_ms);
     ids.close();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
 use imid_lease::register::{MemoryRegister, SharedRegister};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -96,7 +96,7 @@ fn nobody_waits_for_a_call_to_learn_the_promise_or_to_open_a_lease() {
     let (sender, receiver) = channel();
     let other = shared.clone();
     thread::spawn(move || {
-        let ids = LeasedGenerator::open(other.clone(), Options::new()).unwrap();
+        let ids = LeasedGenerator::open(other.clone(), LaneOptions::new()).unwrap();
         sender.send((other.promise(), other.name(), ids.status().promise.clone())).unwrap();
         // What the thread of the lease reads later waits for nobody.
         drop(ids);
@@ -131,9 +131,9 @@ fn after_a_panic_each_call_is_an_error() {
 fn the_connection_has_the_name_of_the_first_holder() {
     let seen = Arc::default();
     let shared = SharedRegister::new(Watched { seen: Arc::clone(&seen), ..Watched::default() });
-    let ids = LeasedGenerator::open(shared.clone(), Options::new().holder("chat-3")).unwrap();
+    let ids = LeasedGenerator::open(shared.clone(), LaneOptions::new().holder("chat-3")).unwrap();
     ids.wait_until_open(LONG).unwrap();
-    let other = LeasedGenerator::open(shared, Options::new().space("other").holder("chat-4")).unwrap();
+    let other = LeasedGenerator::open(shared, LaneOptions::new().space("other").holder("chat-4")).unwrap();
     other.wait_until_open(LONG).unwrap();
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0], "holder chat-3");

@@ -8,10 +8,10 @@ use axum::response::sse::{KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
+use imid::MessageId;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
-use tokio::sync::{broadcast, watch};
-use utoipa::{IntoParams, OpenApi, ToSchema};
+use tokio::sync::watch;
 
 use crate::room::Room;
 use crate::store::{Message, Store, Unread};
@@ -25,67 +25,65 @@ const PAGE: i64 = 50;
 #[derive(Clone)]
 pub struct Gateway {
     pub store: Arc<Store>,
-    pub rooms: broadcast::Sender<String>,
+    pub rooms: Arc<live::Rooms>,
     pub phase: watch::Receiver<Phase>,
     pub metrics: PrometheusHandle,
 }
 
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Chat",
-        description = "A room is `group:NAME` or `private:A:B`. The user is trusted: authenticate before this."
-    ),
-    paths(send, messages, search, events, read, unread, ready, metrics)
-)]
-struct Api;
-
-/// Returns the routes.
+/// Returns the routes for users.
 pub fn router(gateway: Gateway) -> Router {
     Router::new()
         .route("/", get(|| async { Html(include_str!("page.html")) }))
         .route("/rooms/{room}/messages", post(send).get(messages))
-        .route("/rooms/{room}/search", get(search))
         .route("/rooms/{room}/events", get(events))
         .route("/rooms/{room}/read", put(read))
         .route("/unread", get(unread))
+        .with_state(gateway)
+}
+
+/// Returns the routes for operators and probes, which have a port of their own.
+pub fn operations(gateway: Gateway) -> Router {
+    Router::new()
+        .route("/live", get(|| async {}))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics))
-        .route("/openapi.json", get(|| async { Json(Api::openapi()) }))
         .with_state(gateway)
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let status = match self {
-            Self::Request(_) => StatusCode::BAD_REQUEST,
-            Self::Stranger => StatusCode::FORBIDDEN,
-            // The client sends it again, to any gateway, with the same key.
-            Self::Later(_) => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        if status.is_server_error() {
-            metrics::counter!("chat_failures_total").increment(1);
-            eprintln!("{self}");
+        let Self(status, reason) = self;
+        if status.is_client_error() {
+            return (status, reason).into_response();
         }
-        (status, self.to_string()).into_response()
+        metrics::counter!("chat_failures_total").increment(1);
+        eprintln!("{reason}");
+        // The client sends it again, to any gateway, with the same key.
+        (status, [(header::RETRY_AFTER, "1")], reason).into_response()
     }
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize)]
 struct User {
     user: String,
 }
 
 /// Reads the name of a room, and checks that the user may use it.
 fn admit(room: &str, user: &str) -> Result<Room, Failure> {
-    let room = Room::parse(room).map_err(Failure::Request)?;
-    if user.is_empty() || user.len() > 64 {
-        return Err(Failure::Request(format!("expected a user of 1 to 64 bytes, found {}", user.len())));
+    let room = Room::parse(room).map_err(Failure::request)?;
+    if user.is_empty() || user.len() > 64 || user.chars().any(char::is_control) {
+        return Err(Failure::request(format!(
+            "expected a user of 1 to 64 bytes without control characters, found {user:?}"
+        )));
     }
-    if room.admits(user) { Ok(room) } else { Err(Failure::Stranger) }
+    if room.admits(user) {
+        Ok(room)
+    } else {
+        Err(Failure(StatusCode::FORBIDDEN, "a private chat is for its two users".to_owned()))
+    }
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 struct Draft {
     /// Chosen by the client, the same each time it sends this message.
     key: String,
@@ -93,8 +91,6 @@ struct Draft {
 }
 
 /// Stores a message. The same key again returns the message that is stored.
-#[utoipa::path(post, path = "/rooms/{room}/messages", params(("room" = String, Path), User), request_body = Draft,
-    responses((status = 201, body = Message), (status = 200, body = Message, description = "known")))]
 async fn send(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
@@ -104,7 +100,7 @@ async fn send(
     let room = admit(&room, &user)?;
     if draft.key.is_empty() || draft.key.len() > 100 || draft.body.len() > BODY_LIMIT {
         let (key, body) = (draft.key.len(), draft.body.len());
-        return Err(Failure::Request(format!(
+        return Err(Failure::request(format!(
             "expected a key of 1 to 100 bytes and a body of at most {BODY_LIMIT}, found {key} and {body}"
         )));
     }
@@ -113,59 +109,38 @@ async fn send(
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(message)))
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize)]
 struct Page {
     user: String,
-    /// The page after this number, in order.
-    after: Option<i64>,
-    /// The page before this number, the latest first. Without both, the latest page.
-    before: Option<i64>,
+    /// Only messages before this one.
+    before: Option<MessageId>,
+    /// Only messages from this unix millisecond on.
+    from: Option<u64>,
+    /// Only messages up to this unix millisecond; `before` is then not used.
+    to: Option<u64>,
 }
 
-/// A page of a room.
-#[utoipa::path(get, path = "/rooms/{room}/messages", params(("room" = String, Path), Page), responses((status = 200, body = [Message])))]
+/// A page of a room, the latest message first. The IDs have the time.
 async fn messages(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
     Query(page): Query<Page>,
 ) -> Result<Json<Vec<Message>>, Failure> {
     let room = admit(&room, &page.user)?;
-    Ok(Json(match (page.after, page.before) {
-        (Some(after), None) => gateway.store.after(&room, after, PAGE).await?,
-        (None, before) => gateway.store.before(&room, before.unwrap_or(i64::MAX), PAGE).await?,
-        (Some(_), Some(_)) => return Err(Failure::Request("expected after or before, found both".to_owned())),
-    }))
+    let first = |ms| MessageId::range(ms..).map(|ids| *ids.start()).map_err(Failure::request);
+    let from = page.from.map_or(Ok(MessageId::MIN), first)?;
+    let before = page.to.map_or(Ok(page.before.unwrap_or(MessageId::MAX)), |ms| first(ms.saturating_add(1)))?;
+    Ok(Json(gateway.store.page(&room, from, before, PAGE).await?))
 }
 
-#[derive(Deserialize, IntoParams)]
-struct Times {
-    user: String,
-    /// The first unix millisecond.
-    from: u64,
-    /// The last unix millisecond.
-    to: u64,
-}
-
-/// The first messages of a time.
-#[utoipa::path(get, path = "/rooms/{room}/search", params(("room" = String, Path), Times), responses((status = 200, body = [Message])))]
-async fn search(
-    State(gateway): State<Gateway>,
-    Path(room): Path<String>,
-    Query(times): Query<Times>,
-) -> Result<Json<Vec<Message>>, Failure> {
-    let room = admit(&room, &times.user)?;
-    Ok(Json(gateway.store.search(&room, times.from, times.to, PAGE).await?))
-}
-
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize)]
 struct Start {
     user: String,
-    /// The first stream begins after this number. A browser that connects again sends `Last-Event-ID`, which goes before it.
-    after: Option<i64>,
+    /// The stream begins after this message, or with the first one. `Last-Event-ID` takes precedence.
+    after: Option<MessageId>,
 }
 
-/// Live messages, as server-sent events.
-#[utoipa::path(get, path = "/rooms/{room}/events", params(("room" = String, Path), Start), responses((status = 200, content_type = "text/event-stream")))]
+/// Live messages, as server-sent events. `reset` means that the database has lost the message to begin after: read the room again.
 async fn events(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
@@ -173,26 +148,24 @@ async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let room = admit(&room, &start.user)?;
-    let last = match headers.get("last-event-id") {
-        Some(number) => number.to_str().ok().and_then(|number| number.parse().ok()).ok_or_else(|| {
-            Failure::Request(format!("expected the number of a message as Last-Event-ID, found {number:?}"))
-        })?,
-        None => start.after.unwrap_or(0),
-    };
-    // Subscribed before the first query, so no message falls between.
-    let rooms = gateway.rooms.subscribe();
-    let stream = live::stream(gateway.store, room, last, rooms, gateway.phase);
+    let last =
+        match headers.get("last-event-id") {
+            Some(id) => Some(id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
+                Failure::request(format!("expected the ID of a message as Last-Event-ID, found {id:?}"))
+            })?),
+            None => start.after,
+        };
+    let stream = live::stream(&gateway.rooms, room, last, gateway.phase);
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()).into_response())
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
 struct Mark {
-    /// The last message that was read.
-    number: i64,
+    /// The last message that was read. Without it, the room is only added to the user's list.
+    id: Option<MessageId>,
 }
 
 /// Moves the marker of a reader.
-#[utoipa::path(put, path = "/rooms/{room}/read", params(("room" = String, Path), User), request_body = Mark, responses((status = 204)))]
 async fn read(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
@@ -200,12 +173,13 @@ async fn read(
     Json(mark): Json<Mark>,
 ) -> Result<StatusCode, Failure> {
     let room = admit(&room, &user)?;
-    gateway.store.mark(&room, &user, mark.number).await?;
-    Ok(StatusCode::NO_CONTENT)
+    if gateway.store.mark(&room, &user, mark.id).await? {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    Err(Failure::request(format!("expected a message of {}, found {:?}", room.name(), mark.id)))
 }
 
 /// How many messages the user has not read, by room.
-#[utoipa::path(get, path = "/unread", params(User), responses((status = 200, body = [Unread])))]
 async fn unread(
     State(gateway): State<Gateway>,
     Query(User { user }): Query<User>,
@@ -213,15 +187,14 @@ async fn unread(
     Ok(Json(gateway.store.unread(&user).await?))
 }
 
-/// Whether this gateway can store messages, and will go on.
-#[utoipa::path(get, path = "/ready", responses((status = 200), (status = 503)))]
+/// Whether a balancer should send requests here. It does not ask the database: if that is away, all gateways would leave the balancer
+/// at the same time, and with them the open streams and the errors that say when to retry.
 async fn ready(State(gateway): State<Gateway>) -> StatusCode {
-    let is_ready = *gateway.phase.borrow() == Phase::Serving && gateway.store.is_ready().await;
+    let is_ready = *gateway.phase.borrow() == Phase::Serving && gateway.store.is_ready();
     if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
 
 /// Metrics of the gateway and of its lease, in Prometheus' format.
-#[utoipa::path(get, path = "/metrics", responses((status = 200)))]
 async fn metrics(State(gateway): State<Gateway>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], gateway.metrics.render())
 }

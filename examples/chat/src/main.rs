@@ -3,7 +3,8 @@
 //! | variable | what |
 //! | --- | --- |
 //! | `DATABASE_URL` | PostgreSQL, for the messages and the leases |
-//! | `CHAT_LISTEN` | the address, `127.0.0.1:8080` unless it is set |
+//! | `CHAT_LISTEN` | the address for users, `127.0.0.1:8080` unless it is set |
+//! | `CHAT_OPERATIONS` | the address of `/live`, `/ready` and `/metrics`, `127.0.0.1:9090` unless it is set |
 //! | `CHAT_NAME` | the name of this gateway in the database and in metrics, `chat` unless it is set |
 //! | `CHAT_CONNECTIONS` | the most connections of its pool, 20 unless it is set; the lease has one more |
 //! | `CHAT_DRAIN` | how many seconds it goes on after SIGTERM, not ready, 5 unless it is set |
@@ -14,104 +15,115 @@ mod room;
 mod store;
 
 use std::env;
-use std::fmt;
 use std::future::IntoFuture;
+use std::mem::replace;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use imid_lease::register::PostgresRegister;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{broadcast, watch};
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
-/// How long the lease may take at the start.
-const OPEN: Duration = Duration::from_secs(60);
 /// How long requests have to end once no new one is accepted, and how long the lane then.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// What a gateway does. It only goes forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
+    /// It has not yet seen the database.
+    Starting,
     Serving,
     /// It serves, and says that it is not ready, so that a balancer sends requests to others.
     Draining,
     Stopping,
 }
 
-/// Why a request cannot be answered.
+/// Why a request cannot be answered: the status, and a text for the client.
 #[derive(Debug)]
-pub enum Failure {
-    /// The request is wrong.
-    Request(String),
-    /// The user is not of this private chat.
-    Stranger,
+pub struct Failure(pub StatusCode, pub String);
+
+impl Failure {
+    /// The request is wrong, and stays wrong.
+    pub fn request(reason: impl ToString) -> Self {
+        Self(StatusCode::BAD_REQUEST, reason.to_string())
+    }
+
     /// The database or the lease cannot do it now.
-    Later(String),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Request(reason) | Self::Later(reason) => f.write_str(reason),
-            Self::Stranger => f.write_str("a private chat is for its two users"),
-        }
+    pub fn later(reason: impl ToString) -> Self {
+        Self(StatusCode::SERVICE_UNAVAILABLE, reason.to_string())
     }
 }
 
-impl<E: std::error::Error> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self::Later(error.to_string())
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        // A text that PostgreSQL never takes, such as one with a NUL, or a row that is too large for it.
+        let code = error.as_database_error().and_then(|error| error.code());
+        let is_request = code.is_some_and(|code| ["22021", "54000"].contains(&code.as_ref()));
+        if is_request { Self::request(error) } else { Self::later(error) }
     }
 }
 
-/// Reads a number from the environment.
-fn number(name: &str, default: u32) -> Result<u32, String> {
-    let Ok(text) = env::var(name) else { return Ok(default) };
+impl From<imid_lease::LeaseError> for Failure {
+    fn from(error: imid_lease::LeaseError) -> Self {
+        Self::later(error)
+    }
+}
+
+/// Reads a variable from the environment.
+fn variable<T: FromStr>(name: &str, default: &str) -> Result<T, String> {
+    let text = env::var(name).unwrap_or_else(|_| default.to_owned());
     text.parse().map_err(|_| format!("{name}: expected a number, found {text:?}"))
 }
 
-/// Ends a gateway that has no lane yet. It can be granted one in this moment.
-async fn stop_early(ids: LeasedGenerator) -> Result<(), Box<dyn std::error::Error>> {
-    ids.close_async(GRACE).await;
-    Ok(())
+/// Makes the tables, says that the gateway serves, and keeps the followed rooms up to date.
+async fn start(store: Arc<store::Store>, rooms: Arc<live::Rooms>, phase: watch::Sender<Phase>) {
+    while let Err(failure) = store.create_tables().await {
+        eprintln!("tables: {}", failure.1);
+        sleep(Duration::from_secs(1)).await;
+    }
+    phase.send_if_modified(|now| *now == Phase::Starting && replace(now, Phase::Serving) == Phase::Starting);
+    rooms.keep().await;
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let url = env::var("DATABASE_URL").map_err(|error| format!("DATABASE_URL: {error}"))?;
-    let listen = env::var("CHAT_LISTEN").unwrap_or_else(|_| "127.0.0.1:8080".to_owned());
-    let name = env::var("CHAT_NAME").unwrap_or_else(|_| "chat".to_owned());
-    let connections = number("CHAT_CONNECTIONS", 20)?;
+    let (listen, operations): (String, String) =
+        (variable("CHAT_LISTEN", "127.0.0.1:8080")?, variable("CHAT_OPERATIONS", "127.0.0.1:9090")?);
+    let (name, connections): (String, u32) = (variable("CHAT_NAME", "chat")?, variable("CHAT_CONNECTIONS", "20")?);
     if connections < 2 {
         return Err(format!("CHAT_CONNECTIONS: expected at least 2, one of which listens, found {connections}").into());
     }
-    let drain = Duration::from_secs(number("CHAT_DRAIN", 5)?.into());
+    let drain = Duration::from_secs(variable("CHAT_DRAIN", "5")?);
     let metrics = PrometheusBuilder::new().install_recorder()?;
     // Before anything waits: the first process of a container ignores a signal that nobody handles.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
 
-    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, Options::new().holder(&name))?;
-    tokio::select! {
-        opened = ids.wait_until_open_async(OPEN) => opened?,
-        _ = terminate.recv() => return stop_early(ids).await,
-        _ = interrupt.recv() => return stop_early(ids).await,
-    }
-    let store = store::Store::open(&url, &name, connections, ids).await.map_err(|failure| failure.to_string())?;
-    let (rooms, _) = broadcast::channel(1_024);
-    tokio::spawn(live::listen(store.pool().clone(), rooms.clone()));
-
-    let (phase, phases) = watch::channel(Phase::Serving);
+    // Neither waits for the database: until it answers and grants a lane, requests are refused, and `/ready` says so.
+    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, LaneOptions::new().holder(&name))?;
+    let store = store::Store::new(&url, &name, connections, ids)?;
+    let rooms = live::Rooms::new(store.clone());
+    let (phase, phases) = watch::channel(Phase::Starting);
     let mut end = phases.clone();
-    let router = api::router(api::Gateway { store: store.clone(), rooms, phase: phases, metrics });
+    tokio::spawn(start(store.clone(), rooms.clone(), phase.clone()));
+    let gateway = api::Gateway { store: store.clone(), rooms, phase: phases, metrics };
+    let operations = axum::serve(TcpListener::bind(&operations).await?, api::operations(gateway.clone()));
+    tokio::spawn(operations.into_future());
     let listener = TcpListener::bind(&listen).await?;
     println!("{name} listens on {listen}");
-    let server = axum::serve(listener, router).with_graceful_shutdown(async move {
+    let server = axum::serve(listener, api::router(gateway)).with_graceful_shutdown(async move {
         let _ = end.wait_for(|phase| *phase == Phase::Stopping).await;
     });
     let server = tokio::spawn(server.into_future());
 
+    let mut code = ExitCode::SUCCESS;
     tokio::select! {
         _ = terminate.recv() => {
             // `/ready` answers 503, and all else as before, until the balancer sends new requests to others.
@@ -119,10 +131,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let _ = timeout(drain, interrupt.recv()).await;
         }
         _ = interrupt.recv() => {}
+        error = store.stopped() => {
+            eprintln!("the lease has stopped: {error}");
+            code = ExitCode::FAILURE;
+        }
     }
     // Streams end, new connections are refused, and requests that run are answered. Then the lane is free at once.
     phase.send_replace(Phase::Stopping);
     let _ = timeout(GRACE, server).await;
     store.close(GRACE).await;
-    Ok(())
+    Ok(code)
 }

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use imid::MessageId;
 use imid_lease::LeasedGenerator;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use utoipa::ToSchema;
 
 use crate::Failure;
 use crate::room::Room;
 
 /// A stored message.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema, sqlx::FromRow)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, sqlx::FromRow)]
 pub struct Message {
     pub id: MessageId,
     /// 1 for the first message of the room, 2 for the next one, without gaps.
@@ -24,7 +23,7 @@ pub struct Message {
 }
 
 /// How many messages of a room a user has not read.
-#[derive(Debug, Serialize, Deserialize, ToSchema, sqlx::FromRow)]
+#[derive(Debug, Serialize, sqlx::FromRow)]
 pub struct Unread {
     pub room: String,
     pub unread: i64,
@@ -37,32 +36,48 @@ pub struct Store {
 }
 
 impl Store {
-    /// Connects, and makes the tables if there are none.
-    pub async fn open(url: &str, holder: &str, connections: u32, ids: LeasedGenerator) -> Result<Arc<Self>, Failure> {
-        // A gateway that hangs in a transaction must not hold the lock of a room for ever.
-        let limits = [("statement_timeout", "5s"), ("idle_in_transaction_session_timeout", "5s")];
-        let options = url.parse::<PgConnectOptions>()?.application_name(holder).options(limits);
-        let pool = PgPoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_with(options)
-            .await?;
-        let mut transaction = pool.begin().await?;
-        // CREATE TABLE IF NOT EXISTS can fail if two gateways run it at once.
+    /// Connects when it is first used, so a gateway starts while the database is away.
+    pub fn new(url: &str, holder: &str, connections: u32, ids: LeasedGenerator) -> Result<Arc<Self>, sqlx::Error> {
+        // A gateway that hangs in a transaction must not hold the lock of a room. Stricter isolation would end the posts of a busy room
+        // with errors, and the lock makes it superfluous.
+        let settings = [
+            ("statement_timeout", "5s"),
+            ("idle_in_transaction_session_timeout", "5s"),
+            ("default_transaction_isolation", "read committed"),
+        ];
+        let options = url.parse::<PgConnectOptions>()?.application_name(holder).options(settings);
+        let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_secs(5));
+        Ok(Arc::new(Self { pool: pool.connect_lazy_with(options), ids }))
+    }
+
+    /// Makes the tables if there are none.
+    pub async fn create_tables(&self) -> Result<(), Failure> {
+        let mut transaction = self.pool.begin().await?;
+        // CREATE TABLE IF NOT EXISTS can fail if two gateways run it at the same time.
         sqlx::query("SELECT pg_advisory_xact_lock(7, 1)").execute(&mut *transaction).await?;
         sqlx::raw_sql(include_str!("../schema.sql")).execute(&mut *transaction).await?;
-        transaction.commit().await?;
-        Ok(Arc::new(Self { pool, ids }))
+        Ok(transaction.commit().await?)
     }
 
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    /// Whether this gateway can store a message now: the database answers, and the lease grants an ID.
-    pub async fn is_ready(&self) -> bool {
+    /// Whether this gateway has a lane, or only waits for the database, as all gateways then do.
+    pub fn is_ready(&self) -> bool {
         let room = Room::parse("group:ready").expect("a name");
-        sqlx::query("SELECT 1").execute(&self.pool).await.is_ok() && self.ids.generate(room.tag()).is_ok()
+        match self.ids.generate(room.tag()) {
+            Ok(_) => true,
+            Err(error) => self.ids.status().lane.is_some() && (error.is_register() || error.is_used_up()),
+        }
+    }
+
+    /// Waits until the lease has stopped for good, such as after a restore of the register, and says why. A new process can go on.
+    pub async fn stopped(&self) -> String {
+        while self.ids.status().phase != imid_lease::Phase::Stopped {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        self.ids.status().last_error.unwrap_or_default()
     }
 
     /// Gives the lane back.
@@ -82,14 +97,14 @@ impl Store {
             sqlx::query_as(take).bind(room.name()).fetch_one(&mut *transaction).await?;
         if let Some(last_id) = last_id {
             // An ID of our own gateways. An ID that a client sends must never come here.
-            self.ids.observe(last_id)?;
+            self.ids.observe(last_id).map_err(Failure::later)?;
         }
         let id = self.ids.generate(room.tag())?;
         // A generator that had no lane when it observed has forgotten it.
         if let Some(last_id) = last_id
             && id <= last_id
         {
-            return Err(Failure::Later(format!("expected an ID after {last_id}, found {id}")));
+            return Err(Failure::later(format!("expected an ID after {last_id}, found {id}")));
         }
         let store = "WITH stored AS (
                 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
@@ -98,8 +113,8 @@ impl Store {
         let store = sqlx::query(store).bind(id).bind(room.name()).bind(number).bind(sender).bind(key).bind(body);
         if store.execute(&mut *transaction).await?.rows_affected() == 1 {
             transaction.commit().await?;
-            // A hint for the followers, outside of the transaction because NOTIFY makes commits wait for each other. They also look
-            // once a second.
+            // A hint for the followers, outside of the transaction because NOTIFY makes commits wait for each other. If it is lost, they
+            // notice the message within a second.
             let notify = sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(room.name());
             let _ = notify.execute(&self.pool).await;
             return Ok((Message { id, number, sender: sender.to_owned(), body: body.to_owned() }, true));
@@ -110,34 +125,59 @@ impl Store {
         Ok((known, false))
     }
 
-    /// Returns the messages after a number, in order.
-    pub async fn after(&self, room: &Room, number: i64, limit: i64) -> Result<Vec<Message>, Failure> {
-        let sql =
-            "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number > $2 ORDER BY number LIMIT $3";
-        Ok(sqlx::query_as(sql).bind(room.name()).bind(number).bind(limit).fetch_all(&self.pool).await?)
+    /// Returns the messages after one that a client has, in order, or `None` if the database does not have that one: after a fail-over or a
+    /// restore that lost it, other messages may have its number.
+    pub async fn after(
+        &self,
+        room: &Room,
+        last: Option<MessageId>,
+        limit: i64,
+    ) -> Result<Option<Vec<Message>>, Failure> {
+        let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number >=
+                (SELECT CASE WHEN $2::bytea IS NULL THEN 1 ELSE (SELECT number FROM messages WHERE id = $2 AND room = $1) END)
+            ORDER BY number LIMIT $3";
+        let query = sqlx::query_as(sql).bind(room.name()).bind(last).bind(limit + 1);
+        let mut found: Vec<Message> = query.fetch_all(&self.pool).await?;
+        let is_lost = last.is_some() && found.is_empty();
+        // The client has the first one.
+        found.drain(..usize::from(last.is_some()).min(found.len()));
+        Ok((!is_lost).then_some(found))
     }
 
-    /// Returns the messages before a number, the latest first.
-    pub async fn before(&self, room: &Room, number: i64, limit: i64) -> Result<Vec<Message>, Failure> {
-        let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
-        Ok(sqlx::query_as(sql).bind(room.name()).bind(number).bind(limit).fetch_all(&self.pool).await?)
-    }
-
-    /// Returns the messages of a time, in order. The IDs have the time.
-    pub async fn search(&self, room: &Room, from_ms: u64, to_ms: u64, limit: i64) -> Result<Vec<Message>, Failure> {
-        let ids = MessageId::range(from_ms..=to_ms).map_err(|error| Failure::Request(error.to_string()))?;
-        let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT $4";
-        let query = sqlx::query_as(sql).bind(room.name()).bind(ids.start()).bind(ids.end()).bind(limit);
+    /// Returns the messages from an ID on and before another, the latest first.
+    pub async fn page(
+        &self,
+        room: &Room,
+        from: MessageId,
+        before: MessageId,
+        limit: i64,
+    ) -> Result<Vec<Message>, Failure> {
+        let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4";
+        let query = sqlx::query_as(sql).bind(room.name()).bind(from).bind(before).bind(limit);
         Ok(query.fetch_all(&self.pool).await?)
     }
 
-    /// Moves a reader's marker forward, never back. A room is in the list of the reader from the first marker on.
-    pub async fn mark(&self, room: &Room, reader: &str, number: i64) -> Result<(), Failure> {
+    /// Returns the last messages of a room, in order.
+    pub async fn tail(&self, room: &str, limit: i64) -> Result<Vec<Message>, Failure> {
+        let sql = "SELECT * FROM (SELECT id, number, sender, body FROM messages WHERE room = $1 ORDER BY number DESC LIMIT $2) AS tail
+            ORDER BY number";
+        Ok(sqlx::query_as(sql).bind(room).bind(limit).fetch_all(&self.pool).await?)
+    }
+
+    /// Returns the rooms whose last ID is not the one given.
+    pub async fn changed(&self, rooms: &[String], ids: &[Option<MessageId>]) -> Result<Vec<String>, Failure> {
+        let sql = "SELECT seen.name FROM unnest($1::text[], $2::bytea[]) AS seen (name, id)
+            LEFT JOIN rooms USING (name) WHERE rooms.last_id IS DISTINCT FROM seen.id";
+        Ok(sqlx::query_scalar(sql).bind(rooms).bind(ids).fetch_all(&self.pool).await?)
+    }
+
+    /// Moves a reader's marker to a message, never back, and adds the room to the reader's list. Without a message nothing is read yet.
+    /// Returns whether the room has that message.
+    pub async fn mark(&self, room: &Room, reader: &str, last: Option<MessageId>) -> Result<bool, Failure> {
         let sql = "INSERT INTO readers (reader, room, number)
-            SELECT $1, $2, least($3, coalesce((SELECT last_number FROM rooms WHERE name = $2), 0))
+            SELECT $1, $2, 0 WHERE $3::bytea IS NULL UNION ALL SELECT $1, $2, number FROM messages WHERE id = $3 AND room = $2
             ON CONFLICT (reader, room) DO UPDATE SET number = greatest(readers.number, excluded.number)";
-        sqlx::query(sql).bind(reader).bind(room.name()).bind(number).execute(&self.pool).await?;
-        Ok(())
+        Ok(sqlx::query(sql).bind(reader).bind(room.name()).bind(last).execute(&self.pool).await?.rows_affected() > 0)
     }
 
     /// Returns what a reader has not read, by room.

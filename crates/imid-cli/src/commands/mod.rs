@@ -25,6 +25,7 @@ use std::str::FromStr;
 use clap::Subcommand;
 
 use crate::Out;
+use crate::number::Number;
 use crate::report::{Report, Stop, quote};
 
 #[derive(Subcommand)]
@@ -66,14 +67,14 @@ impl Command {
     }
 }
 
-/// Returns a function that reads an argument: a whole number in this range, in digits without a sign.
+/// Returns a function that reads an argument: a whole number in this range, without a sign, such as `1000`, `1e6` or `100k`.
 fn whole_number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: FromStr + PartialOrd + Display + Clone,
 {
     move |text| {
-        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| is_digits && range.contains(number));
+        let whole = Number::read_count(text).filter(|number| number.fraction.is_empty());
+        let number = whole.and_then(|number| number.whole.parse().ok()).filter(|number| range.contains(number));
         number.ok_or_else(|| {
             format!("expected a whole number from {} to {}, found {}", range.start(), range.end(), quote(text))
         })

@@ -1,17 +1,19 @@
-//! `imid range`: prints the first and the last ID of a range of times.
+//! `imid range`: prints the first and the last ID of a range of times, or of those that begin alike.
 
 use std::ops::Range;
 
 use imid::MessageId;
-use imid_inspect::{Form, Id, STANDARD};
+use imid::dialect::{Dialect, DialectId};
+use imid_inspect::{Form, Id, Scheme};
+use jiff::civil::Date;
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::Out;
 use crate::json;
 use crate::output::{FormatArgs, Writer};
-use crate::report::{Report, Stop};
-use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
+use crate::report::{Report, Stop, quote};
+use crate::scheme::SchemeArg;
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg, parse_day, times_of_day};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
@@ -21,12 +23,20 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 /// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
 /// by that much.
 #[derive(clap::Args)]
-#[command(mut_arg("from", |from| from.required(true).help("Start of the range")))]
-#[command(mut_arg("to", |to| to.required(true).help("End of the range, which is not in the range")))]
+#[command(mut_arg("from", |from| from.required_unless_present_any(["day", "prefix"]).help("Start of the range")))]
+#[command(mut_arg("to", |to| to.required_unless_present_any(["day", "prefix"]).help("End of the range, which is not in the range")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{JSON_MEMBERS}"))]
 pub(crate) struct Args {
     #[command(flatten)]
     times: TimeRange,
+    /// The day of --time-zone, instead of --from and --to
+    #[arg(long, value_name = "DATE", value_parser = parse_day, conflicts_with_all = ["from", "to", "prefix"])]
+    day: Option<Date>,
+    /// The beginning of an ID, instead of times: the range has all IDs that begin with it
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["from", "to"])]
+    prefix: Option<String>,
+    #[command(flatten)]
+    scheme: SchemeArg,
     #[command(flatten)]
     zone: ZoneArg,
     #[command(flatten)]
@@ -36,8 +46,11 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   imid range --from 2024-11-19 --to 2024-11-20
-  imid range --from 2024-11-19T09:00:00 --to now --time-zone Asia/Shanghai
+  imid range --day 2024-11-19 --time-zone Asia/Shanghai
+  imid range --from 2024-11-19T09:00:00 --to now --time-zone +08:00
   imid range --from -1h --to now --format uuid
+  imid range --from -1h --to now --dialect discord
+  imid range --prefix EUNC-Q8QJ
   imid range --from 1731974400000 --to 1732060800000 --json";
 
 const JSON_MEMBERS: &str = "\
@@ -45,7 +58,7 @@ JSON members:
   first, last: the IDs as text
   from_ms, to_ms: the times as unix milliseconds; to_ms is not in the range
   first_hex, last_hex: the IDs as hex digits
-  first_uuid, last_uuid: the UUID views of the IDs";
+  first_uuid, last_uuid: the UUID views of the IDs, if they have one";
 
 /// The bounds as a JSON object.
 #[derive(Serialize)]
@@ -54,29 +67,108 @@ struct Bounds {
     last: String,
     from_ms: u64,
     to_ms: u64,
-    first_hex: String,
-    last_hex: String,
-    first_uuid: Uuid,
-    last_uuid: Uuid,
+    first_hex: Option<String>,
+    last_hex: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_uuid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_uuid: Option<String>,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let Range { start: from_ms, end: to_ms } = self.times.times(&self.zone, report)?;
-        let ids = MessageId::range(from_ms..to_ms).map_err(|error| Stop::Usage(error.to_string()))?;
-        let (first, last) = ids.into_inner();
-        let writer = self.format.writer(STANDARD)?;
-        if self.format.json.json {
-            let (first_hex, last_hex) = (first.to_hex().into(), last.to_hex().into());
-            let (first_uuid, last_uuid) = (first.to_uuid(), last.to_uuid());
-            let (first, last) = (first.to_string(), last.to_string());
-            let bounds = Bounds { first, last, from_ms, to_ms, first_hex, last_hex, first_uuid, last_uuid };
-            return json::write_line(out, &bounds);
+        let scheme = self.scheme.scheme;
+        let writer = self.format.writer(scheme)?.unwrap_or(Writer::Form(Form::Text));
+        let (ids, times) = match (&self.prefix, scheme) {
+            (Some(prefix), Scheme::Dialect(dialect)) => {
+                let ids = begin_with(dialect, prefix).map_err(|problem| Stop::Usage(format!("--prefix: {problem}")))?;
+                (ids, ids[0].timestamp_ms()..ids[1].timestamp_ms() + 1)
+            }
+            (Some(_), Scheme::Snowflake(_)) => {
+                return Err(Stop::Usage(
+                    "--prefix works only with 80-bit IDs: a number does not sort by its digits".into(),
+                ));
+            }
+            (None, _) => {
+                let times = self.times(report)?;
+                (of_times(scheme, &times)?, times)
+            }
+        };
+        if let (Scheme::Dialect(dialect), Writer::Form(Form::Text)) = (scheme, writer)
+            && !dialect.sorts_by_time()
+        {
+            let name = dialect.name();
+            return Err(Stop::Usage(format!(
+                "--dialect {name}: its texts do not sort by time; give --format hex, int or uuid"
+            )));
         }
-        let writer = writer.unwrap_or(Writer::Form(Form::Text));
-        for id in [first, last] {
-            writer.write_id(out, &Id::from(id))?;
+        let [first, last] = ids;
+        if let Writer::Json = writer {
+            return json::write_line(
+                out,
+                &Bounds {
+                    first: first.to_string(),
+                    last: last.to_string(),
+                    from_ms: times.start,
+                    to_ms: times.end,
+                    first_hex: first.in_form(Form::Hex),
+                    last_hex: last.in_form(Form::Hex),
+                    first_uuid: first.in_form(Form::Uuid),
+                    last_uuid: last.in_form(Form::Uuid),
+                },
+            );
         }
-        Ok(())
+        ids.iter().try_for_each(|id| writer.write_id(out, id))
     }
+
+    fn times(&self, report: &Report) -> Result<Range<u64>, Stop> {
+        match self.day {
+            Some(day) => times_of_day(day, &self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
+            None => self.times.times(&self.zone, report),
+        }
+    }
+}
+
+/// Returns the first and the last ID of a range of times.
+fn of_times(scheme: Scheme, times: &Range<u64>) -> Result<[Id; 2], Stop> {
+    match scheme {
+        Scheme::Dialect(dialect) => {
+            MessageId::range(times.clone()).map_err(|error| Stop::Usage(error.to_string()))?;
+            // The time is the first field of each layout.
+            let shift = 8 * MessageId::BYTE_LEN as u32 - dialect.layout().timestamp_bits();
+            let (from, to) = (u128::from(times.start) << shift, u128::from(times.end) << shift);
+            let id = |bits| {
+                let id =
+                    DialectId::from_u128(bits, dialect.layout()).map_err(|error| Stop::Error(error.to_string()))?;
+                Ok::<_, Stop>(Id::Message { dialect, id })
+            };
+            Ok([id(from)?, id(to - 1)?])
+        }
+        Scheme::Snowflake(layout) => {
+            let (first, last) =
+                layout.range(times.clone()).map_err(|error| Stop::Usage(error.to_string()))?.into_inner();
+            Ok([first, last].map(Id::Snowflake))
+        }
+    }
+}
+
+/// Returns the first and the last ID whose text begins like this. What shows that a text was cut off is no part of it.
+fn begin_with(dialect: &'static Dialect<'static>, text: &str) -> Result<[Id; 2], String> {
+    let start = text.trim().trim_end_matches(['\u{2026}', '.', '*', '-']);
+    let given = start.chars().filter(|c| *c != '-').count();
+    let bound = |bits: [u8; MessageId::BYTE_LEN]| {
+        // The digits for all bits 0, or all bits 1.
+        let whole =
+            dialect.to_text(DialectId::from_bytes(bits, dialect.layout())).map_err(|error| error.to_string())?;
+        let whole: Vec<_> = whole.as_str().chars().filter(|c| *c != '-').collect();
+        if given == 0 || given > whole.len() {
+            let most = whole.len();
+            return Err(format!("expected 1 to {most} digits of an ID, found {}", quote(text)));
+        }
+        let padded: String = start.chars().filter(|c| *c != '-').chain(whole[given..].iter().copied()).collect();
+        let id = dialect.parse_lenient(&padded);
+        let id = id.map_err(|error| format!("{} is not the beginning of an ID: {error}", quote(text)))?;
+        Ok(Id::Message { dialect, id })
+    };
+    Ok([bound([0; MessageId::BYTE_LEN])?, bound([u8::MAX; MessageId::BYTE_LEN])?])
 }

@@ -1,5 +1,6 @@
 //! Reads and writes times.
 
+mod date_time;
 mod parse;
 mod show;
 mod zone;
@@ -7,7 +8,7 @@ mod zone;
 use imid::clock::{Clock, SystemClock};
 pub(crate) use imid_inspect::time::rfc3339;
 
-pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, parse_duration};
+pub(crate) use self::parse::{TIME_FORMS, TimeField, TimeRange, note_rounded, parse_day, parse_duration, times_of_day};
 pub(crate) use self::show::{LAST_MS, age, timestamp};
 pub(crate) use self::zone::ZoneArg;
 

@@ -1,16 +1,18 @@
 //! Reads the times of messages and the times that a person types.
 
-use std::iter;
 use std::ops::{Range, RangeInclusive};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use imid::MessageId;
-use jiff::civil::DateTime;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use super::{ZoneArg, rfc3339};
+use super::ZoneArg;
+use super::date_time::{DateAndTime, is_date, past_the_end, unix_ms};
+use crate::number::Number;
 use crate::report::{Report, Stop, quote};
 
 /// The arguments that say where the time of a message is, and how it is written.
@@ -57,24 +59,35 @@ impl TimeUnit {
 impl TimeField {
     /// Reads the time of a message, in unix milliseconds. It is a time that an ID can have.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, String> {
-        let ms = match (unix_number(text), &self.zone.given) {
-            (Some((whole, fraction)), _) => self.number(text, whole, fraction)?,
-            (None, Some(zone)) if is_local_time(text) => local_ms(text, zone)?,
-            (None, None) if is_local_time(text) => return Err(without_zone(text)),
-            _ => parse_rfc3339_ms(text, "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z")?,
+        if let Some(number) = unix_number(text) {
+            return checked(self.number(text, &number)?);
+        }
+        let forms = "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z";
+        let time = match DateAndTime::read(text) {
+            Some(read) => read.map_err(|problem| problem.message(forms, text))?,
+            None => return Err(format!("expected {forms}, found {}", quote(text))),
         };
-        if ms > MessageId::MAX.timestamp_ms() && is_date_time(text) {
+        if time.offset.is_none() && self.zone.given.is_none() {
+            return Err(without_zone(text));
+        }
+        let ms = time.unix_ms(&self.zone.zone(), text)?;
+        if ms > MessageId::MAX.timestamp_ms() {
             return Err(past_the_end(text));
         }
-        MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
+        checked(ms)
     }
 
-    fn number(&self, text: &str, whole: u64, fraction: &str) -> Result<u64, String> {
+    fn number(&self, text: &str, (whole, number): &(u64, Number)) -> Result<u64, String> {
+        let (whole, fraction) = (*whole, &number.fraction);
+        if number.is_filled {
+            ROUNDED.fetch_add(1, Ordering::Relaxed);
+            FIRST_ROUNDED.get_or_init(|| text.to_owned());
+        }
         let milliseconds = |hint: &str| Err(format!("expected unix milliseconds ({hint}), found {}", quote(text)));
         let unit = match self.unit {
             Some(unit) => unit,
             None if SECONDS_OF_OUR_TIME.contains(&whole) => return milliseconds("for seconds, give --time-unit s"),
-            None if text.contains('.') => return milliseconds("for a fraction, give --time-unit"),
+            None if !fraction.is_empty() => return milliseconds("for a fraction, give --time-unit"),
             None if SECONDS_OF_OUR_TIME.contains(&(whole / 1_000_000)) => {
                 return milliseconds("for microseconds, give --time-unit us");
             }
@@ -91,34 +104,27 @@ impl TimeField {
     }
 }
 
-/// Returns the parts of a number before and after its point, if the text has no other characters than digits and a point.
-fn unix_number(text: &str) -> Option<(u64, &str)> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_digits(whole) && is_digits(fraction)).then(|| whole.parse().ok().map(|whole| (whole, fraction))).flatten()
+/// Returns a time that an ID can have.
+fn checked(ms: u64) -> Result<u64, String> {
+    MessageId::first_at(ms).map(|_| ms).map_err(|error| error.to_string())
 }
 
-/// Returns whether a text has the shape of a date.
-fn is_date(text: &str) -> bool {
-    strip_shape(text, "0000-00-00") == Some("")
+/// Number of times of messages that have an exponent and not all of their digits, and the first one.
+static ROUNDED: AtomicU64 = AtomicU64::new(0);
+static FIRST_ROUNDED: OnceLock<String> = OnceLock::new();
+
+/// Says how many times of messages can have lost digits. A spreadsheet shows 1763640000123 as 1.76E+12, and exports that.
+pub(crate) fn note_rounded(report: &Report) {
+    let Some(first) = FIRST_ROUNDED.get() else { return };
+    let (count, first) = (ROUNDED.load(Ordering::Relaxed), quote(first));
+    let times = if count == 1 { "1 time has" } else { &format!("{count} times have") };
+    report.note(format_args!("{times} an exponent, such as {first}: digits that a spreadsheet left out are read as 0"));
 }
 
-/// Returns whether a text is an RFC 3339 time without its offset.
-fn is_local_time(text: &str) -> bool {
-    is_date_time(&format!("{text}Z"))
-}
-
-/// Reads a time without an offset in a zone. A time that a clock shows twice is the earlier one.
-fn local_ms(text: &str, zone: &TimeZone) -> Result<u64, String> {
-    let time = zone.to_timestamp(local_time(text)?).map_err(|_| past_the_end(text))?;
-    unix_ms(time, text)
-}
-
-/// Reads a time without an offset.
-fn local_time(text: &str) -> Result<DateTime, String> {
-    // jiff reads second 60 as 59.
-    let time = text.parse().ok().filter(|_| !text[17..].starts_with("60"));
-    time.ok_or_else(|| format!("expected a time such as 2024-11-19T17:37:45.755, found {}", quote(text)))
+/// Returns a number and its whole part, if a text is a number without a sign.
+fn unix_number(text: &str) -> Option<(u64, Number)> {
+    let number = text.starts_with(|c: char| c.is_ascii_digit()).then(|| Number::read(text))??;
+    Some((number.whole.parse().ok()?, number))
 }
 
 /// The error for a time without an offset, if no zone was given.
@@ -133,8 +139,10 @@ enum TimeArg {
     UnixMs(u64),
     /// Unix milliseconds that would be a time of the last decades in seconds.
     LikeSeconds(u64),
-    /// A date or a time without an offset, and its text.
-    Local(DateTime, String),
+    /// A date, and its text.
+    Date(Date, String),
+    /// A time without an offset, and its text.
+    Local(String),
 }
 
 impl TimeArg {
@@ -142,11 +150,16 @@ impl TimeArg {
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         match self {
             Self::UnixMs(unix_ms) | Self::LikeSeconds(unix_ms) => Ok(*unix_ms),
-            Self::Local(_, text) if zone.given.is_none() && !is_date(text) => Err(without_zone(text)),
-            Self::Local(time, text) => {
-                let time = zone.zone().to_timestamp(*time).map_err(|_| past_the_end(text))?;
-                before_the_end(unix_ms(time, text)?, text)
+            Self::Date(date, text) => {
+                // Where clocks go forward at midnight, the day begins later.
+                let start = date.to_zoned(zone.zone()).map_err(|_| past_the_end(text))?;
+                before_the_end(unix_ms(start.timestamp(), text)?, text)
             }
+            Self::Local(text) if zone.given.is_none() => Err(without_zone(text)),
+            Self::Local(text) => match DateAndTime::read(text) {
+                Some(Ok(time)) => before_the_end(time.unix_ms(&zone.zone(), text)?, text),
+                _ => Err(without_zone(text)),
+            },
         }
     }
 }
@@ -177,7 +190,14 @@ impl TimeRange {
         let times = ms("--from", &self.from, 0)?..ms("--to", &self.to, u64::MAX)?;
         if times.is_empty() {
             let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
-            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}")));
+            let hint = match (&self.from, &self.to) {
+                (Some(TimeArg::Date(..)), Some(TimeArg::Date(date, _))) if from == to => {
+                    let next = date.tomorrow().unwrap_or(Date::MAX);
+                    format!("; a date is its first millisecond, so the day ends before --to {next}")
+                }
+                _ => String::new(),
+            };
+            return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}{hint}")));
         }
         Ok(times)
     }
@@ -188,8 +208,8 @@ pub(crate) const TIME_FORMS: &str = "\
 Times:
   2025-11-20                     a date: its first millisecond in --time-zone
   2025-11-20T12:00:00.5          a time in --time-zone, which must be given
-  2025-11-20T12:00:00.5+01:00    RFC 3339
-  1763640000000                  unix milliseconds
+  2025-11-20T12:00:00.5+01:00    RFC 3339; also +01, +0100, UTC, a space for T, no seconds
+  1763640000000, 1.76364e12      unix milliseconds
   1763640000s                    unix seconds
   now, -1h, +90m, -2d12h         now, and a duration before or after now";
 
@@ -223,8 +243,8 @@ pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_
 
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_digits(text) {
-        let unix_ms = text.parse().map_err(|_| past_the_end(text))?;
+    if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
+        let unix_ms = number.whole.parse().map_err(|_| past_the_end(text))?;
         let is_like_seconds = SECONDS_OF_OUR_TIME.contains(&unix_ms);
         return Ok(if is_like_seconds { TimeArg::LikeSeconds(unix_ms) } else { TimeArg::UnixMs(unix_ms) });
     }
@@ -244,64 +264,28 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     }
     if is_date(text) {
         let date = text.parse().map_err(|_| format!("expected a date such as 2025-11-20, found {}", quote(text)))?;
-        return Ok(TimeArg::Local(date, text.to_owned()));
+        return Ok(TimeArg::Date(date, text.to_owned()));
     }
-    if is_local_time(text) {
-        return Ok(TimeArg::Local(local_time(text)?, text.to_owned()));
-    }
-    parse_rfc3339_ms(
-        text,
-        "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h",
-    )
-    .map(TimeArg::UnixMs)
-}
-
-/// Reads an RFC 3339 time. `forms` are what an error says was expected.
-fn parse_rfc3339_ms(text: &str, forms: &str) -> Result<u64, String> {
-    let error = || format!("expected {forms}, found {}", quote(text));
-    if !is_date_time(text) {
-        return Err(error());
-    }
-    // jiff reads second 60 as 59.
-    if text[17..].starts_with("60") {
-        return Err(format!("expected a second from 00 to 59 (unix time has no leap seconds), found {}", quote(text)));
-    }
-    match text.parse() {
-        Ok(time) => before_the_end(unix_ms(time, text)?, text),
-        // The last hours of the year 9999 are valid, but jiff does not have them.
-        Err(_) if text.starts_with("9999-12-3") && text[..19].parse::<DateTime>().is_ok() => Err(past_the_end(text)),
-        Err(_) => Err(error()),
+    let forms = "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h";
+    match DateAndTime::read(text) {
+        Some(Ok(DateAndTime { offset: None, .. })) => Ok(TimeArg::Local(text.to_owned())),
+        Some(Ok(time)) => time.unix_ms(&TimeZone::UTC, text).map(TimeArg::UnixMs),
+        Some(Err(problem)) => Err(problem.message(forms, text)),
+        None => Err(format!("expected {forms}, found {}", quote(text))),
     }
 }
 
-fn past_the_end(text: &str) -> String {
-    let end = rfc3339(MessageId::MAX.timestamp_ms());
-    format!("expected a time up to {end}, found {}", quote(text))
+/// Reads the argument that is a whole day.
+pub(crate) fn parse_day(text: &str) -> Result<Date, String> {
+    let date = text.parse().ok().filter(|_| is_date(text));
+    date.ok_or_else(|| format!("expected a date such as 2025-11-20, found {}", quote(text)))
 }
 
-/// Returns the unix milliseconds of a time. Rounds down and not towards zero, because a time just before 1970 must not
-/// become 0.
-fn unix_ms(time: Timestamp, text: &str) -> Result<u64, String> {
-    u64::try_from(time.as_nanosecond().div_euclid(1_000_000))
-        .map_err(|_| format!("expected a time in 1970 or later, found {}", quote(text)))
-}
-
-/// Returns whether a text has the shape of RFC 3339's `date-time`, because jiff reads other forms too. jiff checks the
-/// ranges, except for the hours of an offset: it accepts 24 and 25.
-fn is_date_time(text: &str) -> bool {
-    let rest = strip_shape(text, "0000-00-00").and_then(|rest| rest.strip_prefix(['T', 't', ' ']));
-    let Some(rest) = rest.and_then(|rest| strip_shape(rest, "00:00:00")) else { return false };
-    let is_digit = |c: char| c.is_ascii_digit();
-    let offset = strip_shape(rest, ".0").map_or(rest, |rest| rest.trim_start_matches(is_digit));
-    let is_offset = || ["+00:00", "-00:00"].iter().any(|shape| strip_shape(offset, shape) == Some(""));
-    matches!(offset, "Z" | "z") || is_offset() && offset[1..] < *"24"
-}
-
-/// Returns the text after a shape. In the shape, 0 stands for any digit.
-fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<&'a str> {
-    let (start, rest) = text.split_at_checked(shape.len())?;
-    let fits = |(byte, shape): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
-    iter::zip(start.bytes(), shape.bytes()).all(fits).then_some(rest)
+/// Returns the times of a day in a zone.
+pub(crate) fn times_of_day(day: Date, zone: &ZoneArg) -> Result<Range<u64>, String> {
+    let start = |date: Date| TimeArg::Date(date, date.to_string()).in_zone(zone);
+    let times = start(day)?..start(day.tomorrow().map_err(|_| past_the_end(&day.to_string()))?)?;
+    if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
 }
 
 #[cfg(test)]
@@ -328,6 +312,28 @@ mod tests {
             assert_eq!(parse_timestamp_ms(text), Ok(1_732_037_865_755), "{text}");
         }
         assert_eq!(parse_timestamp_ms("2024-11-19T17:37:45Z"), Ok(1_732_037_865_000));
+        // As PostgreSQL, BigQuery, Snowflake, Python and spreadsheets write them.
+        for text in [
+            "2024-11-19 17:37:45.755+00",
+            "2024-11-20 01:37:45.755+08",
+            "2024-11-20 01:37:45.755+0800",
+            "2024-11-19 17:37:45.755 UTC",
+            "2024-11-19 17:37:45.755 +0000",
+            "2024-11-19 09:37:45.755 -08:00",
+            "1.732037865755e12",
+            "1.732037865755E+12",
+        ] {
+            assert_eq!(parse_timestamp_ms(text), Ok(1_732_037_865_755), "{text}");
+        }
+        for text in
+            ["2024-11-19T17:37Z", "2024-11-19 17:37 UTC", "2024-11-19 18:37+01", "1.73203786e12", "1.73203786E12"]
+        {
+            assert_eq!(
+                parse_timestamp_ms(text),
+                Ok(1_732_037_860_000 - if text.contains('-') { 40_000 } else { 0 }),
+                "{text}"
+            );
+        }
         // A text that has only digits is a number, even if it looks like a date.
         let error = parse_timestamp_ms("20241119173745").unwrap_err();
         assert!(error.starts_with("expected a timestamp"), "{error}");
@@ -339,15 +345,18 @@ mod tests {
             "",
             "2024-11-19",
             "2024-11-19T17Z",
-            "2024-11-19T17:37Z",
             "2024-11-19T173745Z",
             "20241119T173745Z",
             "2024-11-19T17:37:45.Z",
             "2024-11-19T17:37:45,755Z",
             "2024-11-19T17:37:45Z[Europe/Berlin]",
             "2024-11-19T17:37:45+01:00[Europe/Berlin]",
-            "2024-11-19T17:37:45+01",
-            "2024-11-19T17:37:45+0100",
+            "2024-11-19T17:37:45+1",
+            "2024-11-19T17:37:45+01 UTC",
+            "2024-11-19T17:37:45UTC",
+            "2024-11-19T17:37:45 CET",
+            "2024-11-19T17:37:45+010",
+            "2024-11-19T17:37:45+é",
             "2024-11-19T17:37:45+01:00:00",
             "2024-11-19T17:37:45 Z",
             " 2024-11-19T17:37:45Z",
@@ -382,6 +391,7 @@ mod tests {
             (TimeUnit::S, "1763640000", 1_763_640_000_000),
             (TimeUnit::S, "1763640000.123456", 1_763_640_000_123),
             (TimeUnit::S, "5.0009", 5_000),
+            (TimeUnit::S, "1.7636400001234e9", 1_763_640_000_123),
             (TimeUnit::Ms, "1763640000.9", 1_763_640_000),
             (TimeUnit::Us, "1763640000123999", 1_763_640_000_123),
             (TimeUnit::Ns, "1763640000123999999", 1_763_640_000_123),
@@ -394,7 +404,7 @@ mod tests {
         ] {
             assert_eq!(field(unit).parse(text), Ok(ms), "{text} {unit:?}");
         }
-        for text in ["1.", ".5", "1.5.2", "1e9", "-1.5", "1,5", "NaN", "99999999999999999999"] {
+        for text in ["1.", ".5", "1.5.2", "1e-9", "-1.5", "1,5", "NaN", "99999999999999999999"] {
             assert!(field(TimeUnit::S).parse(text).is_err(), "{text}");
         }
         assert!(field(TimeUnit::S).parse("1763640000123").unwrap_err().starts_with("expected a timestamp"));
@@ -440,6 +450,9 @@ mod tests {
             ("2025-11-20T12:00:00.25Z", expected),
             ("1763640000s", 1_763_640_000_000),
             ("1763640000250", expected),
+            ("1.76364e12", expected - 250),
+            ("2025-11-20 12:00:00.25+00", expected),
+            ("2025-11-20 12:00 UTC", expected - 250),
         ] {
             let time = parse_time_at(text, now).unwrap();
             assert!(!matches!(time, TimeArg::LikeSeconds(_)), "{text}");
@@ -462,6 +475,35 @@ mod tests {
             let error = parse_time_at(text, now).unwrap_err();
             assert!(error.starts_with(start), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_local_time_that_the_clocks_skip_is_an_error() {
+        let berlin = ZoneArg { given: Some(TimeZone::get("Europe/Berlin").unwrap()) };
+        let field = TimeField { zone: berlin.clone(), ..TimeField::default() };
+        let arg = |text: &str| parse_time_at(text, Timestamp::UNIX_EPOCH).unwrap().in_zone(&berlin);
+        for text in ["2025-03-30T02:00:00", "2025-03-30 02:30", "2025-03-30T02:59:59.999"] {
+            let problem = "the clocks of Europe/Berlin go forward by 1h and never show it";
+            let expected = format!("expected a time that exists, found {text:?}: {problem}");
+            assert_eq!([arg(text), field.parse(text)], [Err(expected.clone()), Err(expected)]);
+        }
+        for (text, ms) in [
+            ("2025-03-30T01:59:59", 1_743_296_399_000),
+            ("2025-03-30T03:00:00", 1_743_296_400_000),
+            // Shown twice: the earlier one.
+            ("2025-10-26T02:30:00", 1_761_438_600_000),
+        ] {
+            assert_eq!([arg(text), field.parse(text)], [Ok(ms), Ok(ms)], "{text}");
+        }
+        // A day that begins at 01:00, and one that is skipped.
+        let zone = |name| ZoneArg { given: Some(TimeZone::get(name).unwrap()) };
+        let hours = |zone: &ZoneArg, day: &str| {
+            times_of_day(parse_day(day).unwrap(), zone).map(|times| (times.end - times.start) / 3_600_000)
+        };
+        assert_eq!(hours(&zone("America/Sao_Paulo"), "2018-11-04"), Ok(23));
+        assert_eq!(hours(&berlin, "2025-10-26"), Ok(25));
+        assert!(hours(&zone("Pacific/Apia"), "2011-12-30").is_err());
+        assert_eq!(hours(&zone("Pacific/Apia"), "2011-12-31"), Ok(24));
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use jiff::tz::TimeZone;
 
+use super::date_time::offset;
 use super::{rfc3339, timestamp};
 use crate::report::quote;
 
 /// The argument that names the time zone.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct ZoneArg {
-    /// Time zone of dates, of times without one and of the times that are printed, such as Europe/Berlin [default: UTC]; JSON
-    /// has times in UTC
-    #[arg(id = "time_zone", long = "time-zone", value_name = "ZONE", value_parser = time_zone)]
+    /// Time zone of dates, of times without one and of the times that are printed, such as Europe/Berlin or +08:00 [default:
+    /// UTC]; JSON has times in UTC
+    #[arg(id = "time_zone", long = "time-zone", value_name = "ZONE", value_parser = time_zone, allow_hyphen_values = true)]
     pub(crate) given: Option<TimeZone>,
 }
 
@@ -31,9 +32,13 @@ impl ZoneArg {
     }
 }
 
-/// Reads the name of a time zone.
+/// Reads the name of a time zone, or an offset.
 fn time_zone(name: &str) -> Result<TimeZone, String> {
-    TimeZone::get(name).map_err(|_| format!("expected a time zone such as Europe/Berlin or UTC, found {}", quote(name)))
+    if let Some(offset) = offset(name) {
+        return Ok(offset.to_time_zone());
+    }
+    TimeZone::get(name)
+        .map_err(|_| format!("expected a time zone such as Europe/Berlin, +08:00 or UTC, found {}", quote(name)))
 }
 
 #[cfg(test)]
@@ -50,6 +55,9 @@ mod tests {
             // The clocks show these two alike.
             ("Europe/Berlin", "2024-10-27T00:30:00Z", "2024-10-27T02:30:00.000+02:00"),
             ("Europe/Berlin", "2024-10-27T01:30:00Z", "2024-10-27T02:30:00.000+01:00"),
+            ("+08:00", "2025-11-20T12:00:00.005Z", "2025-11-20T20:00:00.005+08:00"),
+            ("-0330", "2025-11-20T12:00:00.005Z", "2025-11-20T08:30:00.005-03:30"),
+            ("+00:00", "2025-11-20T12:00:00.005Z", "2025-11-20T12:00:00.005Z"),
             ("Pacific/Kiritimati", "9999-12-30T22:00:00Z", "9999-12-31T12:00:00.000+14:00"),
         ] {
             let zone = ZoneArg { given: Some(time_zone(name).unwrap()) };

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use imid::{IdParts, MessageId, SessionTag, SessionType};
 
-use crate::{ids, imid};
+use crate::{ids, imid, imid_args};
 
 #[test]
 fn a_range_is_half_open_in_both_forms_of_time() {
@@ -42,7 +42,8 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second from 00 to 59"));
     for (wrong, expected) in [
         ("yesterday", "a time such as 2024-11-19T17:37:45.755Z, "),
-        ("1e3", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("1e-3", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("11/19/2024", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("2024-11-19T00:00:00", "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone), "),
         ("2024-11-19T17Z", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("20241119T000000Z", "a time such as 2024-11-19T17:37:45.755Z, "),
@@ -80,6 +81,80 @@ fn a_range_can_have_dates_and_durations() {
         "note: 1731974400 is read as milliseconds, 1970-01-21T01:06:14.400Z; for unix seconds, write 1731974400s\n";
     assert_eq!((run.status, run.err.as_str()), (0, note));
     assert_eq!(imid("range --from 1731974400s --to 1732060800s", "").ok(), day);
+}
+
+#[test]
+fn a_range_can_be_a_day() {
+    let day = imid("range --from 2024-11-19 --to 2024-11-20", "").ok();
+    assert_eq!(imid("range --day 2024-11-19", "").ok(), day);
+    // A day of 25 hours.
+    let local = imid("range --day 2025-10-26 --time-zone Europe/Berlin", "").ok();
+    assert_eq!(local, imid("range --from 2025-10-25T22:00Z --to 2025-10-26T23:00Z", "").ok());
+    let fixed = imid("range --day 2025-10-26 --time-zone -03:30", "").ok();
+    assert_eq!(fixed, imid("range --from 2025-10-26T03:30Z --to 2025-10-27T03:30Z", "").ok());
+    let error = imid("range --from 2024-11-19 --to 2024-11-19", "").error(2);
+    assert!(error.ends_with("; a date is its first millisecond, so the day ends before --to 2024-11-20"), "{error}");
+    for args in ["--day 2024-11-19 --to 2024-11-20", "--day 19.11.2024", "--day 2024-11-31", "--from 2024-11-19", ""] {
+        assert_eq!(imid(&format!("range {args}"), "").status, 2, "{args}");
+    }
+}
+
+#[test]
+fn a_range_has_all_ids_that_begin_with_a_text() {
+    for (dialect, id) in [
+        ("standard", "EUNC-Q8QJ-22GH-T3DD"),
+        ("rongcloud", "BUFE-A62U-32C4-01I2"),
+        ("rongcloud-v1", "5DO1-7OBR-12LJ-ECGG"),
+        ("juggleim", "nwyk4bdfmb3gqd8k"),
+    ] {
+        let hex = |text: &str| imid(&format!("inspect --format hex --dialect {dialect} {text}"), "").ok();
+        for len in 1..=id.len() {
+            let run = imid(&format!("range --prefix {} --format hex --dialect {dialect}", &id[..len]), "").ok();
+            let (first, last) = run.trim_end().split_once('\n').unwrap();
+            let [first, whole, last] =
+                [first, hex(id).trim_end(), last].map(|hex| u128::from_str_radix(hex, 16).unwrap());
+            let bits = 80 - 5 * id[..len].replace('-', "").len();
+            assert_eq!((first, last), (whole >> bits << bits, whole | ((1 << bits) - 1)), "{dialect} {}", &id[..len]);
+        }
+    }
+    let expected = "EUNC-Q8QJ-22G2-2222\nEUNC-Q8QJ-22GZ-ZZZZ\n";
+    for text in ["EUNC-Q8QJ-22G", "eunc-q8qj-22g\u{2026}", "EUNCQ8QJ22G...", "EUNC-Q8QJ-22G*"] {
+        assert_eq!(imid_args(&["range", "--prefix", text], "").ok(), expected, "{text}");
+    }
+    let json = imid("range --prefix EUNC-Q8QJ --json", "").ok();
+    assert!(json.contains(r#""from_ms":1763665800000,"to_ms":1763665800004,"#), "{json}");
+    let error = |args: &str| imid(&format!("range --prefix {args}"), "").error(2);
+    assert_eq!(
+        error("EUNO"),
+        "--prefix: \"EUNO\" is not the beginning of an ID: expected a digit 2-9 or A-Z without I and O, found 'O' at 3"
+    );
+    assert_eq!(
+        error("EUNC-Q8QJ-22GH-T3DDX"),
+        "--prefix: expected 1 to 16 digits of an ID, found \"EUNC-Q8QJ-22GH-T3DDX\""
+    );
+    assert_eq!(
+        imid_args(&["range", "--prefix=..."], "").error(2),
+        "--prefix: expected 1 to 16 digits of an ID, found \"...\""
+    );
+    assert!(error("2046 --dialect twitter").starts_with("--prefix works only with 80-bit IDs"));
+}
+
+#[test]
+fn a_range_has_the_ids_of_a_dialect_or_a_layout() {
+    let range = |args: &str| imid(&format!("range --from 2025-11-20T12:00Z --to 2025-11-20T13:00Z {args}"), "");
+    let standard = imid("range --from 2025-11-20T12:00Z --to 2025-11-20T13:00Z --format hex", "").ok();
+    for dialect in ["standard", "rongcloud", "rongcloud-v1", "juggleim", "discord", "twitter", "nsq"] {
+        let hex = range(&format!("--dialect {dialect} --format hex")).ok();
+        assert_eq!(hex == standard, !["rongcloud-v1", "discord", "twitter", "nsq"].contains(&dialect), "{dialect}");
+        let first = hex.lines().next().unwrap();
+        let fields = imid(&format!("inspect --json --dialect {dialect} --id-form hex {first}"), "").ok();
+        let time = if dialect == "nsq" { "2025-11-20T12:00:00.00" } else { "2025-11-20T12:00:00.000Z" };
+        assert!(fields.contains(time), "{dialect}: {fields}");
+    }
+    assert_eq!(range("--dialect discord").ok(), "1441035347558400000\n1441050447052799999\n");
+    let error = range("--dialect juggleim").error(2);
+    assert_eq!(error, "--dialect juggleim: its texts do not sort by time; give --format hex, int or uuid");
+    assert!(range("--dialect discord --format uuid").error(2).starts_with("--format uuid: only 80-bit IDs"));
 }
 
 #[test]

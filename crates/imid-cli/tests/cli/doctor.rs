@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use imid_lease::register::{FileRegister, Register};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ use certificates::Files;
 
 /// Opens a space of two lanes in a file.
 fn lease(path: &Path, holder: &str) -> LeasedGenerator {
-    let options = Options::new().lane_bits(1).holder(holder);
+    let options = LaneOptions::new().lane_bits(1).holder(holder);
     let ids = LeasedGenerator::open(FileRegister::shared(path).unwrap(), options).unwrap();
     ids.wait_until_open(Duration::from_secs(15)).unwrap();
     ids

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{FileRegister, Register};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ struct Space {
 fn space() -> Space {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids");
-    let options = Options::new()
+    let options = LaneOptions::new()
         .lane_bits(1)
         .holder("web-1")
         .horizon(Duration::from_millis(2500))

@@ -118,6 +118,19 @@ fn ids(text: &str) -> Vec<MessageId> {
 }
 
 #[test]
+fn a_whole_number_can_have_an_exponent_or_a_unit() {
+    for (number, count) in [("1e3", 1_000), ("2k", 2_000), ("1.5K", 1_500), ("7", 7), ("0e9", 0)] {
+        assert_eq!(imid(&format!("new -n {number}"), "").ok().lines().count(), count, "{number}");
+    }
+    let risk = |rate: &str, rooms: &str| imid(&format!("risk --hosts 8 --rate {rate} --rooms {rooms}"), "").ok();
+    assert_eq!(risk("100k", "1M"), risk("1e5", "1000000"));
+    for wrong in ["1.5", "1e-3", "1e20", "k", "1kk", "1e3k", "1_000"] {
+        let error = imid(&format!("new -n {wrong}"), "").error(2);
+        assert!(error.starts_with("-n: expected a whole number from 0 to "), "{error}");
+    }
+}
+
+#[test]
 fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
     for args in [
         "new -n x",

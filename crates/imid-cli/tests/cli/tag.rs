@@ -320,3 +320,21 @@ fn uuid(id: &MessageId) -> String {
     let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
     groups.join("-")
 }
+
+#[test]
+fn times_are_read_as_databases_and_spreadsheets_write_them() {
+    let rows =
+        ["2025-11-20 12:00:00+00", "2025-11-20 12:00:00 UTC", "2025-11-20T20:00+0800", "1763640000000", "1.76364E+12"];
+    let table = |rows: &[&str]| "room,at\n".to_owned() + &rows.iter().map(|at| format!("a,{at}\n")).collect::<String>();
+    let run = imid("tag --in csv --session-field room --time-field at", table(&rows));
+    let ids: Vec<_> = run.out.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
+    assert!(ids.len() == 5 && ids.iter().all(|id| id.starts_with("EUN6-KDW2-")), "{}", run.err);
+    let note =
+        "note: 1 time has an exponent, such as \"1.76364E+12\": digits that a spreadsheet left out are read as 0\n";
+    assert!(run.status == 0 && run.err.starts_with(note), "{}", run.err);
+    let skipped = table(&["2025-03-30 01:30", "2025-03-30 02:30", "2025-03-30 03:30"]);
+    let run = imid("tag --in csv --session-field room --time-field at --time-zone Europe/Berlin", skipped);
+    let problem = "error: line 3: field \"at\": expected a time that exists, found \"2025-03-30 02:30\": the clocks of Europe/Berlin \
+                   go forward by 1h and never show it";
+    assert_eq!((run.status, run.out.lines().count(), run.error_line()), (1, 2, problem));
+}

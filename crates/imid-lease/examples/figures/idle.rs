@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::{Failure, store};
 
@@ -22,7 +22,7 @@ struct Usage {
 
 pub(crate) fn run(url: &str) -> Result<(), Failure> {
     let without = usage()?;
-    let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, Options::new().space("idle"))?;
+    let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, LaneOptions::new().space("idle"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     // What opening has cost is not counted.
     thread::sleep(Duration::from_secs(5));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, SystemClock};
 use imid_lease::register::{MemoryRegister, SharedRegister};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
 
 use crate::{Failure, room};
 
@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<(), Failure> {
 fn share(leases: usize, call_ms: u64) -> Result<(), Failure> {
     let register = SharedRegister::new(Slow(MemoryRegister::new(), Duration::from_millis(call_ms)));
     let open = |lease| {
-        let options = Options::new().lane_bits(5).holder(format!("share-{lease}"));
+        let options = LaneOptions::new().lane_bits(5).holder(format!("share-{lease}"));
         LeasedGenerator::open(register.clone(), options)
     };
     let all = (0..leases).map(open).collect::<Result<Vec<_>, _>>()?;

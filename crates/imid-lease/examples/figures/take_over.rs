@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::{Failure, check, room, store};
 
@@ -16,12 +16,12 @@ const RELEASES: u32 = 20;
 /// Holders that are killed, each in a space of its own, so that all are waited for at once.
 const KILLS: u32 = 5;
 
-/// The default of [`Options::horizon`], which is the time-out.
+/// The default of [`LaneOptions::horizon`], which is the time-out.
 const TIME_OUT: Duration = Duration::from_secs(10);
 
 /// A generator of the only lane of a space.
 fn open(url: &str, space: &str) -> Result<LeasedGenerator, Failure> {
-    let options = Options::new().space(space).lane_bits(0);
+    let options = LaneOptions::new().space(space).lane_bits(0);
     let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, options)?;
     ids.wait_until_open(Duration::from_secs(60))?;
     Ok(ids)

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{LeasedGenerator, Options, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
 
 use crate::{Failure, room, store};
 
@@ -70,7 +70,7 @@ fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
         writes: Arc::clone(&writes),
         reads: Arc::clone(&reads),
     };
-    let ids = LeasedGenerator::open(register, Options::new().space("writes"))?;
+    let ids = LeasedGenerator::open(register, LaneOptions::new().space("writes"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     let before = [&writes, &reads].map(|count| count.load(Ordering::Relaxed));
     let (start, mut minted, mut refused) = (Instant::now(), 0_u64, 0_u64);

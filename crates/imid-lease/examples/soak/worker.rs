@@ -17,7 +17,7 @@ use std::time::Duration;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::{MessageId, SessionTag, SessionType};
 use imid_lease::register::open_url;
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
@@ -155,7 +155,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 }
 
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
-    let options = Options::new()
+    let options = LaneOptions::new()
         .lane_bits(lane_bits())
         .holder(name)
         .horizon(TIME_OUT)

@@ -15,11 +15,11 @@ use crate::options::millis;
 ///
 /// ```
 /// use imid_lease::register::{MemoryRegister, SharedRegister};
-/// use imid_lease::{LeasedGenerator, Options};
+/// use imid_lease::{LaneOptions, LeasedGenerator};
 ///
 /// let register = SharedRegister::new(MemoryRegister::new());
-/// let messages = LeasedGenerator::open(register.clone(), Options::new().holder("chat-3"))?;
-/// let events = LeasedGenerator::open(register, Options::new().space("events").holder("chat-3"))?;
+/// let messages = LeasedGenerator::open(register.clone(), LaneOptions::new().holder("chat-3"))?;
+/// let events = LeasedGenerator::open(register, LaneOptions::new().space("events").holder("chat-3"))?;
 /// # Ok::<(), imid_lease::OpenError>(())
 /// ```
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use imid::clock::SystemClock;
 use imid_snowflake::{Layout, Preset};
 
-use crate::options::{Options, OptionsError, OptionsKind, Settings, shared_setters};
+use crate::options::{LaneOptions, OptionsError, OptionsKind, Settings, shared_setters};
 use crate::record::Name;
 use crate::space::Space;
 
@@ -34,7 +34,7 @@ impl WorkerOptions {
     /// Returns the default settings: one spare worker ID, a horizon of 10 s, and the system clock.
     pub fn new(preset: Preset) -> Self {
         // The IDs of a Snowflake generator do not run ahead of its clock.
-        let Options { clock, settings } = Options::new().max_lead(Duration::ZERO);
+        let LaneOptions { clock, settings } = LaneOptions::new().max_lead(Duration::ZERO);
         Self { preset, spares: 1, clock, settings }
     }
 }

@@ -11,7 +11,7 @@ use imid_lease::register::{
     DEFAULT_TIME_LIMIT, EtcdRegister, MysqlRegister, PostgresRegister, RedisRegister, Register, Tls, ZookeeperRegister,
     open_url,
 };
-use imid_lease::{LeasedGenerator, Options, RegisterError, Status};
+use imid_lease::{LaneOptions, LeasedGenerator, RegisterError, Status};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
@@ -185,7 +185,7 @@ fn wait_for(ids: &LeasedGenerator, what: &str, is_so: impl Fn(&Status) -> bool) 
 
 /// Opens a lease, and mints.
 fn lease(register: Box<dyn Register>, space: &str) -> LeasedGenerator {
-    let ids = LeasedGenerator::open(register, Options::new().space(space)).unwrap();
+    let ids = LeasedGenerator::open(register, LaneOptions::new().space(space)).unwrap();
     ids.wait_until_open(Duration::from_secs(60)).unwrap();
     ids
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::{SessionTag, SessionType};
-use imid_lease::{LeasedGenerator, Options};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::cases::Undo;
 use crate::certificates::Files;
@@ -146,7 +146,7 @@ pub(crate) fn a_proxy_that_passes_bytes_on_is_no_obstacle(store: &Store) {
 
 /// Takes a lane, mints and renews it.
 fn leases(holder: &str, url: &str) {
-    let options = Options::new().space(format!("tls-{holder}")).holder(holder).horizon(Duration::from_secs(8));
+    let options = LaneOptions::new().space(format!("tls-{holder}")).holder(holder).horizon(Duration::from_secs(8));
     let ids = LeasedGenerator::open(open(url), options).unwrap();
     ids.wait_until_open(Duration::from_secs(60)).unwrap();
     let start = Instant::now();

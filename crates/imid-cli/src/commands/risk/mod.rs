@@ -11,6 +11,7 @@ use super::whole_number;
 use crate::Out;
 use crate::input::KindArg;
 use crate::json::JsonArg;
+use crate::number::float;
 use crate::output_file;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::risk::{Burst, Pairs, Sessions};
@@ -132,7 +133,7 @@ impl Args {
 /// Reads a number in a range.
 fn number(text: &str, expected: &str, is_valid: impl Fn(f64) -> bool) -> Result<f64, String> {
     let starts_well = text.starts_with(|c: char| c.is_ascii_digit());
-    let value = text.parse().ok().filter(|value| starts_well && is_valid(*value));
+    let value = float(text).filter(|value| starts_well && is_valid(*value));
     value.ok_or_else(|| format!("expected {expected}, found {}", quote(text)))
 }
 

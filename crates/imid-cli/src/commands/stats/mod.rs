@@ -22,7 +22,7 @@ use crate::Out;
 use crate::json::JsonArg;
 use crate::output_file;
 use crate::report::{Report, Stop};
-use crate::time::{TIME_FORMS, TimeField, TimeRange};
+use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
 
 /// Count the IDs of files by session type, by session and by time
 ///
@@ -104,6 +104,7 @@ impl Args {
             times,
         };
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
+        note_rounded(report);
         let mut summary = stats.finish(counts, self);
         if let Some(path) = &self.plot {
             output_file::write_svg(path, "stats", summary.plot())?;

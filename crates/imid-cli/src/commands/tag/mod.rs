@@ -39,7 +39,7 @@ use crate::output_file::PartFile;
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::session::{ONLY_STANDARD_PAIRS, pair_type, session_type_in};
 use crate::stdout::{self, Tagged};
-use crate::time::{TimeField, parse_duration};
+use crate::time::{TimeField, note_rounded, parse_duration};
 use crate::{Out, progress};
 
 /// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
@@ -170,6 +170,7 @@ impl Args {
         tagger.report.end_bar();
         // Also after an error, because the lines before it were written.
         minter.finish(report);
+        note_rounded(report);
         ran?;
         target.map_or(Ok(()), |target| target.finish())?;
         minter.summary(count, report);

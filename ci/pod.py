@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Runs the container of deploy/kubernetes.yml as a process, with its environment, user and probes: pod.py GATEWAY FOLDER
+
+GATEWAY is the program imid-chat. The database is the PostgreSQL of ci/services.sh, which is given the certificates of the compose file. The
+gateway must be ready with a lane and use TLS, stay ready and refuse posts while the database is away, and end in order.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import yaml
+
+DEPLOY = pathlib.Path(__file__).resolve().parent.parent / "deploy"
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"pod.py: {what}")
+
+
+def ask(url, data=None):
+    """Returns the status, the headers and the text of an answer; 0 if there is none."""
+    request = urllib.request.Request(url, data, {"content-type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=15) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+    except OSError:
+        return 0, {}, ""
+
+
+def until(holds, what):
+    end = time.monotonic() + 60
+    while not holds():
+        check(time.monotonic() < end, f"after 60 s not {what}")
+        time.sleep(0.1)
+
+
+def main():
+    program, folder = sys.argv[1], sys.argv[2]
+    deployment, *others = yaml.safe_load_all((DEPLOY / "kubernetes.yml").read_text())
+    template = deployment["spec"]["template"]
+    pod, container = template["spec"], template["spec"]["containers"][0]
+    for other in others:
+        selector = other["spec"].get("selector") or other["spec"]["podSelector"]
+        check(selector.get("matchLabels", selector).items() <= template["metadata"]["labels"].items(), f"{other['kind']}: {selector}")
+    names = {variable["name"] for variable in container["env"]}
+    compose = yaml.safe_load((DEPLOY / "compose.yml").read_text())["services"]
+    for name, service in compose.items():
+        check(not name.startswith("chat-") or set(service["environment"]) <= names, f"compose.yml, {name}: other variables than {names}")
+    targets = yaml.safe_load((DEPLOY / "compose/prometheus.yml").read_text())["scrape_configs"][0]["static_configs"][0]["targets"]
+    ports_of_operations = {f"{name}:{service['environment']['CHAT_OPERATIONS'].split(':')[1]}"
+                           for name, service in compose.items() if name.startswith("chat-")}
+    check(set(targets) == ports_of_operations, f"prometheus.yml scrapes {targets}, and the gateways have {ports_of_operations}")
+
+    services = ["bash", os.environ["IMID_SERVICES_SH"], "server", "postgres"]
+    tls = pathlib.Path(folder) / "tls"
+    tls.mkdir(mode=0o755)
+    subprocess.run(["bash", str(DEPLOY / "compose/certificates.sh"), str(tls), "localhost", "root"], check=True, capture_output=True)
+    subprocess.run([*services, "tls", str(tls)], check=True)
+    plain = os.environ["IMID_POSTGRES_URL"]
+    secret = plain.replace("127.0.0.1", "localhost") + f"?sslmode=verify-full&sslrootcert={tls}/ca.pem"
+
+    # Free ports in place of those of the container.
+    ports = {}
+    for port in container["ports"]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            ports[str(port["containerPort"])] = ports[port["name"]] = str(free.getsockname()[1])
+    environment = {}
+    for variable in container["env"]:
+        value = variable.get("value") or (secret if "secretKeyRef" in variable["valueFrom"] else "chat-pod")
+        for inside, outside in ports.items():
+            value = re.sub(rf"^0\.0\.0\.0:{inside}$", f"127.0.0.1:{outside}", value)
+        environment[variable["name"]] = value
+    user = []
+    if os.getuid() == 0:
+        numbers = pod["securityContext"]
+        user = ["setpriv", "--reuid", str(numbers["runAsUser"]), "--regid", str(numbers["runAsGroup"]), "--clear-groups"]
+        # The user may not reach the folder of the program.
+        copy = pathlib.Path(folder) / "imid-chat"
+        copy.write_bytes(pathlib.Path(program).read_bytes())
+        copy.chmod(0o755)
+        program = str(copy)
+    probe = {name: (container[f"{name}Probe"]["httpGet"]) for name in ("readiness", "liveness")}
+    url = {name: f"http://127.0.0.1:{ports[of['port']]}{of['path']}" for name, of in probe.items()}
+    metrics = f"http://127.0.0.1:{ports[template['metadata']['annotations']['prometheus.io/port']]}/metrics"
+    api = f"http://127.0.0.1:{ports['http']}"
+
+    def post(key):
+        return ask(f"{api}/rooms/group:pod/messages?user=pod", json.dumps({"key": key, "body": "hello"}).encode())
+
+    gateway = subprocess.Popen([*user, program], env=environment, stdout=subprocess.DEVNULL, stderr=(pathlib.Path(folder) / "log").open("w"))
+    try:
+        until(lambda: ask(url["readiness"])[0] == 200, "ready")
+        until(lambda: post("1")[0] in (200, 201), "able to store a message")
+        check(ask(url["liveness"])[0] == 200, "the liveness probe fails")
+        text = ask(metrics)[2]
+        check(re.search(r"^imid_lease_held\{.*\} 1$", text, re.M), "/metrics shows no lane")
+        check(ask(f"{api}/metrics")[0] == 404, "/metrics is on the port for users")
+        dashboard = json.loads((DEPLOY / "dashboard.json").read_text())
+        for name in {name for panel in dashboard["panels"] for name in re.findall(r"imid_lease_\w+", panel["targets"][0]["expr"])}:
+            # It is there after the first refusal.
+            check(name in text or name == "imid_lease_refusals_total", f"the dashboard shows {name}, and the gateway does not have it")
+        sql = "SELECT count(*) FILTER (WHERE ssl) || '/' || count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) " \
+              "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        tls_of = subprocess.run(["psql", "-XAtc", sql, plain], check=True, capture_output=True, text=True).stdout.strip()
+        with_tls, connections = map(int, tls_of.split("/"))
+        check(with_tls == connections >= 2, f"{with_tls} of {connections} connections have TLS")
+        check(connections <= int(environment["CHAT_CONNECTIONS"]) + 1, f"{connections} connections")
+
+        subprocess.run([*services, "stop"], check=True)
+        # The readiness probe asks for an ID, so the refusals count while nobody posts.
+        until(lambda: ask(url["readiness"])[0] != 200 or 'reason="silent"' in ask(metrics)[2], "out of its lease")
+        status, headers, answer = post("2")
+        check(status == 503 and headers["retry-after"], f"without the database a post was answered {status} {answer}")
+        for name in url:
+            check(ask(url[name])[0] == 200, f"without the database the {name} probe fails")
+        subprocess.run([*services, "start"], check=True)
+        until(lambda: post("2")[0] == 201, "able to store a message again")
+        memory = int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{gateway.pid}/status").read_text())[1]) // 1024
+        request = int(container["resources"]["requests"]["memory"].removesuffix("Mi"))
+        check(memory < request, f"{memory} MiB are in use, {request} are requested")
+
+        start = time.monotonic()
+        gateway.send_signal(signal.SIGTERM)
+        until(lambda: ask(url["readiness"])[0] == 503, "draining")
+        check(post("3")[0] == 201, "a post was refused while the gateway drains")
+        code = gateway.wait(pod["terminationGracePeriodSeconds"])
+        took = time.monotonic() - start
+        check(code == 0 and took > int(environment["CHAT_DRAIN"]), f"it ended with {code} after {took:.0f} s")
+    except SystemExit:
+        print((pathlib.Path(folder) / "log").read_text()[-2000:], file=sys.stderr)
+        raise
+    finally:
+        gateway.kill()
+    print(f"ok: the container of kubernetes.yml: {connections} connections with TLS, ready without the database, {memory} MiB, "
+          f"ended {took:.0f} s after SIGTERM")
+
+
+if __name__ == "__main__":
+    main()
