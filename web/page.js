@@ -259,7 +259,7 @@ function showOpen() {
   const parts = [
     make("h3", { id: "open-title", tabindex: "-1" }, opened.text), facts, ofRoom,
     make("h3", {}, "Its bits"), bits,
-    make("h3", {}, "Its forms"), ...opened.forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)]),
+    make("h3", {}, "Its forms"), make("div", { class: "forms" }, ...opened.forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)])),
   ];
   if (opened.pattern) parts.push(make("h3", {}, "Find it in files"), copyable(`rg -i '${opened.pattern}'`, "the command"));
   if (id.scheme === "standard") parts.push(make("h3", {}, "IDs of the same time in a table"), queries(id.ms));
@@ -300,15 +300,15 @@ function showTime() {
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
   const [first, last] = answer;
   const rows = Object.keys(first).map((form) => make("tr", {}, make("th", { scope: "row" }, form), make("td", { "data-label": "first" }, make("code", {}, first[form])), make("td", { "data-label": "last" }, make("code", {}, last[form]))));
-  const conditions = Object.entries(whereClauses).flatMap(([name, where]) => [make("small", {}, name), copyable(where(formsOf.bytes(first), formsOf.bytes(last), "bytes"), `the condition for ${name}`)]);
+  const conditions = make("div", { class: "forms" }, ...Object.entries(whereClauses).flatMap(([name, where]) => [make("small", {}, name), copyable(where(formsOf.bytes(first), formsOf.bytes(last), "bytes"), `the condition for ${name}`)]));
   box.replaceChildren(
     make("p", {}, `From ${iso(from, "UTC")} until before ${iso(end, "UTC")} UTC, ${span(end - from)}.`),
     make("table", {}, make("thead", {}, make("tr", {}, ...["Form", "First ID", "Last ID"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)),
-    make("h3", {}, "As a condition, for a column of 10 bytes"), ...conditions);
+    make("h3", {}, "As a condition, for a column of 10 bytes"), conditions);
 }
 
 /** @param {number} value */
-const short = (value) => (value === 0 ? "0" : value >= 1e6 || value < 0.01 ? value.toExponential(1).replace("e+", "e") : value.toLocaleString("en", { maximumSignificantDigits: 3 }));
+const short = (value) => (value === 0 ? "0" : value >= 1e6 || value < 0.01 ? value.toExponential(1).replace("e+", "e").replace(".0e", "e") : value.toLocaleString("en", { maximumSignificantDigits: 3 }));
 
 /** @param {number} perYear */
 function howOften(perYear) {
@@ -359,7 +359,7 @@ function showRisk() {
     make("td", { class: "number", "data-label": "Once per year at" }, mode.oneAt === null ? "" : `${short(mode.oneAt)}/s`)));
   const heads = ["Which host mints", "An ID repeats", "Per year", "Once per year at"];
   box.replaceChildren(
-    make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)),
+    make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((name, index) => make("th", { scope: "col", class: index > 1 && "number" }, name)))), make("tbody", {}, ...rows)),
     make("p", {}, make("strong", {}, answer.advice)));
   showPlot(/** @type {number[]} */ (values), answer.modes);
 }

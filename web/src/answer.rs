@@ -4,16 +4,12 @@ use imid::MessageId;
 use imid::SessionTag;
 use imid::dialect::Dialect;
 use imid_inspect::risk::{MODES, Mode, Pairs, Sessions, SessionsError, YEAR_S};
-use imid_inspect::{
-    Field, FieldName, Finder, Form, Id, Read, ReadForm, STANDARD, Scheme, find_inside, identify, read_pasted,
-};
+use imid_inspect::{Field, FieldName, Form, Id, Read, ReadForm, STANDARD, Scheme, identify, read_pasted, scan};
 
 use crate::json::{Object, list, string};
 
 /// The longest text that is read as one ID. Longer ones are searched.
 const ONE: usize = 200;
-/// How many lines are searched for IDs without dashes, where there are none with dashes.
-const LINES: usize = 2_000;
 
 /// Answers a question.
 pub fn answer(question: &str) -> String {
@@ -24,7 +20,7 @@ pub fn answer(question: &str) -> String {
         "room" => room(rest),
         "bounds" => bounds(rest),
         "risk" => risk(rest),
-        _ => problem(&format!("expected a question, found {name:?}")),
+        _ => problem("expected a question"),
     }
 }
 
@@ -58,14 +54,18 @@ fn read(question: &str) -> String {
     let is_short = trimmed.len() <= ONE && !trimmed.contains('\n');
     let mut readings = if is_short { identify(trimmed, now_ms) } else { Vec::new() };
     let is_plausible = readings.first().is_some_and(|best| best.id.is_plausible(now_ms));
+    let is_exact = |read: &Read| read.form == ReadForm::Exact(Form::Text);
     if is_plausible {
-        readings.retain(|read| read.id.is_plausible(now_ms));
+        let keeps_exact = !readings.first().is_some_and(is_exact);
+        readings.retain(|read| read.id.is_plausible(now_ms) || keeps_exact && is_exact(read));
     }
     let is_one = !readings.is_empty();
     let mut places: Vec<_> =
         readings.into_iter().map(|read| Place { start, end: start + trimmed.len(), read }).collect();
     if places.is_empty() {
-        places = found(text, now_ms);
+        let found =
+            scan(text, now_ms).map(|found| Place { start: found.at.start, end: found.at.end, read: found.read });
+        places = found.collect();
     }
 
     let mut out = String::new();
@@ -73,9 +73,7 @@ fn read(question: &str) -> String {
     object.raw("isOne", is_one);
     let (mut byte, mut units) = (0, 0);
     list(object.member("ids"), &places, |out, place| {
-        if place.start < byte {
-            (byte, units) = (0, 0);
-        }
+        // The ways to read one ID are at one place, and others follow each other.
         units += text[byte..place.start].encode_utf16().count();
         byte = place.start;
         let len = text[place.start..place.end].encode_utf16().count();
@@ -84,13 +82,14 @@ fn read(question: &str) -> String {
     let out_problem = object.member("problem");
     // What is of another system at an implausible time can be a mistyped ID.
     let is_doubtful = is_short && !trimmed.is_empty() && (places.is_empty() || is_one && !is_plausible);
-    match is_doubtful.then(|| Box::new(read_pasted(STANDARD, trimmed, None, now_ms))).as_deref() {
+    let expected = is_doubtful.then(|| Box::new(read_pasted(STANDARD, trimmed, None, now_ms)));
+    match expected.as_deref() {
         Some(Err(problem)) => {
             let at = problem.error.position();
             let before = at.map_or(0, |at| text[..floor(text, start + at)].encode_utf16().count());
             let found = at.and_then(|at| text[floor(text, start + at)..].chars().next());
             let mut object = Object::new(out_problem);
-            object.text("message", &problem.error).raw("at", before).raw("length", found.map_or(0, char::len_utf16));
+            object.text("message", problem.error).raw("at", before).raw("length", found.map_or(0, char::len_utf16));
             object.text("fits", fits(found)).end();
         }
         _ => out_problem.push_str("null"),
@@ -102,27 +101,6 @@ fn read(question: &str) -> String {
 /// Returns the nearest place at or before a byte at which a character begins.
 fn floor(text: &str, byte: usize) -> usize {
     (0..=byte.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
-}
-
-/// Returns all IDs with dashes, or else the first ID without dashes of each line.
-fn found(text: &str, now_ms: u64) -> Vec<Place> {
-    let finder = Finder::new(None, now_ms);
-    let mut from = 0;
-    let dashed = std::iter::from_fn(|| {
-        let found = finder.next(text.as_bytes(), from)?;
-        from = found.at.end;
-        Some(Place { start: found.at.start, end: found.at.end, read: found.read })
-    });
-    let dashed: Vec<_> = dashed.collect();
-    if !dashed.is_empty() {
-        return dashed;
-    }
-    let lines = text.split_inclusive('\n').take(LINES).filter_map(|line| {
-        let start = line.as_ptr().addr() - text.as_ptr().addr();
-        let found = find_inside(STANDARD, line, now_ms)?;
-        Some(Place { start: start + found.at.start, end: start + found.at.end, read: found.read })
-    });
-    lines.collect()
 }
 
 /// Says what a person can have meant by a character that is not a digit of an ID.
@@ -150,7 +128,7 @@ fn summary(out: &mut String, read: Read, start: usize, end: usize) {
 /// Returns the type of the conversation in words, or its code if it has no name.
 fn type_name(id: Id) -> String {
     let (Id::Message { dialect, .. }, Some((code, _))) = (id, id.session()) else { return String::new() };
-    dialect.type_name(code).map_or_else(|| format!("type {code}"), |name| name.to_lowercase().replace('_', " "))
+    dialect.type_name(code).map_or_else(|| format!("type {code}"), |name| name.to_ascii_lowercase().replace('_', " "))
 }
 
 /// Returns all about an ID.
