@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use imid::clock::ManualClock;
 use imid::generator::Builder;
-use imid::{Generator, SessionTag};
+use imid::{Generator, MessageId, SessionTag};
 
 use callgrind::{Case, repeat};
 
@@ -23,7 +23,7 @@ const TAG: SessionTag = match SessionTag::from_u32((1 << 26) - 1) {
     Err(_) => unreachable!(),
 };
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 5] = [
     ("generate", |calls| {
         let ids = unlimited().clock(clock()).build().expect("settings that fit");
         repeat(calls, || ids.generate(black_box(TAG)));
@@ -36,9 +36,22 @@ const CASES: [Case; 3] = [
             ids.generate(black_box(TAG))
         });
     }),
+    ("generate_after an ID of the past", |calls| {
+        let ids = unlimited().clock(clock()).build().expect("settings that fit");
+        repeat(calls, || ids.generate_after(black_box(Some(MessageId::MIN)), black_box(TAG)));
+    }),
+    ("generate_after an ID that is ahead, each time", |calls| {
+        let ids = unlimited().max_skew(Duration::MAX).clock(clock()).build().expect("settings that fit");
+        let mut last = None;
+        repeat(calls, || {
+            let next = ids.generate_after(black_box(last), black_box(TAG)).expect("an ID");
+            last = MessageId::from_u128(next.to_u128() + (1 << 26)).ok();
+            next
+        });
+    }),
     ("fill of 64 IDs", |calls| {
         let ids = unlimited().clock(clock()).build().expect("settings that fit");
-        let mut batch = [imid::MessageId::MIN; BATCH];
+        let mut batch = [MessageId::MIN; BATCH];
         repeat(calls, || ids.fill(black_box(TAG), black_box(&mut batch)));
     }),
 ];

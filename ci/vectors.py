@@ -387,12 +387,12 @@ def fields_refused():
     for field, bits in {"timestamp": 42, "spin": 12, "type": 4, "hash": 22, "session_tag": 26}.items():
         for value in (-1, 2**bits, 2**32, 2**53 - 1):
             if not 0 <= value < 2**bits:
-                yield {"field": field, "value": value}
+                yield {"field": field, "input": str(value)}
 
 
 def types():
     for code in range(16):
-        yield {"code": code, "name": TYPES.get(code)}
+        yield {"code": code} | ({"name": TYPES[code]} if code in TYPES else {})
 
 
 def names():
@@ -407,7 +407,7 @@ def names():
         *("a" * length for length in lengths if length in (16, 17, 128, 129, 240, 241, 2048)),
         *((digits * (length // 10 + 1))[:length] for length in lengths),
     ]:  # fmt: skip
-        yield {"name": name, "bytes": len(name.encode()), "xxh3": f"{xxh3(name):016x}", "hash": hash_of(name)}
+        yield {"name": name, "length": len(name.encode()), "xxh3": f"{xxh3(name):016x}", "hash": hash_of(name)}
 
 
 def names_refused():
@@ -486,7 +486,7 @@ def shards():
 
 def shards_refused():
     for session, n in [(16549227, 0), (16549227, -1), (16549227, 2**32), (16549227, 2**32 + 1), (2**26, 100), (-1, 100)]:
-        yield {"session_tag": session, "n": n}
+        yield {"session_tag_input": str(session), "n_input": str(n)}
 
 
 def times():
@@ -513,7 +513,7 @@ def times_refused():
         (EXAMPLE_MS, EXAMPLE_MS - 1, "ends before it begins"),
         (1, 0, "ends before it begins"),
     ]:
-        yield {"from": first, "to": last, "why": why}
+        yield {"from_input": str(first), "to_input": str(last), "why": why}
 
 
 A, B, C = "2222-2222-2222-2222", "EUNC-Q8QJ-22GH-T3DD", "ZZZZ-ZZZZ-ZZZZ-ZZZZ"
@@ -593,7 +593,8 @@ def main():
         assert len(keys) == len(set(keys)), f"{member} has a row twice"
 
     # One row per line, so that a diff shows the changed rows. Only ASCII, so that editors do not change it.
-    members = (f"{json.dumps(member)}: [\n" + ",\n".join(map(json.dumps, list_)) + "\n]" for member, list_ in rows.items())
+    members = ['"$schema": "schema/vectors.json"', '"version": 1']
+    members += (f"{json.dumps(member)}: [\n" + ",\n".join(map(json.dumps, list_)) + "\n]" for member, list_ in rows.items())
     sys.stdout.write("{\n" + ",\n".join(members) + "\n}\n")
 
 

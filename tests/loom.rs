@@ -453,3 +453,64 @@ fn a_time_that_moves_during_a_call_refuses_nothing() {
         assert_eq!(ids.stats().refused, 0);
     });
 }
+
+fn id_at(timestamp_ms: u64) -> MessageId {
+    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: session(7) }).unwrap()
+}
+
+/// Two threads mint after IDs of another host, and a third one as always, while the clock ticks: nothing is refused, although the
+/// lead of the clock is used up, and each ID comes after the one that it was asked to follow.
+#[test]
+fn a_stripe_is_moved_while_others_mint() {
+    model(1, || {
+        let ids = Arc::new(narrow().max_lead(Duration::from_millis(4)).clock(clock(T)).build().unwrap());
+        let after = |ahead| {
+            let ids = Arc::clone(&ids);
+            move || {
+                let next = ids.generate_after(Some(id_at(T + ahead)), session(0)).unwrap();
+                assert!(id_at(T + ahead) < next);
+                next
+            }
+        };
+        let threads = [thread::spawn(after(9)), thread::spawn(after(8))];
+        ids.clock().set(T + 1);
+        let mut all = vec![ids.generate(session(0)).unwrap()];
+        all.extend(threads.into_iter().map(|thread| thread.join().unwrap()));
+        let last = ids.generate(session(0)).unwrap();
+        assert!(all.iter().all(|id| *id < last));
+        all.push(last);
+        assert_distinct(all);
+        assert_eq!(ids.stats().refused, 0);
+    });
+}
+
+/// No thread mints at the ceiling, whichever way it takes.
+#[test]
+fn no_thread_is_moved_past_the_ceiling() {
+    model(2, || {
+        let ids = Arc::new(narrow().ceiling_ms(T + 9).clock(clock(T)).build().unwrap());
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate_after(Some(id_at(T + 8)), session(0)));
+        let seen = [ids.generate_after(Some(id_at(T + 8)), session(0)), thread.join().unwrap()];
+        let minted: Vec<_> = seen.into_iter().flatten().collect();
+        // Of its two stamps the first one is not after the ID.
+        assert!(minted.len() == 1 && minted.iter().all(|id| ms(*id) == 8), "{seen:?}");
+        assert!(seen.iter().flat_map(|seen| seen.err()).all(GenerateError::is_ceiling));
+    });
+}
+
+/// A generator is closed while a thread moves a stripe. The end is after what the thread gets.
+#[test]
+fn a_close_returns_an_end_past_a_moved_stripe() {
+    model(2, || {
+        let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate_after(Some(id_at(T + 2_000)), session(0)));
+        let end = ids.close().unwrap();
+        match thread.join().unwrap() {
+            Ok(id) => assert!(id.timestamp_ms() < end, "{id:?} after {end}"),
+            Err(error) => assert!(error.is_closed()),
+        }
+    });
+}

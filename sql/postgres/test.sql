@@ -12,7 +12,7 @@ SET LOCAL bytea_output = 'escape';
 
 CREATE TEMPORARY TABLE vectors AS
   SELECT member, row.value AS r, row.ordinality AS n
-  FROM json_each(:'vectors'::json) AS file(member, list), json_array_elements(file.list) WITH ORDINALITY AS row;
+  FROM json_each(:'vectors'::json) AS file(member, list), json_array_elements(CASE json_typeof(file.list) WHEN 'array' THEN file.list ELSE '[]' END) WITH ORDINALITY AS row;
 
 CREATE TEMPORARY VIEW ids AS
   SELECT decode(r->>'hex', 'hex') AS id, r->>'text' AS letters, (r->>'timestamp')::bigint AS ms, (r->>'spin')::int AS spin,

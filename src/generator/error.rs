@@ -39,6 +39,8 @@ pub(crate) enum GenerateKind {
     Rollback { max: u64, found: u64 },
     #[error("next ID is too far ahead of the clock (limit {max} ms): retry in {wait} ms")]
     Lead { max: u64, wait: u64 },
+    #[error("expected a last ID at most {max} ms ahead of the clock, found {found} ms")]
+    Skew { max: u64, found: u64 },
     #[error("next ID is past the ceiling of the generator")]
     Ceiling,
     #[error("generator is closed")]
@@ -63,7 +65,9 @@ impl GenerateError {
     /// or belongs to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
-            GenerateKind::Rollback { max, found } => Some(Duration::from_millis(found - max)),
+            GenerateKind::Rollback { max, found } | GenerateKind::Skew { max, found } => {
+                Some(Duration::from_millis(found - max))
+            }
             GenerateKind::Lead { wait, .. } => Some(Duration::from_millis(wait)),
             _ => None,
         }
@@ -88,6 +92,12 @@ impl GenerateError {
     /// Returns whether the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
+    }
+
+    /// Returns whether the ID after which one was wanted is more than `max_skew` ahead of the clock: a broken clock elsewhere, or an ID
+    /// that no host minted.
+    pub const fn is_skew(self) -> bool {
+        matches!(self.0, GenerateKind::Skew { .. })
     }
 
     /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling_ms).
@@ -159,6 +169,14 @@ impl ObserveError {
     /// Returns whether the ID is more than `max_skew` ahead of the clock: a broken clock elsewhere, or a forged ID.
     pub const fn is_skew(self) -> bool {
         matches!(self.0, ObserveKind::Skew { .. })
+    }
+
+    /// Returns how long to wait until the clock is within the limit, in whole milliseconds. `None` if the clock gave no usable time.
+    pub const fn retry_after(self) -> Option<Duration> {
+        match self.0 {
+            ObserveKind::Skew { max, found } => Some(Duration::from_millis(found - max)),
+            ObserveKind::Clock(_) => None,
+        }
     }
 
     /// Returns how far ahead of the clock the ID is, or `None` if the clock gave no usable time.

@@ -44,9 +44,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
         };
         words.seed.store(seed, Ordering::Relaxed);
         // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
-        let inherited = if forked { self.unissued().max(self.reached() + 1) } else { 0 };
+        let mut inherited = 0;
         if forked {
-            self.leave_the_parents_counters(inherited, seed);
+            let latest = words.latest.load(Ordering::Relaxed);
+            inherited = self.unissued(latest).max(self.reached() + 1);
+            self.leave_the_parents_counters(inherited, latest, seed);
         }
         self.start_at(inherited.max(words.floor.load(Ordering::Relaxed)), now);
         // ORDERING: releases the seed and the floor to threads that find the mark.
@@ -56,12 +58,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would
     /// meet in every stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last
-    /// stamp.
-    fn leave_the_parents_counters(&self, tick: u64, seed: u64) {
-        let Policy { shape, origin: Origin::Rolling, .. } = self.words.policy else { return };
-        let start = Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
-        for stripe in &self.stripes {
-            raise(&stripe.free, shape.first_of(tick) | start);
+    /// stamp, except those of moved stripes.
+    fn leave_the_parents_counters(&self, tick: u64, latest: u64, seed: u64) {
+        let Policy { shape, origin, .. } = self.words.policy;
+        let start = |tick| Origin::Below(shape.capacity()).start(tick, 0, seed, &shape);
+        self.leave_the_parents_moves(latest, start);
+        if matches!(origin, Origin::Rolling) {
+            for stripe in &self.stripes {
+                raise(&stripe.free, shape.first_of(tick) | start(tick));
+            }
         }
     }
 
@@ -114,7 +119,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
             return Err(ClockError::past_2109(now).into());
         }
         if ahead(now) > max_skew {
-            return Err(ObserveError::skew(max_skew, ahead(now)));
+            // From the clock as it is, so that the excess is the wait.
+            return Err(ObserveError::skew(max_skew, tick - now));
         }
         self.follow(tick + 1, Some(now.max(known.latest)));
         Ok(())

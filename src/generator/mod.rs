@@ -1,5 +1,6 @@
 //! Minting: distinct, ordered IDs without a machine ID.
 
+mod after;
 mod batch;
 mod builder;
 mod error;
@@ -46,6 +47,7 @@ use crate::wait::retry_within;
 /// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
+/// | the last ID of a room is ahead: [`generate_after`](Self::generate_after) | goes on after it, with a few milliseconds of lead | the sessions of one stripe do |
 /// | the [ceiling](Self::raise_ceiling_ms) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
@@ -164,6 +166,52 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, GenerateError> {
         retry_within(timeout, || self.generate(session), GenerateError::retry_after)
+    }
+
+    /// Mints an ID of a session that sorts after `last`: the room's last ID, whichever host minted it. `None`, for a room without
+    /// messages, is [`generate`](Self::generate). **Lock-free**; **never blocks**.
+    ///
+    /// This is the call for a room in which several hosts post: lock the room's row, read its last ID, mint after it, store. It
+    /// costs as much as `generate` if `last` is in the past. If `last` is ahead of the clock, only the sessions of this one's stripe
+    /// are moved, and they stay ahead until the clock has caught up.
+    ///
+    /// ```
+    /// use imid::clock::ManualClock;
+    /// use imid::{Generator, MessageId, SessionTag, SessionType};
+    ///
+    /// let ids = Generator::builder().clock(ManualClock::new(1_763_665_800_000)).build()?;
+    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
+    /// let last = MessageId::last_at(1_763_665_802_000)?; // the clock of the host that minted it is 2 s ahead
+    /// let next = ids.generate_after(Some(last), room)?;
+    /// assert!(last < next && next.timestamp_ms() == 1_763_665_802_001);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate). Also if `last` must be passed and is more than `max_skew` ahead of the clock's greatest
+    /// reading ([`is_skew`](GenerateError::is_skew)). Nothing changes then.
+    #[inline]
+    pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, GenerateError> {
+        let Some(last) = last else { return self.generate(session) };
+        let policy = self.core.policy();
+        let key = session.session_hash().to_u32();
+        let compact = self.core.take_after(key, last.stamp(), policy.max_skew, &self.clock)?;
+        Ok(MessageId::from_stamp(policy.shape.expand(compact), session))
+    }
+
+    /// Mints as [`generate_after`](Self::generate_after) does. While it is refused for now, it sleeps and tries again, for at most
+    /// `timeout` in all.
+    ///
+    /// # Errors
+    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error comes at once.
+    #[cfg(feature = "std")]
+    pub fn generate_after_within(
+        &self,
+        last: Option<MessageId>,
+        session: SessionTag,
+        timeout: Duration,
+    ) -> Result<MessageId, GenerateError> {
+        retry_within(timeout, || self.generate_after(last, session), GenerateError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.

@@ -19,10 +19,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
     pub(crate) fn copy(&self) -> Self {
         Self {
             words: self.words.copy(),
-            stripes: self
-                .stripes
-                .each_ref()
-                .map(|stripe| Stripe { free: copy(&stripe.free), refused: copy(&stripe.refused) }),
+            stripes: self.stripes.each_ref().map(|stripe| Stripe {
+                free: copy(&stripe.free),
+                refused: copy(&stripe.refused),
+                meet: copy(&stripe.meet),
+            }),
             ..*self
         }
     }
@@ -32,6 +33,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.words.touch();
         self.last_tick();
         self.refused();
+        self.unissued(0);
     }
 }
 

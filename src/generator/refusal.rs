@@ -14,8 +14,8 @@ pub(super) struct Asked {
     pub(super) free: u64,
     /// How many stamps are wanted.
     pub(super) run: u64,
-    /// The first tick after every stamp of all stripes that was taken.
-    pub(super) unissued: u64,
+    /// The stripe's `meet`.
+    pub(super) meet: u64,
 }
 
 /// Why a run of stamps is not granted.
@@ -32,9 +32,17 @@ pub(super) enum Refusal {
 impl Timeline {
     /// Returns why a run does not fit into the window, and when it will.
     #[cold]
-    pub(super) fn refuse(&self, now: u64, asked: Asked, seed: u64, ceiling: u64, policy: &Policy) -> Refusal {
-        let (shape, Asked { free, run, unissued }) = (&policy.shape, asked);
-        let max = self.limit(now, policy) - now;
+    pub(super) fn refuse(
+        &self,
+        now: u64,
+        asked: Asked,
+        unissued: impl Fn(u64) -> u64,
+        seed: u64,
+        ceiling: u64,
+        policy: &Policy,
+    ) -> Refusal {
+        let (shape, Asked { free, run, meet }) = (&policy.shape, asked);
+        let max = self.limit(now, policy).max(self.moved(now, meet, policy).unwrap_or(0)) - now;
         // The least number of ticks between the first and the last stamp of a fresh run.
         let least_ticks = shape.tick(policy.origin.rolled(free, shape) + (run - 1));
         let (mut at, mut looks) = (now, 0);
@@ -43,7 +51,7 @@ impl Timeline {
                 return Refusal::Exhausted;
             }
             // Later readings are not behind this one, so none of them is too far behind.
-            let Ok(later) = self.after(at, policy, || unissued) else { return Refusal::Lead { max, wait: at - now } };
+            let Ok(later) = self.after(at, policy, &unissued) else { return Refusal::Lead { max, wait: at - now } };
             let window = later.window(at, seed, ceiling, policy);
             let start = window.start(free, policy);
             let last = shape.tick(start + (run - 1));
@@ -56,6 +64,8 @@ impl Timeline {
                 return if last > shape.last_tick() { Refusal::Exhausted } else { Refusal::Ceiling };
             }
             let (granted, lead) = later.limits(at, policy);
+            let moved = later.moved(at, meet, policy);
+            let granted = granted.max(moved.unwrap_or(0));
             let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
             if past_granted == 0 || past_lead == 0 {
                 return Refusal::Lead { max, wait: at - now };
@@ -63,10 +73,15 @@ impl Timeline {
             // A reading at which the run fits is not skipped. A limit gains at most one tick per tick of the clock. A fresh run
             // moves with the time reached. If it is too long for what that grants, only the clock's own limit can reach it,
             // one tick sooner than it seems, because at another start the run can end a tick earlier.
-            let is_too_long = start > free && later.reached + least_ticks > granted;
-            let mut next =
-                at + if is_too_long { past_lead.saturating_sub(1).max(1) } else { past_granted.min(past_lead) };
-            if later.reached == self.reached {
+            let sooner = |past: u64| past.saturating_sub(1).max(1);
+            let is_fresh = start > free;
+            let mut next = at
+                + match moved {
+                    Some(_) => 1,
+                    None if is_fresh && later.reached + least_ticks > granted => sooner(past_lead),
+                    _ => past_granted.min(past_lead),
+                };
+            if later.reached == self.reached && moved.is_none() {
                 // Until the time goes on, only the clock's own limit moves.
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
@@ -95,10 +110,11 @@ mod tests {
         let reached = 2 * YEARS;
         let stopped = Timeline { latest: YEARS, reached, meet: 3 * YEARS, jump: 3 * YEARS, behind: YEARS, ..IDLE };
         let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
-        let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, unissued: reached + 8 };
-        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, 0, END, &policy) else { panic!("a wait") };
+        let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, meet: 0 };
+        let unissued = |_| reached + 8;
+        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, unissued, 0, END, &policy) else { panic!("a wait") };
         let fits = |at: u64| {
-            let later = stopped.after(at, &policy, || asked.unissued).unwrap();
+            let later = stopped.after(at, &policy, unissued).unwrap();
             later.window(at, 0, END, &policy).fit(asked.free, asked.run, &policy).is_some()
         };
         assert!(!fits(0) && !fits(wait - 1) && fits(wait), "{wait}");
@@ -111,21 +127,27 @@ mod tests {
         let loads = [IDLE, Timeline { reached: T + 300, ..IDLE }, Timeline { meet: T + 90, behind: 90, ..IDLE }];
         for (seen, back) in loads.into_iter().flat_map(|seen| [0, 50, 90].map(|back| (seen, back))) {
             for origin in [Origin::Below(1), Origin::Below(4096), Origin::Rolling] {
-                for (free, run) in [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)] {
+                let runs = [(T + 120, 1), (T + 300, 4_000), (T, 40_000), (T + 160, 300_000)];
+                for ((free, run), meet) in runs.into_iter().flat_map(|it| [(it, 0), (it, T + 200), (it, T + 3_000)]) {
                     let policy = Policy { origin, ..policy() };
                     let (now, free) = (T - back, SHAPE.first_of(free) + 77);
-                    let asked = Asked { free, run, unissued: SHAPE.tick(free - 1) + 1 };
-                    let after = seen.after(now, &policy, || asked.unissued).unwrap();
+                    let asked = Asked { free, run, meet };
+                    let unissued = |_| SHAPE.tick(free - 1) + 1;
+                    let after = seen.after(now, &policy, unissued).unwrap();
                     let fits = |wait: u64| {
-                        let later = after.after(now + wait, &policy, || asked.unissued).unwrap();
-                        later.window(now + wait, 9, END, &policy).fit(free, run, &policy).is_some()
+                        let later = after.after(now + wait, &policy, unissued).unwrap();
+                        let mut window = later.window(now + wait, 9, END, &policy);
+                        if let Some(limit) = later.moved(now + wait, meet, &policy) {
+                            window.end = window.end.max(SHAPE.first_of(limit + 1));
+                        }
+                        window.fit(free, run, &policy).is_some()
                     };
                     if fits(0) {
                         continue;
                     }
                     let wait = (1..1_000_000).find(|wait| fits(*wait)).unwrap();
-                    let max = after.limit(now, &policy) - now;
-                    assert_eq!(after.refuse(now, asked, 9, END, &policy), Refusal::Lead { max, wait });
+                    let max = after.limit(now, &policy).max(after.moved(now, meet, &policy).unwrap_or(0)) - now;
+                    assert_eq!(after.refuse(now, asked, unissued, 9, END, &policy), Refusal::Lead { max, wait });
                 }
             }
         }
@@ -138,15 +160,15 @@ mod tests {
         let policy = Policy { origin: Origin::Below(4096), max_lead: 5, max_rollback: u64::MAX, ..policy() };
         let (mut parts, mut wholes) = (0, 0);
         for seed in (0..40).map(mix) {
-            let asked = Asked { free: SHAPE.first_of(T), run: 5 * 4096, unissued: T };
+            let asked = Asked { free: SHAPE.first_of(T), run: 5 * 4096, meet: 0 };
             let (mut now, mut timeline) = (T / 2, Timeline { latest: T / 2, meet: T + T / 2, ..IDLE });
             let mut found = 0;
             loop {
                 let fits = |now| {
-                    let later = timeline.after(now, &policy, || T).unwrap();
+                    let later = timeline.after(now, &policy, |_| T).unwrap();
                     later.window(now, seed, END, &policy).fit(asked.free, asked.run, &policy).is_some()
                 };
-                let Refusal::Lead { wait, .. } = timeline.refuse(now, asked, seed, END, &policy) else {
+                let Refusal::Lead { wait, .. } = timeline.refuse(now, asked, |_| T, seed, END, &policy) else {
                     panic!("a wait")
                 };
                 assert!((now..now + wait).all(|now| !fits(now)), "longer than the wait is");
@@ -156,7 +178,7 @@ mod tests {
                     break;
                 }
                 assert!(wait >= 1_000, "a part of {wait} ms");
-                timeline = timeline.after(now, &policy, || T).unwrap();
+                timeline = timeline.after(now, &policy, |_| T).unwrap();
             }
             *if found > 1 { &mut parts } else { &mut wholes } += 1;
         }
@@ -165,8 +187,8 @@ mod tests {
 
     #[test]
     fn what_waiting_does_not_help_is_said() {
-        let asked = |free, run| Asked { free, run, unissued: T };
-        let refuse = |free, run, ceiling| IDLE.refuse(T, asked(free, run), 0, ceiling, &policy());
+        let asked = |free, run| Asked { free, run, meet: 0 };
+        let refuse = |free, run, ceiling| IDLE.refuse(T, asked(free, run), |_| T, 0, ceiling, &policy());
         assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
         assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
         assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);

@@ -14,6 +14,7 @@
 //! - Each stamp is compared with the `end` after it was taken. At or past it, the stamp is compared with a new one, or
 //!   dropped.
 
+use super::after::Wanted;
 use super::error::GenerateKind;
 use super::policy::Policy;
 use super::refusal::Asked;
@@ -34,6 +35,8 @@ pub(crate) struct Stripe {
     pub(super) free: AtomicU64,
     /// How many calls were refused.
     pub(super) refused: AtomicU64,
+    /// The reading at which the clock has caught up with where the stripe was [moved](super::after).
+    pub(super) meet: AtomicU64,
 }
 
 /// Everything of a generator but its clock.
@@ -54,7 +57,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             words: Words::new(policy, policy.floor(floor), policy.ceiling(ceiling)),
             has_lane,
             fixed_seed,
-            stripes: [const { Stripe { free: AtomicU64::new(0), refused: AtomicU64::new(0) } }; STRIPES],
+            stripes: [const { Stripe::new() }; STRIPES],
         }
     }
 
@@ -82,7 +85,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
                     // thread. A run uses the exchange, because a dropped run would waste many stamps.
                     // ORDERING: as in `exchange`.
                     let taken = stripe.free.fetch_add(1, Ordering::Release);
-                    if taken < end || self.allows_now(taken, clock) {
+                    if taken < end || self.allows_now(stripe, taken, clock) {
                         return Ok(taken);
                     }
                 } else if stripe.exchange(free, free, run) {
@@ -90,15 +93,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 }
             }
         }
-        self.take_out_of_line(stripe, run, clock, reading)
+        self.take_out_of_line(stripe, Wanted { run, after: None, max_ahead: 0 }, clock, reading)
     }
 
     /// Takes stamps where the stripe's `free` is outside the window, or where the reading has no window yet.
     #[inline(never)]
-    fn take_out_of_line(
+    pub(super) fn take_out_of_line(
         &self,
         stripe: &Stripe,
-        run: u64,
+        wanted: Wanted,
         clock: &impl Clock,
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
@@ -107,14 +110,26 @@ impl<const STRIPES: usize> Core<STRIPES> {
             && let Some(window) = self.words.window_at(now)
         {
             let mut free = stripe.free.load(Ordering::Relaxed);
-            while let Some(first) = window.fit(free, run, &self.words.policy) {
-                if stripe.exchange(free, first, run) {
+            loop {
+                let least = self.move_to(free, window, wanted.after);
+                let is_taken = if let Some(least) = least {
+                    let latest = self.words.latest.load(Ordering::Relaxed);
+                    if self.refuse_to_move(wanted, least, now, latest).is_some() {
+                        break;
+                    }
+                    self.take_moved(stripe, free, least, now.max(latest)).then_some(least)
+                } else {
+                    let fit = |window: Window| window.fit(free, wanted.run, &self.words.policy);
+                    let Some(first) = fit(window).or_else(|| fit(self.window_of(stripe, window, now))) else { break };
+                    stripe.exchange(free, first, wanted.run).then_some(first)
+                };
+                if let Some(first) = is_taken {
                     return Ok(first);
                 }
                 free = stripe.free.load(Ordering::Relaxed);
             }
         }
-        self.take_by_real_clock(stripe, run, clock)
+        self.take_by_real_clock(stripe, wanted, clock)
     }
 
     /// Takes stamps by the real clock, or refuses them.
@@ -124,7 +139,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// thread was paused before or after it.
     #[cold]
     #[inline(never)]
-    fn take_by_real_clock(&self, stripe: &Stripe, run: u64, clock: &impl Clock) -> Result<u64, GenerateKind> {
+    fn take_by_real_clock(&self, stripe: &Stripe, wanted: Wanted, clock: &impl Clock) -> Result<u64, GenerateKind> {
         let refused = |kind| {
             stripe.refused.fetch_add(1, Ordering::Relaxed);
             Err(kind)
@@ -142,14 +157,24 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 // Another thread has moved the time since the words were loaded.
                 continue;
             }
-            match window.fit(free, run, &self.words.policy) {
-                Some(first) if stripe.exchange(free, first, run) => return Ok(first),
+            if let Some(least) = self.move_to(free, window, wanted.after) {
+                if let Some(kind) = self.refuse_to_move(wanted, least, now, timeline.latest) {
+                    return refused(kind);
+                }
+                if self.take_moved(stripe, free, least, timeline.latest) {
+                    return Ok(least);
+                }
+                continue;
+            }
+            match self.window_of(stripe, window, now).fit(free, wanted.run, &self.words.policy) {
+                Some(first) if stripe.exchange(free, first, wanted.run) => return Ok(first),
                 Some(_) => {}
                 None => {
-                    let asked = Asked { free, run, unissued: self.unissued() };
+                    let asked = Asked { free, run: wanted.run, meet: stripe.meet.load(Ordering::Relaxed) };
                     let (seed, ceiling) =
                         (self.words.seed.load(Ordering::Relaxed), self.words.ceiling.load(Ordering::Relaxed));
-                    return refused(timeline.refuse(now, asked, seed, ceiling, &self.words.policy).into());
+                    let unissued = |at| self.unissued(at);
+                    return refused(timeline.refuse(now, asked, unissued, seed, ceiling, &self.words.policy).into());
                 }
             }
         }
@@ -166,7 +191,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let copy = clock.now_ms().ok();
         let now = self.believed(timeline, self.words.policy.max_advance(), clock)?;
         let next = timeline
-            .after(now, &self.words.policy, || self.unissued())
+            .after(now, &self.words.policy, |at| self.unissued(at))
             .map_err(|behind| GenerateKind::Rollback { max: self.words.policy.max_rollback, found: behind.0 })?;
         Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
@@ -189,8 +214,11 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// it.
     #[cold]
     #[inline(never)]
-    fn allows_now(&self, taken: u64, clock: &impl Clock) -> bool {
-        self.read(clock).is_ok_and(|(_, _, window)| window.first <= taken && taken < window.end)
+    pub(super) fn allows_now(&self, stripe: &Stripe, taken: u64, clock: &impl Clock) -> bool {
+        self.read(clock).is_ok_and(|(_, now, window)| {
+            let window = self.window_of(stripe, window, now);
+            window.first <= taken && taken < window.end
+        })
     }
 
     /// Raises the first tick that no stamp may have.
@@ -211,15 +239,22 @@ impl<const STRIPES: usize> Core<STRIPES> {
         end.and_then(|end| end.min(ceiling).checked_sub(1))
     }
 
-    /// Returns the first tick after every stamp that was taken.
-    pub(super) fn unissued(&self) -> u64 {
-        self.last_tick().map_or(0, |last| last + 1)
+    /// Returns the first tick after every stamp that was taken, without those that the moves of their stripes grant.
+    ///
+    /// What steps of the clock grant is not counted, because it ends when this says so.
+    pub(super) fn unissued(&self, now: u64) -> u64 {
+        let (policy, timeline) = (self.policy(), Timeline { behind: 0, ..Timeline::NEW });
+        let last = self.stripes.iter().filter_map(|stripe| {
+            let tick = policy.shape.tick(stripe.last()?);
+            let granted = timeline.moved(now, stripe.meet.load(Ordering::Relaxed), policy);
+            granted.is_none_or(|limit| limit < tick).then_some(tick + 1)
+        });
+        last.max().unwrap_or(0)
     }
 
     /// Returns the tick of the greatest stamp taken, over all stripes; `None` before the first.
     pub(crate) fn last_tick(&self) -> Option<u64> {
-        let free = self.stripes.iter().map(|stripe| stripe.free.load(Ordering::Relaxed) & !CLOSED).max();
-        free.and_then(|free| free.checked_sub(1)).map(|last| self.words.policy.shape.tick(last))
+        self.stripes.iter().filter_map(Stripe::last).max().map(|last| self.words.policy.shape.tick(last))
     }
 
     /// Returns how many calls were refused.
@@ -234,9 +269,18 @@ impl<const STRIPES: usize> Core<STRIPES> {
 }
 
 impl Stripe {
+    pub(super) const fn new() -> Self {
+        Self { free: AtomicU64::new(0), refused: AtomicU64::new(0), meet: AtomicU64::new(0) }
+    }
+
+    /// Returns the last stamp that was taken.
+    pub(super) fn last(&self) -> Option<u64> {
+        (self.free.load(Ordering::Relaxed) & !CLOSED).checked_sub(1)
+    }
+
     /// Moves `free` past the run, if no other thread has moved it.
     #[inline]
-    fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
+    pub(super) fn exchange(&self, free: u64, first: u64, run: u64) -> bool {
         // ORDERING: releases the ceiling that allowed the run to `close`, which compares its end with the ceiling.
         self.free.compare_exchange(free, first + run, Ordering::Release, Ordering::Relaxed).is_ok()
     }

@@ -92,9 +92,15 @@ impl Timeline {
 
     /// Returns the timeline after one more reading, which is at most the last tick.
     ///
-    /// `unissued` returns the first tick after every stamp that was taken. It is called only if it matters.
+    /// `unissued` returns the first tick after every stamp that load has taken, at a reading. It is called
+    /// only if it matters.
     #[inline]
-    pub(super) fn after(self, now: u64, policy: &Policy, unissued: impl FnOnce() -> u64) -> Result<Self, TooFarBehind> {
+    pub(super) fn after(
+        self,
+        now: u64,
+        policy: &Policy,
+        unissued: impl FnOnce(u64) -> u64,
+    ) -> Result<Self, TooFarBehind> {
         let mut next = self;
         let known = self.latest.max(self.floor.saturating_sub(1));
         if known.saturating_sub(now) > policy.max_rollback {
@@ -111,7 +117,7 @@ impl Timeline {
         } else if self.behind > 0 && now > self.latest {
             // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were
             // dropped at once, every call would be refused until the clock has caught up with the stamps.
-            next.behind = self.behind.min(unissued().saturating_sub(now));
+            next.behind = self.behind.min(unissued(now).saturating_sub(now));
         }
         next.latest = self.latest.max(now);
         if now >= self.reached {
@@ -157,6 +163,14 @@ impl Timeline {
     pub(super) const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
         let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
         (self.reached + grace, now + self.behind + policy.max_lead)
+    }
+
+    /// Returns the greatest tick that a stamp of a [moved](super::after) stripe may have, while the move is in force.
+    #[inline]
+    pub(super) const fn moved(&self, now: u64, meet: u64, policy: &Policy) -> Option<u64> {
+        let at = now + self.behind;
+        let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
+        if at < meet { Some(at.midpoint(meet) + grace) } else { None }
     }
 
     /// Returns the window of a timeline that ends with this reading. `ceiling` is the first stamp that must not be taken.
@@ -221,7 +235,7 @@ pub(super) mod tests {
 
     /// Returns the timeline after one more reading; nothing is issued ahead of it.
     fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
-        seen.after(now, &policy(), || 0)
+        seen.after(now, &policy(), |_| 0)
     }
 
     #[test]
@@ -288,7 +302,7 @@ pub(super) mod tests {
     #[test]
     fn full_load_keeps_what_a_step_granted_until_the_load_ends() {
         let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
-        let behind = |unissued: u64| step.after(T + 1, &policy(), || unissued).unwrap().behind;
+        let behind = |unissued: u64| step.after(T + 1, &policy(), |_| unissued).unwrap().behind;
         assert_eq!(behind(T + 200), 30);
         assert_eq!(behind(T + 11), 10);
         assert_eq!(behind(T), 0);

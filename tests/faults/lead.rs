@@ -10,7 +10,7 @@ use super::{LEAD, Random, SKEW, T, ahead, host, hosts, room};
 const MORE: u64 = 21;
 
 /// Mints at a time until it is refused, and returns how far the last ID is ahead.
-fn exhaust(ids: &Generator<&ManualClock>, now: u64) -> u64 {
+pub(super) fn exhaust(ids: &Generator<&ManualClock>, now: u64) -> u64 {
     ids.clock().set(now);
     let mut most = 0;
     while let Ok(mut batch) = ids.batch(room(), 512) {

@@ -2,6 +2,8 @@
 //!
 //! A **place** counts stamps from 1970: milliseconds times the stamps of a millisecond, plus the counter.
 
+use core::cmp::Ordering;
+
 /// The last millisecond of the format, in May 2109.
 pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 
@@ -49,6 +51,8 @@ pub(super) enum Verdict {
     Rollback(u64),
     /// The same. The generator may find only a part of a wait of more than a second.
     Overload(u64),
+    /// The ID after which one was wanted is too far ahead. As said, and the wait.
+    Skew(u64),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +86,8 @@ pub(super) struct Model {
     pub(super) closed: bool,
     /// Of each stripe, the place after the last stamp.
     free: Vec<u64>,
+    /// Of each stripe, the reading at which the clock has caught up with where it was moved.
+    moved: Vec<u64>,
 }
 
 /// The counter at which a millisecond starts.
@@ -105,6 +111,7 @@ impl Model {
             ceiling,
             closed: false,
             free: vec![0; stripes],
+            moved: vec![0; stripes],
         }
     }
 
@@ -113,17 +120,74 @@ impl Model {
         if run > self.settings.longest_run() {
             return Verdict::RunTooLong;
         }
-        if self.closed {
-            return Verdict::Closed;
+        match self.begin(reading) {
+            Ok(now) => self.take(now, stripe, run, starts),
+            Err(refused) => refused,
         }
-        let Some(now) = usable(reading) else { return Verdict::NoTime };
+    }
+
+    fn begin(&mut self, reading: Option<u64>) -> Result<u64, Verdict> {
+        if self.closed {
+            return Err(Verdict::Closed);
+        }
+        let Some(now) = usable(reading) else { return Err(Verdict::NoTime) };
         if let Some(max) = self.settings.max_rollback {
             let known = self.latest.max(self.floor.saturating_sub(1));
             if known > now + max {
-                return Verdict::Rollback(known - now - max);
+                return Err(Verdict::Rollback(known - now - max));
             }
         }
         self.read(now);
+        Ok(now)
+    }
+
+    /// One stamp that comes after the spin `after.1` of the millisecond `after.0`.
+    pub(super) fn mint_after(
+        &mut self,
+        reading: Option<u64>,
+        stripe: usize,
+        after: (u64, u64),
+        starts: &mut impl Starts,
+    ) -> Verdict {
+        let now = match self.begin(reading) {
+            Ok(now) => now,
+            Err(refused) => return refused,
+        };
+        let (capacity, (ms, spin)) = (self.settings.capacity(), after);
+        let own = self.settings.lane.map_or(0, |(index, _)| u64::from(index));
+        // The least place of the lane that is greater than it.
+        let past = match (spin / capacity).cmp(&own) {
+            Ordering::Less => ms * capacity,
+            Ordering::Equal => ms * capacity + spin % capacity + 1,
+            Ordering::Greater => (ms + 1) * capacity,
+        };
+        let (next, ..) = self.try_run(now, stripe, 1, starts);
+        if next >= past {
+            return self.take(now, stripe, 1, starts);
+        }
+        // Of a host without a lane, the next millisecond.
+        let to_ms = if self.settings.lane.is_some() { past / capacity } else { ms + 1 };
+        if let Some(max) = self.settings.max_skew
+            && ms > self.latest + max
+        {
+            return Verdict::Skew(ms - max - now);
+        }
+        if to_ms > LAST_MS {
+            return Verdict::Exhausted;
+        }
+        if to_ms >= self.ceiling {
+            return Verdict::Ceiling;
+        }
+        let start = if self.settings.is_rolling { self.free[stripe] % capacity } else { starts.at(to_ms) };
+        let place = (to_ms * capacity + start).max(past);
+        // Half speed from here.
+        let meet = (2 * to_ms).saturating_sub(self.latest);
+        self.moved[stripe] = self.moved[stripe].max(meet);
+        self.free[stripe] = place + 1;
+        Verdict::Mint(place)
+    }
+
+    fn take(&mut self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
         let capacity = self.settings.capacity();
         let (first, past_granted, past_lead) = self.try_run(now, stripe, run, starts);
         if first + run <= self.ceiling * capacity && (past_granted == 0 || past_lead == 0) {
@@ -142,8 +206,19 @@ impl Model {
         // Four milliseconds are granted beyond the time reached, if the lead has as many.
         let lead = self.settings.lead();
         let last_ms = (first + run - 1) / capacity;
-        let granted = last_ms.saturating_sub(self.reached + lead.min(4));
+        let granted = (self.reached + lead.min(4)).max(self.granted_by_move(now, stripe).unwrap_or(0));
+        let granted = last_ms.saturating_sub(granted);
         (first, granted, last_ms.saturating_sub(now + self.behind + lead))
+    }
+
+    /// The last millisecond that a moved stripe may use, until the clock has caught up with it.
+    fn granted_by_move(&self, now: u64, stripe: usize) -> Option<u64> {
+        self.granted_at(now + self.behind, stripe)
+    }
+
+    fn granted_at(&self, now: u64, stripe: usize) -> Option<u64> {
+        let meet = self.moved[stripe];
+        (now < meet).then(|| now + (meet - now) / 2 + self.settings.lead().min(4))
     }
 
     /// Whether a fresh run is too long for what the time reached can grant.
@@ -183,11 +258,12 @@ impl Model {
             let at_before = at;
             at += match at - now {
                 0..40 => 1,
+                _ if later.granted_by_move(at, stripe).is_some() && at - now < 2_000 => 1,
                 _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
                 _ => past_lead.min(past_granted),
             };
             // The time reached stands still until half speed takes it further. Until then only the clock's limit moves.
-            if later.reached == self.reached {
+            if later.reached == self.reached && later.granted_by_move(at_before, stripe).is_none() {
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 at = at.max(goes_on.min(at_before + past_lead.max(2) - 1));
             }
@@ -209,7 +285,12 @@ impl Model {
         } else if now > self.latest {
             // What is left is the way to the first whole millisecond without a stamp.
             let capacity = self.settings.capacity();
-            let unissued = self.free.iter().max().map_or(0, |free| free.div_ceil(capacity));
+            let by_load = |stripe: usize| {
+                let past = self.free[stripe].div_ceil(capacity);
+                // What a move grants is not load.
+                if self.granted_at(now, stripe).is_some_and(|granted| past <= granted + 1) { 0 } else { past }
+            };
+            let unissued = (0..self.free.len()).map(by_load).max().unwrap_or(0);
             self.behind = self.behind.min(unissued.saturating_sub(now));
             self.latest = now;
         }
@@ -250,12 +331,11 @@ impl Model {
             return Observation::Reaches(self.reached, self.reached);
         }
         let Some(now) = usable(reading) else { return Observation::NoTime };
-        let now = now.max(self.latest);
-        let ahead = ms.saturating_sub(now);
-        if self.settings.max_skew.is_some_and(|max| ahead > max) {
-            return Observation::TooFarAhead(ahead);
+        let greatest = now.max(self.latest);
+        if self.settings.max_skew.is_some_and(|max| ms > greatest + max) {
+            return Observation::TooFarAhead(ms - now);
         }
-        self.moved_to(ms + 1, now)
+        self.moved_to(ms + 1, greatest)
     }
 
     /// What a trusted ID of this millisecond does.

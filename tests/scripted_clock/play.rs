@@ -38,6 +38,8 @@ struct Refusal {
     until: u64,
     /// Whether the call can be refused again after it.
     again: bool,
+    /// Whether the call is refused for all of the wait.
+    is_least: bool,
 }
 
 /// A generator under test, its model, and what its callers have seen.
@@ -157,7 +159,15 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
                 };
                 let refusal = self.mint(session, run, fill);
                 if let Some(refusal) = refusal {
-                    self.come_back(session, run, refusal, comeback);
+                    self.come_back(refusal, comeback, |play| play.mint(session, run, false));
+                }
+            }
+            Step::After { session, ahead, spin, back } => {
+                let time = self.model.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS);
+                let parts = IdParts { timestamp_ms: time, spin, session_tag: sessions()[session] };
+                let last = MessageId::try_from_parts(parts).unwrap();
+                if let Some(refusal) = self.mint_after(session, last) {
+                    self.come_back(refusal, back, |play| play.mint_after(session, last));
                 }
             }
             // Nothing that moves the time matters to a closed generator.
@@ -196,7 +206,33 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         let reading = self.reading();
         let verdict = self.model.mint(reading, stripe, length, &mut self.starts);
         self.note(reading, verdict);
+        self.compare(session, length, verdict, seen)
+    }
 
+    fn mint_after(&mut self, session: usize, last: MessageId) -> Option<Refusal> {
+        let session = sessions()[session];
+        let stripe = session.session_hash().to_u32() as usize % STRIPES;
+        let seen = self.ids.generate_after(Some(last), session).map(|id| (id, id));
+        let reading = self.reading();
+        let after = (last.timestamp_ms(), u64::from(last.spin()));
+        let verdict = self.model.mint_after(reading, stripe, after, &mut self.starts);
+        self.note(reading, verdict);
+        if let Ok((id, _)) = seen {
+            assert!(last < id, "not after the last one");
+            // One for the next millisecond, one for a carry.
+            let ahead = (last.timestamp_ms() + 2).saturating_sub(reading.expect("a time"));
+            self.furthest_id = self.furthest_id.max(ahead);
+        }
+        self.compare(session, 1, verdict, seen)
+    }
+
+    fn compare(
+        &mut self,
+        session: SessionTag,
+        length: u64,
+        verdict: Verdict,
+        seen: Result<(MessageId, MessageId), GenerateError>,
+    ) -> Option<Refusal> {
         match (verdict, seen) {
             (Verdict::Mint(first), Ok((from, to))) => {
                 assert_eq!(self.place(from), first, "of a run of {length}");
@@ -209,6 +245,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             (Verdict::Ceiling, Err(error)) if error.is_ceiling() => return self.refused(&error, None),
             (Verdict::Closed, Err(error)) if error.is_closed() => return self.refused(&error, None),
             (Verdict::Rollback(wait), Err(error)) if error.is_rollback() => return self.refused(&error, Some(wait)),
+            (Verdict::Skew(wait), Err(error)) if error.is_skew() => return self.refused(&error, Some(wait)),
             (Verdict::Overload(wait), Err(error)) if error.is_overload() => return self.refused(&error, Some(wait)),
             (expected, found) => panic!("a run of {length}: expected {expected:?}, found {found:?}"),
         }
@@ -247,7 +284,9 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         self.refused += 1;
         let (now, found) = (self.reading()?, found?);
         // Where the clock was too far back, there may be an overload as well.
-        Some(Refusal { until: now + found, again: is_part || error.is_rollback() })
+        // The time reached can pass the ID after which one was wanted before the clock is near enough.
+        let is_least = !error.is_skew();
+        Some(Refusal { until: now + found, again: is_part || error.is_rollback(), is_least })
     }
 
     /// Milliseconds times capacity plus counter; the lane must be ours.
@@ -279,7 +318,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     }
 
     /// `retry_after` is exact: refused until then, and then no more.
-    fn come_back(&mut self, session: usize, run: Option<u64>, refusal: Refusal, comeback: Return) {
+    fn come_back(&mut self, refusal: Refusal, comeback: Return, mint: impl Fn(&mut Self) -> Option<Refusal>) {
         if matches!(comeback, Return::Never) || refusal.until > LAST_MS {
             return;
         }
@@ -287,12 +326,12 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             self.clock.0.set(Face::Time(refusal.until - 1));
             // This reading moves the time on, so the wait can be longer after it.
             let refused = self.refused;
-            self.mint(session, run, false);
-            assert_eq!(self.refused, refused + 1, "refused until the wait is over");
+            mint(self);
+            assert!(self.refused == refused + 1 || !refusal.is_least, "refused until the wait is over");
             return;
         }
         self.clock.0.set(Face::Time(refusal.until));
-        let refused = self.mint(session, run, false);
+        let refused = mint(self);
         assert!(refused.is_none() || refusal.again, "refused after the wait");
     }
 

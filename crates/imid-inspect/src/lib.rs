@@ -38,7 +38,7 @@ pub use fields::{Field, FieldName, named_type};
 pub use find::{Finder, Found, scan};
 pub use foreign::{Foreign, TimeForm};
 pub use form::{Form, Read, ReadForm};
-pub use identify::identify_text;
+pub use identify::{identify_near, identify_text};
 pub use pasted::{Hint, NotPasted, find_inside, identify, likelier, read_pasted};
 pub use scheme::{Id, STANDARD, Scheme};
 
