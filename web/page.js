@@ -119,12 +119,11 @@ function showIds() {
   const started = performance.now();
   const text = longText || input("text").value;
   const near = timeIn("near", zoneIn("zone") ?? "UTC");
-  const now = typeof near === "number" ? near : Date.now();
   const room = input("room").value;
   const hashes = room ? ask("room", room, input("peer").value) : [];
   wanted = new Map(hashes);
   roomLetters.clear();
-  const answer = text.trim() ? ask("read", now, text) : { ids: [], problem: null, isOne: false };
+  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], problem: null, isOne: false };
   ids = answer.ids;
   chosen = Math.min(chosen, Math.max(0, ids.length - 1));
   shown = 0;

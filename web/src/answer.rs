@@ -47,15 +47,19 @@ struct Place {
 
 /// Returns the IDs of a text with their places in UTF-16 units, or what is wrong with the one ID that it should be.
 fn read(question: &str) -> String {
-    let [now, text] = values(question);
+    let [now, near, text] = values(question);
     let now_ms = now.parse().unwrap_or_default();
+    let near_ms = near.parse::<u64>().ok();
     let trimmed = text.trim();
     let start = text.len() - text.trim_start().len();
     let is_short = trimmed.len() <= ONE && !trimmed.contains('\n');
     let mut readings = if is_short { identify(trimmed, now_ms) } else { Vec::new() };
+    if let Some(near_ms) = near_ms {
+        readings.sort_by_key(|read| (read.id.timestamp_ms().abs_diff(near_ms), read.id.fit(now_ms).0));
+    }
     let is_plausible = readings.first().is_some_and(|best| best.id.is_plausible(now_ms));
     let is_exact = |read: &Read| read.form == ReadForm::Exact(Form::Text);
-    if is_plausible {
+    if is_plausible && near_ms.is_none() {
         let keeps_exact = !readings.first().is_some_and(is_exact);
         readings.retain(|read| read.id.is_plausible(now_ms) || keeps_exact && is_exact(read));
     }
