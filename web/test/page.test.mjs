@@ -20,6 +20,7 @@ const problems = [];
 async function open(hash = "", options = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, locale: "en-US", timezoneId: "Asia/Shanghai", ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => { if (message.type() === "error") problems.push(message.text()); });
@@ -98,6 +99,9 @@ test("every row of the vectors is read as they say", async () => {
   assert.ok(found.size > 5 && alone > 0, `${found.size} found, ${alone} alone`);
   for (const row of rows.filter((_, index) => index % 7 === 0)) {
     await read(page, row.text);
+    // The likeliest system of a text of 1970 is not ours.
+    const standard = (await texts(page, "#rows th")).indexOf(row.text);
+    if (standard > 0) await page.click(`#rows tr:nth-child(${standard + 1}) .id`);
     const fields = await texts(page, "#open .bits small");
     const expected = [["time", row.timestamp], ["spin", row.spin], ["type", row.type], ["room hash", row.hash]];
     expected.forEach(([name, value], index) => assert.match(fields[index], new RegExp(`^${name}, \\d+ bits: ${value}\\b`), row.text));
@@ -278,7 +282,7 @@ for (const [name, options] of [["wide and light", {}], ["320 wide and dark", { v
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${hash} scrolls sideways`);
       const digits = await page.evaluate(() => document.body.textContent.match(/[\u0660-\u0669]/g));
       assert.equal(digits, null);
-      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name.replaceAll(/\W+/g, "-")}-${encodeURIComponent(hash).slice(0, 24)}.png`, fullPage: true });
+      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name.replaceAll(/\W+/g, "-")}-${hash.replaceAll(/\W+/g, "-").slice(0, 60)}.png`, fullPage: true });
       await page.context().close();
     }
   });
