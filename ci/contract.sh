@@ -9,7 +9,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-  --write) python3 ci/contract/cases.py >docs/generator.json ;;
+  --write)
+    cases=$(python3 ci/contract/cases.py)
+    printf '%s\n' "$cases" >docs/generator.json
+    ;;
   --mutants) python3 ci/contract/mutants.py --all ;;
   '')
     diff -u docs/generator.json <(python3 ci/contract/cases.py) ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each rule of the lease protocol is needed: it is taken away from a copy of the engine's source, and then a schedule of the
-# model (crates/imid-lease/tests/simulation) must show the fault within two minutes. With an argument, only the rules whose
-# names contain it. The rules that are kept outside of the engine are in tests/simulation/rules.rs.
+# model (crates/imid-lease/src/simulation) must show the fault within two minutes. With an argument, only the rules whose
+# names contain it. The rules that are kept outside of the engine are in src/simulation/rules.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
@@ -85,6 +85,8 @@ RULES = [
         ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
     ("read-the-description-again", "a lane without a record begins below a recovered floor", OVERLAP, [
         ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
+    ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
+        ("seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -76,7 +76,7 @@ FILES = {
     "generator": (
         [
             (STRING, "name call refused statistic event"),
-            (NUMBER, "ahead from milliseconds least values seeds follow"),
+            (NUMBER, "from milliseconds least values seeds follow"),
             (STRINGS, "rules new"),
             (SPAN, "first last retry repeat ms chi_squared equal most_frequent"),
             (BOOLEAN, "next"),
@@ -85,7 +85,7 @@ FILES = {
         {
             "cases": "name rules steps",
             "statistics": "name rules statistic from new? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent?",
-            "step": "call refused? retry? ahead? follow? first? last? repeat? ms? next?",
+            "step": "call refused? retry? follow? first? last? repeat? ms? next?",
         },
     ),
 }

@@ -180,7 +180,7 @@ run_server() {
   case $store in
     postgres | standby)
       as_user postgres "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
-        -c unix_socket_directories= -c max_connections=120 -c wal_level=logical "${tls[@]}"
+        -c unix_socket_directories= -c max_connections="${IMID_POSTGRES_CONNECTIONS:-120}" -c wal_level=logical "${tls[@]}"
       ;;
     mysql)
       # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.

@@ -91,6 +91,11 @@ fn answer(ids: &Ids, call: &str, words: &[&str]) -> Answer {
                 |run| iter::once("ok".into()).chain(run.map(|id| format!(" {id}"))).collect(),
             ))
         }
+        "after" => {
+            let last = if word(0)? == "none" { None } else { Some(word(0)?.parse()?) };
+            let id = ids.generate_after(last, SessionTag::from_u32(word(1)?.parse()?)?);
+            Ok(id.map_or_else(|error| refused(&error), |id| format!("ok {id}")))
+        }
         "observe" if words.len() > 1 => {
             Ok(done(ids.observe_limited(word(0)?.parse()?, Duration::from_millis(word(1)?.parse()?))))
         }
@@ -117,13 +122,14 @@ fn refused(error: &GenerateError) -> String {
         _ if error.is_rollback() => "rollback",
         _ if error.is_ceiling() => "ceiling",
         _ if error.is_exhausted() => "end",
+        _ if error.is_skew() => "skew",
         _ => "overload",
     };
     error.retry_after().map_or(format!("refused {kind}"), |wait| format!("refused {kind} {}", wait.as_millis()))
 }
 
 fn unseen(error: &ObserveError) -> String {
-    error.ahead().map_or("refused clock".into(), |ahead| format!("refused skew {}", ahead.as_millis()))
+    error.retry_after().map_or("refused clock".into(), |wait| format!("refused skew {}", wait.as_millis()))
 }
 
 /// Goes on in a forked child. The parent waits for it, and ends as it ends.

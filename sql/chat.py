@@ -201,8 +201,9 @@ def main():
     times = {"first": minute, "last": minute + 59_999}
     check("all messages of the minute with the most", run(filled(sql["minute"][0], **times)), of_minute)
 
-    check("what a follower reads again", run(filled(sql["again"][0], **{"from": minute})),
-          [[text, name] for id, text, name, _, _ in messages if id >= first])
+    after = [[text, name] for id, text, name, _, _ in messages if id >= first]
+    for limit in (len(messages), 10):
+        check("what a follower reads again", run(filled(sql["again"][0], **{"from": minute, "limit": limit})), after[:limit])
 
     for id, text, name, seq, length in random.Random(5).sample(messages, 3):
         check(f"the message {text}", run(filled(sql["one"][0], id=text)), [[name, str(seq), str(length)]])

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures */numbers.sql on real servers: 32 clients store messages in 10,000 rooms and in one, while their connections are killed. SQLite
+# Measures */numbers.sql and postgres/partitions.sql on real servers: 32 clients store messages in 10,000 rooms and in one, while their connections are killed. SQLite
 # has four processes, which are killed.
 #
-#   sql/numbers.sh [SECONDS [KILLS]]     for each of the six runs; 20 s and 1,000 kills unless they are given
+#   sql/numbers.sh [SECONDS [KILLS]]     for each of the eight runs; 20 s and 1,000 kills unless they are given
 #
 # The status is 1 if a number is missing or repeated, an ID is not in the order of the numbers, or a message was lost or doubled.
 set -euo pipefail
@@ -17,10 +17,11 @@ if [ -z "${IMID_NUMBERS_BUILT:-}" ]; then
 fi
 seconds=${1:-20} kills=${2:-1000}
 status=0
-for database in postgres mysql sqlite; do
-  url=IMID_${database^^}_URL
+for database in postgres partitions mysql sqlite; do
+  server=${database/partitions/postgres}
+  url=IMID_${server^^}_URL
   if [ "$database" != sqlite ] && [ -z "${!url:-}" ]; then
-    echo "not checked: numbers: no server of $database runs"
+    echo "not checked: numbers: no server of $server runs"
     continue
   fi
   for rooms in 10000 1; do "$numbers" "$database" "$rooms" "$seconds" "$kills" || status=1; done

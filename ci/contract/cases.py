@@ -65,8 +65,14 @@ def observe(ms, limit=None, **more):
     return {"call": f"observe {text(ms)}" + ("" if limit is None else f" {limit}")} | more
 
 
-def skew(ahead):
-    return {"refused": "skew", "ahead": ahead}
+def skew(wait):
+    return refused("skew", wait)
+
+
+def after(ms, first=None, spin=4095, tag=TAG, **more):
+    """`first` is the millisecond of the ID."""
+    last = "none" if ms is None else text(ms, spin)
+    return {"call": f"after {last} {tag}"} | ({} if first is None else {"first": span(first)}) | more
 
 
 def floor(ms):
@@ -98,7 +104,7 @@ case("a run passes into the next millisecond without leaving its lane", "1.1 5.5
 case("by default IDs may be 1,000 ms ahead", "1.4", clock(T), new(lane="0/12"), burst(1001, 1, last=T + 1000))
 case("by default the clock may step back by an hour", "1.4", clock(T), new(), mint(T), clock(T - HOUR), mint((T, T + 1)),
      clock(T - HOUR - 1), not_minted("rollback", 1))  # fmt: skip
-case("by default an ID may be 5,000 ms ahead", "1.4", clock(T), new(), mint(T), observe(T + 5001, **skew(5001)), observe(T + 5000),
+case("by default an ID may be 5,000 ms ahead", "1.4", clock(T), new(), mint(T), observe(T + 5001, **skew(1)), observe(T + 5000),
      mint((T + 5001, T + 5017)))  # fmt: skip
 case("a limit past the end of time is all of time", "1.5", clock(T), new(max_lead=2**42, max_rollback=2**53 - 1, max_skew=2**53 - 1, lane="0/12"),
      mint(T, T + 99999, n=100000), clock(T - HOUR - 1), mint(T + 100000), observe(T + 10**12), mint((T + 10**12 + 1, T + 10**12 + 17)))  # fmt: skip
@@ -242,17 +248,17 @@ case("an ID of the present millisecond moves to the next", "6.4", clock(T), new(
 for ahead in (1, 10, 100, 4999, 5000):
     case(f"after an ID {ahead} ms ahead", "6.4 6.5", clock(T), new(), mint(T), observe(T + ahead), mint((T + ahead + 1, T + ahead + 1 + min(16, (ahead + 1) // 4))),
          mint((T + ahead + 1, T + ahead + 18)), clock(T + 2 * ahead + 40), mint(T + 2 * ahead + 40))  # fmt: skip
-case("an observed ID is past max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, **skew(51)), observe(LAST, **skew(LAST - T)), mint((T, T + 1)), observe(T + 50))
-case("the limit of one observation", "6.3", clock(T), new(), mint(T), observe(T + 51, 50, **skew(51)), mint((T, T + 1)), observe(T + 50, 50), mint((T + 51, T + 64)))
-case("a limit past max_skew is max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, 1000, **skew(51)), observe(T + 50, 1000), mint((T + 51, T + 64)))
-case("skew is measured from the greatest reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), mint((T, T + 1)), observe(T + 51, **skew(51)), observe(T + 50),
+case("an observed ID is past max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, **skew(1)), observe(LAST, **skew(LAST - T - 50)), mint((T, T + 1)), observe(T + 50))
+case("the limit of one observation", "6.3", clock(T), new(), mint(T), observe(T + 51, 50, **skew(1)), mint((T, T + 1)), observe(T + 50, 50), mint((T + 51, T + 64)))
+case("a limit past max_skew is max_skew", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 51, 1000, **skew(1)), observe(T + 50, 1000), mint((T + 51, T + 64)))
+case("skew is measured from the greatest reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), mint((T, T + 1)), observe(T + 51, **skew(41)), observe(T + 50),
      mint((T + 51, T + 64)))  # fmt: skip
-case("skew is measured from the present reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T + 30), observe(T + 81, **skew(51)), observe(T + 80), mint((T + 81, T + 94)))
-case("skew is not measured from observed IDs", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 50), mint((T + 51, T + 64)), observe(T + 90, **skew(90)), mint((T + 51, T + 65)))
-case("a refused ID changes nothing", "6.3", clock(T), new(max_lead=2, max_skew=50, **SMALL), mint(T), observe(T + 60, **skew(60)), burst((30, 47), 1, last=(T, T + 2)), clock(T + 1), burst((15, 17), 1))
+case("skew is measured from the present reading", "6.3", clock(T), new(max_skew=50), mint(T), clock(T + 30), observe(T + 81, **skew(1)), observe(T + 80), mint((T + 81, T + 94)))
+case("skew is not measured from observed IDs", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 50), mint((T + 51, T + 64)), observe(T + 90, **skew(40)), mint((T + 51, T + 65)))
+case("a refused ID changes nothing", "6.3", clock(T), new(max_lead=2, max_skew=50, **SMALL), mint(T), observe(T + 60, **skew(10)), burst((30, 47), 1, last=(T, T + 2)), clock(T + 1), burst((15, 17), 1))
 case("an observed ID while the clock is too far back", "6.3", clock(T), new(max_rollback=1000), mint(T), clock(T - 5000), observe(T + 10), not_minted("rollback", 4000), clock(T), mint((T + 11, T + 15)))
 case("an ID at the first use", "6.4", clock(T), new(), observe(T + 100), mint((T + 101, T + 117)))
-case("an ID past the limit at the first use", "6.3", clock(T), new(), observe(T + 5001, **skew(5001)), mint(T))
+case("an ID past the limit at the first use", "6.3", clock(T), new(), observe(T + 5001, **skew(1)), mint(T))
 case("half speed begins with the observation, and not with the next ID", "6.5", clock(T), new(), mint(T), observe(T + 1000), clock(T + 800), mint((T + 1400, T + 1418)),
      clock(T + 1400), mint((T + 1700, T + 1718)), clock(T + 2100), mint(T + 2100))  # fmt: skip
 case("an observed ID grants no lead", "6.6 4.1", clock(T), new(max_lead=100, **SMALL), mint(T), observe(T + 500), burst((65, 80), (1, 16), last=(T + 501, T + 521)))
@@ -287,7 +293,7 @@ case("close returns the millisecond after the last ID", "7.4", clock(T), new(max
 case("close of a generator that minted nothing", "7.4", clock(T), new(floor=T + 5), close(), close(), not_minted("closed"))
 case("close after an observed ID returns what was minted", "7.4", clock(T), new(), mint(T), observe(T + 500), close(T + 1))
 case("the next generator starts at what close returned", "7.4 6.7", clock(T), new(max_lead=10, lane="0/12"), burst(11, 1), close(T + 11), new(max_lead=10, lane="0/12", floor=T + 11), mint((T + 11, T + 13)))
-case("events after close", "7.5", clock(T), new(max_skew=50), mint(T), close(T + 1), observe(T + 10), observe(T + 99, **skew(99)), floor(T + 99), ceiling(T + 999), not_minted("closed"), close(T + 1))
+case("events after close", "7.5", clock(T), new(max_skew=50), mint(T), close(T + 1), observe(T + 10), observe(T + 99, **skew(49)), floor(T + 99), ceiling(T + 999), not_minted("closed"), close(T + 1))
 
 # ---------------------------------------------------------------------------------------------------------------------
 # 8. Fork.
@@ -297,6 +303,40 @@ case("a forked child starts after the time that its parent reached", "8.1", cloc
 case("a forked child of a generator with a lane", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, not_minted("process"), mint(n=0), clock(None), not_minted("process"))
 case("a forked child of a closed generator", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"))
 case("a run too long in a forked child", "8.2 5.2", clock(T), new(lane="0/8", max_lead=3), mint(T), {"call": "fork"}, not_minted("run", n=50), not_minted("process", n=49))
+
+# ---------------------------------------------------------------------------------------------------------------------
+# 9. Minting after an ID.
+
+case("after no ID", "9.1", clock(T), new(), after(None, T), after(None, (T, T + 1)))
+case("after an ID of the past", "9.1", clock(T), new(), after(T - 1, T), after(0, (T, T + 1)), after(T - 5000, (T, T + 1)), clock(T + 3), after(T + 1, T + 3))
+case("after an own ID", "9.1", clock(T), new(), mint(T), {"call": f"after {text(T, 0, 0)} {TAG}", "next": True}, {"call": f"after {text(T - 1)} {TAG}", "next": True})
+for ahead in (0, 1, 2000, 5000):
+    case(f"minted after an ID {ahead} ms ahead", "9.2", clock(T), new(), mint(T), after(T + ahead, T + ahead + 1), mint((T + ahead + 1, T + ahead + 2)), after(T + ahead, (T + ahead + 1, T + ahead + 2)))
+case("after an ID ahead at the first use", "9.2", clock(T), new(), after(T + 2000, T + 2001))
+case("after IDs that answer each other", "9.2", clock(T), new(), *(after(T + 100 * turn, T + 100 * turn + 1) for turn in range(1, 40)))
+case("with a lane, after an ID of a lower lane, in its millisecond", "9.2", clock(T), new(lane="5/3"), after(T + 700, T + 700, spin=5 * 512 - 1))
+case("with a lane, after an ID of a higher lane, in the next millisecond", "9.2", clock(T), new(lane="5/3"), after(T + 700, T + 701, spin=6 * 512))
+case("with a lane of one stamp, after an ID of its own", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 701, spin=7))
+case("with a lane of one stamp, after an ID of the lane below", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 700, spin=6))
+case("with the last stamp of a lane, after an ID of its own", "9.2", clock(T), new(lane="0/1"), after(T + 700, T + 701, spin=2047))
+case("after an ID past max_skew", "9.3", clock(T), new(max_skew=50), mint(T), after(T + 57, **refused("skew", 7), follow=T))
+case("after an ID past max_skew nothing changes", "9.3", clock(T), new(max_skew=50, max_lead=2, **SMALL), mint(T), after(LAST, **refused("skew", LAST - 50 - T)), mint((T, T + 1)), burst((29, 46), 1))
+case("after an ID, skew is measured from the greatest reading", "9.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), after(T + 51, **refused("skew", 41)), after(T + 50, T + 51))
+case("after an ID at the ceiling", "9.3", clock(T), new(ceiling=T + 100), mint(T), after(T + 99, **refused("ceiling")), mint((T, T + 1)), after(T + 98, T + 99))
+case("after an ID at the end of time", "9.3", clock(LAST - 5), new(), after(LAST, **refused("end")), after(LAST - 1, LAST))
+case("after an ID, of a closed generator", "9.3 5.2", clock(T), new(), mint(T), close(T + 1), after(T + 9000, **refused("closed")), after(0, **refused("closed")), after(None, **refused("closed")))
+case("after an ID, with a clock that is too far back", "9.3 5.2", clock(T), new(max_rollback=100), mint(T), clock(T - 170), after(T + 9000, **refused("rollback", 70)), clock(None), after(T + 9000, **refused("clock")))
+case("after the first ID of a millisecond, without a lane", "9.2", clock(T), new(), mint(T), after(T + 700, T + 701, spin=0))
+case("after an ID past max_lead", "9.2", clock(T), new(max_lead=2), mint(T), after(T + 3000, T + 3001), after(T + 3500, T + 3501))
+case("after an ID ahead, full load has 4 ms", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3), last=(T + 2001, T + 2005)),
+     clock(T + 20), burst((9 * 16, 11 * 16), (1, 3), last=(T + 2001, T + 2015)))  # fmt: skip
+for lead in (0, 1):
+    case(f"after an ID ahead, full load has no more than a lead of {lead} ms", "9.4", clock(T), new(max_lead=lead, **SMALL), mint(T), after(T + 2000, T + 2001), burst((lead * 16, lead * 16 + 16), (1, 3)))
+case("after an ID ahead, overload names the least wait", "9.4 5.6", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3)), not_minted("overload", (1, 3), follow=T))
+case("after an ID ahead, the lead is gone when the clock has come there", "9.5", clock(T), new(), mint(T), after(T + 2000, T + 2001), clock(T + 1000), mint((T + 2001, T + 2002)), clock(T + 2001), mint((T + 2001, T + 2002)),
+     clock(T + 2003), mint(T + 2003))  # fmt: skip
+case("after an ID ahead, the limit of a burst is gone at the end", "9.4", clock(T), new(max_lead=10, **SMALL), mint(T), after(T + 500, T + 501), clock(T + 1100), mint(T + 1100), burst((159, 175), 1, last=(T + 1100, T + 1110)))
+case("after an ID ahead, time has not moved", "9.5", clock(T), new(), mint(T), after(T + 2000, T + 2001), observe(T + 100), clock(T + 2500), mint(T + 2500))
 
 # ---------------------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from collections import Counter
 
 FILE = pathlib.Path(__file__).resolve().parents[2] / "docs/generator.json"
 DIGITS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
-# A refusal of these kinds names a number: how long to wait, or how far ahead the ID is.
+# A refusal of these kinds names the wait.
 NUMBERED = ("overload", "rollback", "skew")
 SECONDS = 60
 
@@ -128,8 +128,10 @@ class Play:
                 raise Failure(f"`{call}`: expected {'none' if expected is None else f'ok and {expected}'}, found {' '.join(answer)}")
         elif answer[:1] != ["ok"]:
             raise Failure(f"`{call}`: expected ok, found {' '.join(answer)}")
-        elif name == "mint":
-            self.minted(call, int(words[0]), int(words[1]), answer[1:], step)
+        elif name in ("mint", "after"):
+            self.minted(call, int(words[0]) if name == "mint" else 1, int(words[1]), answer[1:], step)
+            if name == "after" and words[0] != "none" and answer[1] <= words[0]:
+                raise Failure(f"`{call}`: the ID does not sort after it")
         elif len(answer) > 1:
             raise Failure(f"`{call}`: expected nothing after ok, found {' '.join(answer)}")
 
@@ -164,7 +166,7 @@ class Play:
         if not words:
             return None
         number = int(words[0])
-        least, greatest = [step["ahead"]] * 2 if "ahead" in step else step.get("retry", (1, 2**42))
+        least, greatest = step.get("retry", (1, 2**42))
         if not least <= number <= greatest:
             raise Failure(f"`{call}`: expected {kind} with {least} to {greatest}, found {number}")
         return number

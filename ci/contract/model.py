@@ -46,6 +46,7 @@ class Generator:
         self.step = 0
         self.moved = False  # by an event, since the clock was level with the time reached
         self.extra = 0
+        self.meet = 0
         self.ceiling = LAST + 1 if ceiling is None else min(ceiling, LAST + 1)  # 7.2
         self.closed = False
         self.raise_floor(floor)  # 6.7
@@ -81,7 +82,8 @@ class Generator:
             self.extra = max(self.extra, top - now)  # 4.3
             self.step = max(self.step, top - now)
         elif now > top:
-            self.extra = min(self.extra, max(0, self.unissued() - now))  # 4.4
+            load = self.unissued() if self.unissued() > self.moved_limit(now) + 1 else 0  # 4.4
+            self.extra = min(self.extra, max(0, load - now))  # 4.4
         if now >= self.reached:
             self.halves = 2 * now  # 3.1
             self.moved, self.step = False, 0
@@ -107,7 +109,12 @@ class Generator:
         return -(-self.free // self.w)
 
     def limit(self, now):
-        return max(now + self.max_lead + self.extra, self.reached + min(4, self.max_lead))  # 4.1, 4.2
+        limit = max(now + self.max_lead + self.extra, self.reached + min(4, self.max_lead))  # 4.1, 4.2
+        return max(limit, self.moved_limit(now))
+
+    def moved_limit(self, now):
+        now += self.extra
+        return (now + self.meet) // 2 + min(4, self.max_lead) if now < self.meet else 0  # 9.4
 
     def start(self, ms):
         digest = hashlib.blake2b(b"%d %d" % (self.seed, ms), digest_size=8).digest()
@@ -146,16 +153,41 @@ class Generator:
             return []  # 5.1
         if n > self.max_lead * self.w + 1:  # 5.3
             raise Refused("run")
+        return self.ids(n, lambda: self.take(n))
+
+    def mint_after(self, ms, spin):
+        return self.ids(1, lambda: self.take_after(ms, spin))
+
+    def ids(self, n, take):
         if self.closed:
             raise Refused("closed")  # 7.3
         self.follow_fork()
         self.settle()
         try:
-            first = self.take(n)
+            first = take()
         except Refused:
             self.believe(self.reading())  # 2.5
-            first = self.take(n)
+            first = take()
         return [(stamp // self.w, self.lane * self.w + stamp % self.w) for stamp in range(first, first + n)]  # 1.1, 1.2
+
+    def take_after(self, ms, spin):
+        # The lane's first stamp after that of the ID.
+        least = (ms + (spin // self.w > self.lane)) * self.w
+        if spin // self.w == self.lane:
+            least += spin % self.w + 1
+        if max(self.free, self.reached * self.w + self.start(self.reached)) >= least:
+            return self.take(1)  # 9.1
+        if ms - max(self.top, self.read) > self.max_skew:  # 9.3
+            raise Refused("skew", ms - self.max_skew - self.read)
+        if not self.has_lane:
+            least = (ms + 1) * self.w  # 9.2
+        at = least // self.w
+        least = max(least, at * self.w + self.start(at))  # 9.2
+        if at >= self.ceiling:
+            raise Refused("end" if at > LAST else "ceiling")  # 9.3
+        self.meet = max(self.meet, 2 * at - max(self.top, self.read))  # 9.4
+        self.free = least + 1  # 9.2
+        return least
 
     # 5 to 7. Events.
 
@@ -172,11 +204,10 @@ class Generator:
         limit = min(limit, self.max_skew)  # 6.3
         for last in (False, True):
             now = self.reading(limit)
-            ahead = ms - (now if self.top is None else max(self.top, now))  # 6.3
-            if ahead <= limit:
+            if ms - max(self.top or 0, now) <= limit:  # 6.3
                 break
             if last:
-                raise Refused("skew", ahead)
+                raise Refused("skew", ms - limit - now)
         try:
             self.believe(now)
         except Refused:
@@ -224,11 +255,15 @@ def text_of(ms, spin, tag):
     return "-".join(digits[i : i + 4] for i in (0, 4, 8, 12))
 
 
-def ms_of(text):
+def stamp_of(text):
     value = 0
     for digit in text.replace("-", ""):
         value = value * 32 + DIGITS.index(digit)
-    return value >> 38
+    return value >> 38, value >> 26 & 4095
+
+
+def line_of(ids, tag):
+    return ["ok", *(text_of(ms, spin, int(tag)) for ms, spin in ids)]
 
 
 def new(clock, words):
@@ -243,9 +278,11 @@ def new(clock, words):
 
 def answer(ids, clock, call, words):
     if call == "mint":
-        return ["ok", *(text_of(ms, spin, int(words[1])) for ms, spin in ids.mint(int(words[0])))]
+        return line_of(ids.mint(int(words[0])), words[1])
+    if call == "after":
+        return line_of(ids.mint(1) if words[0] == "none" else ids.mint_after(*stamp_of(words[0])), words[1])
     if call == "observe":
-        ids.observe(ms_of(words[0]), *map(int, words[1:]))
+        ids.observe(stamp_of(words[0])[0], *map(int, words[1:]))
     elif call == "floor":
         ids.raise_floor(int(words[0]))
     elif call == "ceiling":

@@ -45,8 +45,13 @@ UPDATE rooms SET last_id = :id WHERE name = :room;
 -- known: The message that the client has sent before.
 SELECT id, number FROM messages WHERE room = :room AND sender = :sender AND client_key = :key;
 
--- follow: What is new in a room. It misses nothing.
+-- follow: What is new in a room. It misses nothing, while the database loses nothing.
 SELECT id, number, sender, body FROM messages WHERE room = :room AND number > :number ORDER BY number LIMIT :limit;
+
+-- resume: The message that a client has, and what is new after it. Without a row the database has lost that message (a fail-over, a restore)
+-- and gives its number again: the client reads the room anew.
+SELECT id, number, sender, body FROM messages WHERE room = :room AND number >=
+  (SELECT number FROM messages WHERE id = :id AND room = :room) ORDER BY number LIMIT :limit;
 
 -- page: One page of a room, backwards.
 SELECT id, number, sender, body FROM messages WHERE room = :room AND number < :number ORDER BY number DESC LIMIT :limit;

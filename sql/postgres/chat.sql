@@ -32,9 +32,9 @@ SELECT imid_text(id), seq FROM messages
 -- minute: The messages of all rooms in a minute.
 SELECT imid_text(id), room FROM messages WHERE id BETWEEN imid_first(:first) AND imid_last(:last) ORDER BY id;
 
--- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
--- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
-SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id;
+-- again: To follow all rooms; each message comes at least once. :from is when the last complete read began, less the longest transaction and
+-- the skew of the clocks (docs/STORES.md, "Cursors"). After :limit rows, go on from the last ID. The follower drops the IDs that it knows.
+SELECT imid_text(id), room FROM messages WHERE id >= imid_first(:from) ORDER BY id LIMIT :limit;
 
 -- one: One message by its ID.
 SELECT room, seq, length FROM messages WHERE id = imid_bytes(:id);

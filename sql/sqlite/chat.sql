@@ -25,9 +25,9 @@ SELECT imid_text, seq FROM imid_messages
 SELECT imid_text, room FROM imid_messages WHERE id BETWEEN unhex(printf('%010x%010x', :first >> 2, (:first & 3) << 38))
   AND unhex(printf('%010x%010x', :last >> 2, ((:last & 3) << 38) | 274877906943)) ORDER BY id;
 
--- again: To follow all rooms. :from is the time of the cursor less the longest transaction, the greatest lead and the skew
--- (docs/STORES.md, "Cursors"). The follower drops the IDs that it knows.
-SELECT imid_text, room FROM imid_messages WHERE id >= unhex(printf('%010x%010x', :from >> 2, (:from & 3) << 38)) ORDER BY id;
+-- again: To follow all rooms; each message comes at least once. :from is when the last complete read began, less the longest transaction and
+-- the skew of the clocks (docs/STORES.md, "Cursors"). After :limit rows, go on from the last ID. The follower drops the IDs that it knows.
+SELECT imid_text, room FROM imid_messages WHERE id >= unhex(printf('%010x%010x', :from >> 2, (:from & 3) << 38)) ORDER BY id LIMIT :limit;
 
 -- one: One message by the text of its ID. If it is not the text of an ID, there is no row.
 SELECT room, seq, length FROM messages WHERE id = unhex(printf('%05x%05x%05x%05x',

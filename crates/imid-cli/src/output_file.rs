@@ -26,6 +26,10 @@ pub(crate) fn write_svg(path: &Path, command: &str, drawn: Result<String, Box<dy
 
 /// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.
 pub(crate) fn write(path: &Path, mark: &str, text: &str) -> Result<(), Stop> {
+    // To open a named pipe would wait for its reader.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(Stop::Error(format!("{} is not a regular file", name(path))));
+    }
     let write = || {
         let mut file = match OpenOptions::new().read(true).write(true).open(path) {
             // Nobody else can have created it since, and no link is followed.

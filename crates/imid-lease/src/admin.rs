@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
 use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -62,13 +62,31 @@ pub enum FreeIf {
     Forced,
 }
 
-/// What [`recover`] needs to know. Neither value has a default, because IDs can come twice if one of them is too small.
+/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one of them is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
     pub horizon: Duration,
     /// The largest error of a clock, as in [`LaneOptions::max_skew`](crate::LaneOptions::max_skew).
     pub max_skew: Duration,
+    /// A time above all IDs that were minted, in unix milliseconds, if you know one: the greatest ID in the message store shows
+    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else knows of it.
+    pub above_ms: Option<u64>,
+}
+
+impl Recovery {
+    /// Returns these two values, without a time that all IDs are below.
+    pub const fn new(horizon: Duration, max_skew: Duration) -> Self {
+        Self { horizon, max_skew, above_ms: None }
+    }
+
+    /// Sets a time above all IDs that were minted, in unix milliseconds.
+    #[must_use]
+    pub const fn above_ms(mut self, above_ms: u64) -> Self {
+        self.above_ms = Some(above_ms);
+        self
+    }
 }
 
 /// Returns the UUID of a register: the same for all its spaces, as in
@@ -76,7 +94,7 @@ pub struct Recovery {
 ///
 /// # Errors
 /// The register does not answer, or the record has another format.
-pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid>, AdminError> {
+pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<String>, AdminError> {
     let text = register.read(RegisterRecord::KEY)?;
     Ok(text.map(|text| RegisterRecord::parse(&text)).transpose()?.map(|record| record.register_id))
 }
@@ -141,15 +159,13 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// process may use the space meanwhile.
 ///
 /// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a
-/// clock from now on. Returns that time, in unix milliseconds.
+/// clock from now on, or [`Recovery::above_ms`] if that is later. Returns that time, in unix milliseconds.
 ///
 /// # Errors
-/// The register does not answer; there is no such space; a record has another format; a process uses the space.
+/// The register does not answer; there is no such space; a record has another format; a process uses the space. A lane of the
+/// backup is further ahead than that, so a clock was ahead, and a greater `above_ms` is needed.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
-    let now_ms = match register.now_ms()? {
-        Some(now_ms) => now_ms,
-        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
-    };
+    let now_ms = time(register)?;
     recover_at(register, space, recovery, now_ms)
 }
 
@@ -169,7 +185,13 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     }
     let horizon_ms = records.iter().map(|(_, record, _)| record.horizon_ms).max().unwrap_or(0);
     let ahead_ms = horizon_ms.max(millis(recovery.horizon)).saturating_add(millis(recovery.max_skew));
-    let floor_ms = now_ms.saturating_add(ahead_ms).max(meta.floor_ms).min(END_OF_TIME_MS);
+    let by_clock_ms = now_ms.saturating_add(ahead_ms);
+    let floor_ms = by_clock_ms.max(recovery.above_ms.unwrap_or(0)).max(meta.floor_ms).min(END_OF_TIME_MS);
+    // Its holder had a clock that was ahead. After the backup it may have gone on, in this lane or in another one.
+    let furthest = records.iter().max_by_key(|(_, record, _)| record.ceiling_ms);
+    if let Some((key, record, _)) = furthest.filter(|(_, record, _)| record.ceiling_ms > floor_ms) {
+        return Err(AdminKind::Ahead { key: key.clone(), ceiling_ms: record.ceiling_ms, floor_ms }.into());
+    }
     // First the description: lanes without a record start at its floor.
     let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
     replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
@@ -180,6 +202,76 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
         replace(register, &key, Some(&text), &next.to_string())?;
     }
     Ok(floor_ms)
+}
+
+/// Creates a space for processes that do not ([`LaneOptions::must_exist`](crate::LaneOptions::must_exist)). The layout of the
+/// lanes of a [`LeasedGenerator`](crate::LeasedGenerator) is [`LANES_LAYOUT`].
+///
+/// Holders of a register that was lost may still mint, so the lanes start where those of a [`recover`] would. If there are lanes
+/// and only the record that describes them is lost, all of them are closed, their holders stop, and the new ones start above
+/// them.
+///
+/// # Errors
+/// The register does not answer; the space exists; its name, the layout or the number of bits cannot be used; a record has
+/// another format.
+pub fn create<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+    recovery: Recovery,
+) -> Result<MetaRecord, AdminError> {
+    let now_ms = time(register)?;
+    create_at(register, space, layout, bits, recovery, now_ms)
+}
+
+pub(crate) fn create_at<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+    recovery: Recovery,
+    now_ms: u64,
+) -> Result<MetaRecord, AdminError> {
+    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
+    if let Some(text) = register.read(&space.meta_key())? {
+        let bits = MetaRecord::parse(&text)?.bits;
+        return Err(AdminKind::Exists { name: space.name().to_string(), bits }.into());
+    }
+    let ahead_ms = millis(recovery.horizon.saturating_add(recovery.max_skew));
+    let mut floor_ms = now_ms.saturating_add(ahead_ms).max(recovery.above_ms.unwrap_or(0));
+    let mut last_era = 0;
+    let prefix = space.prefix();
+    for (key, _) in register.list(&prefix)? {
+        let era = key[prefix.len()..].split_once('/').and_then(|(era, _)| era.parse().ok());
+        if let Some(era) = era {
+            last_era = last_era.max(era);
+            floor_ms = floor_ms.max(close_lane(register, &key, 0)?);
+        }
+    }
+    let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
+    let meta = MetaRecord {
+        version: 1,
+        token: token()?,
+        space_id: uuid(random),
+        layout: layout.into(),
+        bits,
+        era: last_era + 1,
+        floor_ms: floor_ms.min(END_OF_TIME_MS),
+    };
+    replace(register, &space.meta_key(), None, &meta.to_string())?;
+    Ok(meta)
+}
+
+/// The layout of the lanes of a [`LeasedGenerator`](crate::LeasedGenerator), for [`create`].
+pub const LANES_LAYOUT: &str = crate::space::IMID;
+
+/// Returns the time of a store, or of this machine.
+fn time<R: Register + ?Sized>(register: &mut R) -> Result<u64, AdminError> {
+    Ok(match register.now_ms()? {
+        Some(now_ms) => now_ms,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
+    })
 }
 
 /// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing
@@ -291,6 +383,13 @@ enum AdminKind {
     Long { lane: u16, horizon_ms: u64 },
     #[error("lane {lane} is in use by {holder}")]
     InUse { lane: u16, holder: Name },
+    #[error(
+        "expected a time above all IDs: {key} was granted up to {ceiling_ms} (unix milliseconds), which is after {floor_ms}, so a \
+         clock was ahead"
+    )]
+    Ahead { key: String, ceiling_ms: u64, floor_ms: u64 },
+    #[error("the register has the space {name:?} already, with {bits} bits of lane")]
+    Exists { name: String, bits: u32 },
     #[error("the space has {bits} bits of lane already")]
     SameBits { bits: u32 },
     #[error("the record {key} is being written by another process")]
@@ -313,6 +412,16 @@ impl AdminError {
     /// Returns whether there is no such space.
     pub const fn is_no_space(&self) -> bool {
         matches!(self.0, AdminKind::NoSpace { .. })
+    }
+
+    /// Returns whether a lane is further ahead than a [`recover`] without a greater [`Recovery::above_ms`] can explain.
+    pub const fn is_ahead(&self) -> bool {
+        matches!(self.0, AdminKind::Ahead { .. })
+    }
+
+    /// Returns whether the space exists already.
+    pub const fn is_existing(&self) -> bool {
+        matches!(self.0, AdminKind::Exists { .. })
     }
 
     /// Returns whether the lane is not held.
@@ -362,6 +471,15 @@ mod tests {
                 "expected a horizon of at most 24 h in the record of lane 3, found 86400001 ms; force frees it nevertheless",
             ),
             (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
+            (
+                AdminKind::Ahead { key: "lanes/1/00003".into(), ceiling_ms: 9, floor_ms: 5 },
+                "expected a time above all IDs: lanes/1/00003 was granted up to 9 (unix milliseconds), which is after 5, so a \
+                 clock was ahead",
+            ),
+            (
+                AdminKind::Exists { name: "lanes".into(), bits: 4 },
+                "the register has the space \"lanes\" already, with 4 bits of lane",
+            ),
             (AdminKind::SameBits { bits: 4 }, "the space has 4 bits of lane already"),
             (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
             (AdminKind::Random, "the system has no random numbers"),

@@ -147,8 +147,9 @@ impl<S> Owner<S> {
 /// The wait after the first failure, in milliseconds.
 pub(crate) const FIRST_WAIT_MS: u64 = 100;
 
-/// The longest wait, in milliseconds.
-const LONGEST_WAIT_MS: u64 = 1_000;
+/// The longest wait of a thread that fetches, in milliseconds.
+#[cfg(any(test, feature = "redis-queue", feature = "segment"))]
+pub(crate) const LONGEST_WAIT_MS: u64 = 1_000;
 
 /// The failures of calls in a row.
 #[derive(Clone, Copy, Debug, Default)]
@@ -163,12 +164,7 @@ impl Backoff {
     }
 
     /// Returns how long to wait now, in milliseconds: it doubles with each failure.
-    pub(crate) fn wait_ms(self) -> u64 {
-        self.wait_up_to_ms(LONGEST_WAIT_MS)
-    }
-
-    /// Does the same, with another longest wait.
-    pub(crate) fn wait_up_to_ms(self, longest_ms: u64) -> u64 {
+    pub(crate) fn wait_ms(self, longest_ms: u64) -> u64 {
         (FIRST_WAIT_MS << self.failures.saturating_sub(1).min(16)).min(longest_ms)
     }
 }
@@ -196,11 +192,11 @@ mod tests {
         let mut backoff = Backoff::default();
         let waits = [0; 6].map(|_| {
             backoff.note(false);
-            backoff.wait_ms()
+            backoff.wait_ms(LONGEST_WAIT_MS)
         });
         assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
         backoff.note(true);
         backoff.note(false);
-        assert_eq!(backoff.wait_ms(), 100);
+        assert_eq!(backoff.wait_ms(LONGEST_WAIT_MS), 100);
     }
 }

@@ -35,6 +35,8 @@ pub(crate) enum LeaseKind {
     UsedUp { retry_after: Duration },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
     Reverted,
+    #[error("register has lost the space, or it was never created: see `imid lane create`")]
+    NoSpace,
     #[error("register has another layout or another number of lanes: restart with its settings")]
     Mismatch,
     #[error("register has records of another format: restart with the version that wrote them")]
@@ -100,6 +102,11 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Reverted)
     }
 
+    /// Returns whether the space, or the record that describes it, is not in the register, and must not be created.
+    pub const fn is_no_space(self) -> bool {
+        matches!(self.0, LeaseKind::NoSpace)
+    }
+
     /// Returns whether the register is for another layout, another number of lanes, or another version of this crate.
     pub const fn is_mismatch(self) -> bool {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
@@ -120,6 +127,7 @@ impl From<&Stopped> for LeaseKind {
     fn from(stopped: &Stopped) -> Self {
         match stopped {
             Stopped::Reverted { .. } => Self::Reverted,
+            Stopped::NoSpace | Stopped::Undescribed { .. } => Self::NoSpace,
             Stopped::Mismatch { .. } => Self::Mismatch,
             Stopped::Format(_) => Self::Format,
             Stopped::Closed => Self::Closed,
@@ -177,6 +185,10 @@ pub(crate) enum OpenKind {
     Forked,
     #[error("register went back while it was opened, at {0}")]
     Reverted(String),
+    #[error("register has no space {0:?}, which must exist: it was lost, or `imid lane create` was not run")]
+    NoSpace(String),
+    #[error("register has lanes and no record {0} that describes them: it was deleted or lost, see `imid lane create`")]
+    Undescribed(String),
     #[error("cannot start the thread that keeps the lease")]
     Thread(#[source] std::io::Error),
 }
@@ -232,6 +244,11 @@ impl OpenError {
     /// Returns whether the register went back to an earlier state while it was opened.
     pub const fn is_reverted(&self) -> bool {
         matches!(self.0, OpenKind::Reverted(_))
+    }
+
+    /// Returns whether the space, or the record that describes it, is not in the register, and must not be created.
+    pub const fn is_no_space(&self) -> bool {
+        matches!(self.0, OpenKind::NoSpace(_) | OpenKind::Undescribed(_))
     }
 
     /// Returns whether other processes hold all lanes.
@@ -303,6 +320,7 @@ mod tests {
                 LeaseKind::Reverted,
                 "register went back to an earlier state: run a recovery while no process uses it, then restart",
             ),
+            (LeaseKind::NoSpace, "register has lost the space, or it was never created: see `imid lane create`"),
             (LeaseKind::Mismatch, "register has another layout or another number of lanes: restart with its settings"),
             (LeaseKind::Format, "register has records of another format: restart with the version that wrote them"),
             (LeaseKind::Closed, "closed, or ended by a panic of its thread: open another one"),
@@ -311,7 +329,8 @@ mod tests {
             let error = LeaseError::from(kind);
             assert_eq!(error.to_string(), words);
             assert_eq!((error.retry_after(), error.generate_error()), (None, None));
-            let kinds = [error.is_reverted(), error.is_mismatch(), error.is_closed(), error.is_forked()];
+            let kinds =
+                [error.is_reverted(), error.is_no_space(), error.is_mismatch(), error.is_closed(), error.is_forked()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
     }
@@ -348,6 +367,16 @@ mod tests {
             (OpenKind::Closed, "lease is closed", false),
             (OpenKind::Forked, "lease belongs to the parent process: open another one after the fork", false),
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
+            (
+                OpenKind::NoSpace("lanes".into()),
+                "register has no space \"lanes\", which must exist: it was lost, or `imid lane create` was not run",
+                false,
+            ),
+            (
+                OpenKind::Undescribed("lanes/meta".into()),
+                "register has lanes and no record lanes/meta that describes them: it was deleted or lost, see `imid lane create`",
+                false,
+            ),
             (OpenKind::Thread(io()), "cannot start the thread that keeps the lease", false),
         ] {
             let error = OpenError::from(kind);

@@ -469,8 +469,8 @@ impl<R: Register, C: Clock> Work<R, C> {
         let grant = engine.grant();
         let shown = &mut published.status;
         shown.phase = engine.phase();
-        shown.space_id = engine.space_id();
-        shown.register_id = self.survey.register_id();
+        shown.space_id = engine.space_id().map(str::to_owned);
+        shown.register_id = self.survey.register_id().map(str::to_owned);
         shown.store_ahead_ms = self.store_ahead_ms;
         shown.others = others.map(|(others, _)| others);
         shown.is_new_register = *is_new_register;

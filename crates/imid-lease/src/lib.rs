@@ -131,6 +131,10 @@ pub use options::{LaneOptions, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use state::{Others, Status};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 // The code of the page for operators is a test, where the features that it uses are on.
 #[cfg(all(
     doctest,
@@ -149,5 +153,4 @@ mod documents {
 
 // The engine is private, so its model is a part of the library's own tests.
 #[cfg(test)]
-#[path = "../tests/simulation/mod.rs"]
 mod simulation;

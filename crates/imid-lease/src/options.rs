@@ -51,6 +51,14 @@ macro_rules! shared_setters {
             self
         }
 
+        /// Makes it an error if the space does not exist, in place of creating it. Use this in production: a register that was
+        /// emptied, or replaced by a new one, is then noticed, and not taken for one in which nothing was granted.
+        /// [`admin::create`](crate::admin::create) and `imid lane create` create the space once.
+        pub fn must_exist(mut self) -> Self {
+            self.settings.must_exist = true;
+            self
+        }
+
         /// Sets the largest error of the clock that is tolerated: a step, or a difference from the store's time. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -86,6 +94,7 @@ pub(crate) struct Settings {
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
     pub(crate) accept_far_lanes: bool,
+    pub(crate) must_exist: bool,
 }
 
 impl LaneOptions {
@@ -99,6 +108,7 @@ impl LaneOptions {
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
             accept_far_lanes: false,
+            must_exist: false,
         };
         Self { clock: SystemClock, settings }
     }
@@ -194,6 +204,7 @@ impl Settings {
             horizon_ms: millis(self.horizon),
             max_skew_ms: millis(self.max_skew),
             any_lead: self.accept_far_lanes,
+            must_exist: self.must_exist,
         }
     }
 }

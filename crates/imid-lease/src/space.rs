@@ -16,7 +16,7 @@ pub(crate) struct Space {
 }
 
 /// The layout of 80-bit IDs. Those of worker IDs have other names.
-const IMID: &str = "imid-80";
+pub(crate) const IMID: &str = "imid-80";
 
 /// The most bits of a space: 65,536 lanes.
 const MAX_BITS: u32 = 16;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::{monotonic_ms, until};
 use crate::engine::{Config, FarAhead, Phase, Stopped};
 use crate::error::{LeaseKind, OpenError, OpenKind};
-use crate::record::{Name, Uuid};
+use crate::record::Name;
 use crate::register::Promise;
 use crate::space::Space;
 
@@ -19,10 +19,10 @@ pub struct Status {
     pub space: Name,
     /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
     /// same UUID. Each space of a register has its own.
-    pub space_id: Option<Uuid>,
+    pub space_id: Option<String>,
     /// The UUID of the register, or `None` until it was read. All spaces of one register show the same one. It is written
     /// once, so a copy of a register has it too.
-    pub register_id: Option<Uuid>,
+    pub register_id: Option<String>,
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
@@ -174,6 +174,8 @@ impl State {
             },
             (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
             (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),
+            (Some(Stopped::NoSpace), _) => OpenKind::NoSpace(space.name().to_string()),
+            (Some(Stopped::Undescribed { key }), _) => OpenKind::Undescribed(key.clone()),
             (Some(Stopped::Closed), _) => OpenKind::Closed,
             (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },

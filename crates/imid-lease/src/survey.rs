@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::engine::Moment;
-use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::state::Others;
@@ -21,7 +21,7 @@ const RECORD_MS: u64 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Survey {
     space: Space,
-    register_id: Option<Uuid>,
+    register_id: Option<String>,
     identify_at_ms: u64,
     look_at_ms: u64,
     found: Option<Found>,
@@ -51,8 +51,8 @@ impl Survey {
         &self.space
     }
 
-    pub(crate) fn register_id(&self) -> Option<Uuid> {
-        self.register_id
+    pub(crate) fn register_id(&self) -> Option<&str> {
+        self.register_id.as_deref()
     }
 
     /// Takes all records of the space into account, as they were read at this time.
@@ -128,9 +128,9 @@ fn identify<R: Register>(
     register: &mut R,
     random: u128,
     is_closing: impl Fn() -> bool,
-) -> Result<Option<Uuid>, RegisterError> {
+) -> Result<Option<String>, RegisterError> {
     const KEY: &str = RegisterRecord::KEY;
-    let drawn = RegisterRecord { register_id: Uuid::from_random(random) };
+    let drawn = RegisterRecord { register_id: uuid(random) };
     let text = match call(register, "read", KEY, |register| register.read(KEY))? {
         None if is_closing() => None,
         None if call(register, "write", KEY, |it| it.compare_and_set(KEY, None, &drawn.to_string()))? => {
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(register.read("register").unwrap(), None, "after a failure it waits for a minute");
         surveys[0].look(now(LEAST_MS), &mut register, 3, || false);
         surveys[1].look(now(0), &mut register, 4, || false);
-        let id = Uuid::from_random(3);
-        assert_eq!(surveys.each_ref().map(Survey::register_id), [Some(id); 2]);
+        let id = uuid(3);
+        assert_eq!(surveys.each_ref().map(Survey::register_id), [Some(id.as_str()); 2]);
         assert_eq!(register.read("register").unwrap(), Some(format!("imid-lease/1 register id={id}")));
         // What another version wrote stays.
         let mut register = MemoryRegister::new();
@@ -271,7 +271,7 @@ mod tests {
         }
 
         fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-            let other = RegisterRecord { register_id: Uuid::from_random(9) };
+            let other = RegisterRecord { register_id: uuid(9) };
             self.0.compare_and_set(key, None, &other.to_string())?;
             self.0.compare_and_set(key, seen, value)
         }
@@ -287,6 +287,6 @@ mod tests {
 
     #[test]
     fn two_processes_that_start_together_find_one_id() {
-        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1, || false).unwrap(), Some(Uuid::from_random(9)));
+        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1, || false).unwrap(), Some(uuid(9)));
     }
 }

@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::TickClock;
 use imid_lease::admin::{AdminError, FreeIf, LaneView, Recovery, View};
-use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name, Token, Uuid};
+use imid_lease::record::{LaneRecord, LaneState, MetaRecord, Name};
 #[cfg(feature = "redis-queue")]
 use imid_lease::redis_queue;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
@@ -82,8 +82,6 @@ macro_rules! check {
 check! {
     value {
         "record::Name" Name;
-        "record::Token" Token;
-        "record::Uuid" Uuid;
     }
     plain {
         "Others" Others;
@@ -158,8 +156,6 @@ fn each_public_type_is_checked() {
 fn values_can_be_printed() {
     fn is_display<T: Display>() {}
     is_display::<Name>();
-    is_display::<Token>();
-    is_display::<Uuid>();
     is_display::<Promise>();
     is_display::<LaneRecord>();
     is_display::<MetaRecord>();

@@ -112,10 +112,7 @@ fn store_numbered(
     let mut transaction = client.transaction()?;
     let taken = run(&mut transaction, &pack.take, &[("room", &room)])?;
     let (number, last_id): (i64, Option<MessageId>) = (taken[0].try_get(0)?, taken[0].try_get(1)?);
-    if let Some(last_id) = last_id {
-        ids.observe(last_id)?;
-    }
-    let id = ids.generate_within(SessionTag::new(SessionType::GROUP, room), GREATEST_LEAD)?;
+    let id = ids.generate_after_within(last_id, SessionTag::new(SessionType::GROUP, room), GREATEST_LEAD)?;
     let values: [(&str, &(dyn ToSql + Sync)); 6] =
         [("id", &id), ("room", &room), ("number", &number), ("sender", &"a"), ("key", &key), ("body", &"hello")];
     run(&mut transaction, &pack.store, &values)?;
@@ -237,19 +234,28 @@ fn by_room(url: &str, progress: &Progress) -> Vec<MessageId> {
     })
 }
 
-/// (b) The time before the cursor is read again.
+/// (b) What was read last is read again from before the time at which that read began. How far IDs are ahead does not matter.
 fn again(url: &str, progress: &Progress) -> Vec<MessageId> {
-    let window = u64::try_from((LONGEST + GREATEST_LEAD + SKEW).as_millis()).expect("a short time");
-    let mut cursor = MessageId::MIN;
+    const LIMIT: usize = 500;
+    let window = u64::try_from((LONGEST + SKEW).as_millis()).expect("a short time");
+    let mut last_read_ms = 0;
     let mut known = HashSet::new();
     follow(url, progress, Duration::from_millis(100), |client| {
-        let from = cursor.timestamp_ms().saturating_sub(window);
-        let first = *MessageId::range(from..).expect("a time").start();
-        let mut new = ids(client, "SELECT id FROM plain WHERE id >= $1 ORDER BY id", &[&first]);
-        cursor = new.last().copied().unwrap_or(cursor);
-        // What is before the window does not come again.
+        let began_ms = UNIX_EPOCH.elapsed().expect("a time after 1970").as_millis() as u64;
+        let first = *MessageId::range(u64::saturating_sub(last_read_ms, window)..).expect("a time").start();
+        let (mut from, mut new) = (first, Vec::new());
+        loop {
+            let page =
+                ids(client, "SELECT id FROM plain WHERE id >= $1 ORDER BY id LIMIT $2", &[&from, &(LIMIT as i64)]);
+            from = page.last().copied().unwrap_or(from);
+            // What is before the window does not come again.
+            new.extend(page.iter().filter(|id| known.insert(**id)));
+            if page.len() < LIMIT {
+                break;
+            }
+        }
         known.retain(|id| *id >= first);
-        new.retain(|id| known.insert(*id));
+        last_read_ms = began_ms;
         new
     })
 }

@@ -17,13 +17,15 @@ mod page {
 mod follow {
     include!(concat!(env!("OUT_DIR"), "/follow.rs"));
 
-    /// Calls the function of the document, with a window of a second.
-    pub(super) async fn call(
-        db: &sqlx::PgPool,
-        cursor: &mut MessageId,
-        known: &mut HashSet<MessageId>,
-    ) -> Result<Vec<MessageId>, Box<dyn std::error::Error>> {
-        follow(db, cursor, known, Duration::from_secs(1)).await
+    /// Reads with a window of a second and three rows at a time until nothing is new.
+    pub(super) async fn all(db: &sqlx::PgPool, follower: &mut Follower) -> Vec<MessageId> {
+        let mut all = Vec::new();
+        loop {
+            all.extend(follow(db, follower, Duration::from_secs(1), 3).await.expect("rows"));
+            if follower.reading.is_none() {
+                return all;
+            }
+        }
     }
 }
 
@@ -73,19 +75,34 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
     page.reverse();
     assert_eq!(page, both[..4]);
 
-    // A message that is committed late is found, if its ID is in the window. No message is found twice.
-    let (mut cursor, mut known) = (imid::MessageId::MIN, std::collections::HashSet::new());
+    let mut follower = follow::Follower::default();
     let mut all = ids.clone();
     all.push(other_room);
-    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), sorted(&all));
-    assert_eq!(cursor, other_room);
-    let late = |ms| *imid::MessageId::range(other_room.timestamp_ms() - ms..).expect("a time").start();
-    for id in [late(900), late(5_000)] {
+    assert_eq!(follow::all(&db, &mut follower).await, sorted(&all));
+    assert_eq!(follow::all(&db, &mut follower).await, []);
+    // An ID from the future, as after a crash of a holder, hides none that come after it.
+    let store = async |ms: i64| {
+        let at = std::time::UNIX_EPOCH.elapsed().expect("a time").as_millis() as u64;
+        let id = *imid::MessageId::range(at.saturating_add_signed(ms)..).expect("a time").start();
         let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'late')");
         insert.bind(id).execute(&db).await.expect("a row");
-    }
-    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), [late(900)]);
-    assert_eq!(follow::call(&db, &mut cursor, &mut known).await.expect("rows"), []);
+        id
+    };
+    let future = store(60_000).await;
+    assert_eq!(follow::all(&db, &mut follower).await, [future]);
+    // Nobody reads for longer than the window.
+    let first = store(0).await;
+    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+    let second = store(0).await;
+    assert_eq!(follow::all(&db, &mut follower).await, [first, second]);
+    // A message that is committed late is found, if its ID is in the window.
+    let late = store(-900).await;
+    store(-5_000).await;
+    assert_eq!(follow::all(&db, &mut follower).await, [late]);
+    // At least once: a follower that has only its time again reads some messages again.
+    let mut again = follow::Follower { last_read_ms: follower.last_read_ms, ..Default::default() };
+    let repeated = follow::all(&db, &mut again).await;
+    assert!(repeated.contains(&future) && repeated.contains(&late), "{repeated:?}");
     sqlx::raw_sql("DROP SCHEMA imid_document CASCADE").execute(&mut connection).await.expect("no schema");
 }
 

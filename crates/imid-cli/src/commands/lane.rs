@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
-use imid_lease::record::{LaneState, Uuid};
+use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use super::whole_number;
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
-use crate::time::{LAST_MS, ZoneArg, parse_duration, rfc3339};
+use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration, rfc3339};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
@@ -51,6 +51,12 @@ enum Action {
     ///
     /// No process may use the space meanwhile. All lanes become free, and start after everything that can have been minted.
     Recover(Recover),
+    /// Create a space, for processes that must not create one
+    ///
+    /// In production a process does not create its space (`must_exist` in its options), so that a register that was emptied or
+    /// replaced is noticed. Run this once before the first process starts. It also repairs a space whose description was
+    /// deleted: it closes the old lanes, so their holders stop.
+    Create(Create),
     /// Change the number of lanes
     ///
     /// Each process that holds a lane loses it. Start the processes again with the new number.
@@ -91,7 +97,8 @@ struct List {
 struct SpaceArgs {
     /// The register: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
     ///
-    /// To use a database or a server, the tool must be built with its feature, such as --features postgres.
+    /// To use a database or a server, install the tool with its feature: cargo install --path crates/imid-cli --features
+    /// postgres,tls-ring.
     ///
     /// A URL can have a password, and other users can see the arguments of a process. So it can also be in the environment
     /// variable `IMID_REGISTER` or in a file.
@@ -134,6 +141,33 @@ struct Recover {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     max_skew: Duration,
     #[command(flatten)]
+    above: AboveTime,
+    #[command(flatten)]
+    zone: ZoneArg,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  imid lane create --register postgres://chat:secret@db/chat --bits 4")]
+struct Create {
+    #[command(flatten)]
+    space: SpaceArgs,
+    /// Number of bits that tell lanes apart: 4 are 16 lanes
+    #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "4", allow_negative_numbers = true)]
+    bits: u32,
+    /// Layout of the IDs, as `imid lane list` prints it
+    #[arg(long, value_name = "LAYOUT", default_value = admin::LANES_LAYOUT)]
+    layout: String,
+    /// The longest horizon that a process of this space has used, if there was one in this register
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s", allow_hyphen_values = true)]
+    horizon: Duration,
+    /// The largest error of a clock, as in the options of the generator
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5s", allow_hyphen_values = true)]
+    max_skew: Duration,
+    #[command(flatten)]
+    above: AboveTime,
+    #[command(flatten)]
     zone: ZoneArg,
 }
 
@@ -168,7 +202,8 @@ impl Args {
         match &self.action {
             Action::List(args) => args.list(out),
             Action::Release(args) => args.release(out, report),
-            Action::Recover(args) => args.recover(out),
+            Action::Recover(args) => args.recover(out, report),
+            Action::Create(args) => args.create(out),
             Action::Resize(args) => args.resize(out),
             Action::Doctor(args) => args.run(out),
             Action::Watch(args) => args.watch(out, report),
@@ -194,7 +229,7 @@ impl SpaceArgs {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
         let opened = open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
-            let message = format!("{place}: {}", chain(&error));
+            let message = format!("{place}: {}", install_hint(&chain(&error)));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         });
         opened.map(|register| (register, url))
@@ -221,6 +256,26 @@ impl SpaceArgs {
     }
 }
 
+/// The stores of servers, and whether the tool was built with them.
+const STORES: [(&str, bool); 5] = [
+    ("postgres", cfg!(feature = "postgres")),
+    ("mysql", cfg!(feature = "mysql")),
+    ("redis", cfg!(feature = "redis")),
+    ("etcd", cfg!(feature = "etcd")),
+    ("zookeeper", cfg!(feature = "zookeeper")),
+];
+
+/// Returns the message of the library. If it misses a feature, the message ends with the command that installs the tool with
+/// that one, with those that it has, and with TLS.
+fn install_hint(message: &str) -> String {
+    let Some((start, rest)) = message.split_once("needs the feature `") else { return message.to_owned() };
+    let missing = rest.split('`').next().unwrap_or_default();
+    let stores = STORES.iter().filter(|(store, is_built)| *is_built || *store == missing).map(|(store, _)| *store);
+    let features: Vec<_> = stores.chain(["tls-ring"]).collect();
+    let install = format!("cargo install --path crates/imid-cli --features {}", features.join(","));
+    format!("{start}needs the feature `{missing}`, which this tool was installed without; {install}")
+}
+
 impl List {
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
         let mut register = self.space.open(open_url_read_only)?;
@@ -229,7 +284,7 @@ impl List {
         let register_id = register_id(&mut *register);
         if self.json.json {
             let space = SpaceObject {
-                register_id: register_id.ok().flatten().map(|id| id.to_string()),
+                register_id: register_id.ok().flatten(),
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
@@ -272,12 +327,39 @@ impl Release {
 }
 
 impl Recover {
-    fn recover(&self, out: &mut Out) -> Result<(), Stop> {
+    fn recover(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let recovery = Recovery { horizon: self.horizon, max_skew: self.max_skew };
-        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
+        let mut recovery = Recovery::new(self.horizon, self.max_skew);
+        recovery.above_ms = self.above.ms(&self.zone)?;
+        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| {
+            let hint = if error.is_ahead() { "; --above names such a time" } else { "" };
+            Stop::Error(chain(&error) + hint)
+        })?;
+        if recovery.above_ms.is_none() {
+            report.note(
+                "a process whose clock was ahead after the backup was made is not in the backup: compare with the greatest ID in \
+                 the message store, and repeat this with --above if that is later",
+            );
+        }
         let time = time(floor_ms, &self.zone).unwrap_or_else(|| format!("{floor_ms} ms"));
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
+    }
+}
+
+impl Create {
+    fn create(&self, out: &mut Out) -> Result<(), Stop> {
+        let (url, place) = self.space.url()?;
+        // A file that is not there is created.
+        let mut register = open_url(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
+            let message = format!("{place}: {}", chain(&error));
+            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
+        })?;
+        let mut recovery = Recovery::new(self.horizon, self.max_skew);
+        recovery.above_ms = self.above.ms(&self.zone)?;
+        let meta = admin::create(&mut *register, &self.space.name, &self.layout, self.bits, recovery)
+            .map_err(|error| stop(&error))?;
+        let time = time(meta.floor_ms, &self.zone).unwrap_or_else(|| format!("{} ms", meta.floor_ms));
+        Ok(writeln!(out, "space {} has {} lanes, free from {time}", self.space.name, 1_u64 << meta.bits)?)
     }
 }
 
@@ -436,7 +518,7 @@ fn now_ms() -> u64 {
 
 /// Returns the UUID of the register, if it has one. One that cannot be read does not hide the lanes: another version can have written
 /// it, and a user can have no right to it.
-fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, String> {
+fn register_id(register: &mut dyn Register) -> Result<Option<String>, String> {
     admin::register_id(register).map_err(|error| chain(&error))
 }
 

@@ -203,6 +203,31 @@ impl TimeRange {
     }
 }
 
+/// A time above all IDs.
+#[derive(clap::Args)]
+pub(crate) struct AboveTime {
+    /// A time above all IDs that were minted, such as that of the greatest one in the message store
+    ///
+    /// A register cannot show what a process has minted whose clock was ahead by more than --max-skew after the backup was made.
+    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    above: Option<TimeArg>,
+}
+
+impl AboveTime {
+    /// Returns the time, with a date and a time without an offset in this zone. A number that looks like seconds is an error: a
+    /// time that is too early would be ignored.
+    pub(crate) fn ms(&self, zone: &ZoneArg) -> Result<Option<u64>, Stop> {
+        let wrong = |problem: String| Stop::Usage(format!("--above: {problem}"));
+        match &self.above {
+            None => Ok(None),
+            Some(TimeArg::LikeSeconds(number)) => {
+                Err(wrong(format!("expected unix milliseconds, found {number}; for unix seconds, write {number}s")))
+            }
+            Some(time) => time.in_zone(zone).map(Some).map_err(wrong),
+        }
+    }
+}
+
 /// The forms of [`parse_time_arg`], for the help of a command.
 pub(crate) const TIME_FORMS: &str = "\
 Times:

@@ -395,7 +395,7 @@ fn each_store_is_looked_at() {
         if store == "etcd" {
             the_room_of_etcd_is_looked_at(&url);
         }
-        if cfg!(feature = "tls") {
+        if cfg!(feature = "tls-ring") {
             tls_is_used(store, &url);
         } else {
             missing.push("the tool was built without the feature tls".to_owned());

@@ -107,7 +107,6 @@ fn the_help_names_each_json_member() {
             vec![("grep --json", "EUNC-Q8QJ-22GH-T3DD\n"), ("grep --json --dialect twitter", "204697221847986177\n")],
         ),
         ("range", vec![("range --json --from 0 --to 1", "")]),
-        ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
         ("lane list", vec![(&list, "")]),
         ("lane doctor", vec![(&doctor, "")]),
         (
@@ -244,8 +243,8 @@ fn no_line_is_wider_than_the_terminal() {
     for (args, input) in [
         ("inspect --session room-42 EUNC-Q8QJ-22GH-T3DD", ""),
         ("inspect --dialect twitter 204697221847986177", ""),
-        ("identify emaq2948wcrvt3dd 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 9223372036854775809", ""),
-        ("compare", ids),
+        ("inspect 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 1169786042799259000", ""),
+        ("inspect", "EUNC-Q8QJ-22GH-T3DD\nEMAQ-2948-WCRV-T3DD\n"),
         ("stats", ids),
         ("stats --time-field t", tagged.as_str()),
         ("stats --dialect leaf", "204697221847986177\n1169786042799259000\n"),
@@ -258,7 +257,18 @@ fn no_line_is_wider_than_the_terminal() {
             }
         }
     }
-    let narrow = on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 80, "");
+    // A chart fits a narrower terminal than a page of fields.
+    let many =
+        (0..200).map(|n| format!("{{\"s\":{n},\"t\":{}}}\n", 1_763_640_000_000_u64 + n * 59_999)).collect::<String>();
+    let ids = imid("tag --session-field s --time-field t", many).out;
+    for args in ["stats", "stats --per hour", "stats --time-field t", "check", "stats --top 1 --per month"] {
+        for columns in 40..74 {
+            for line in on_a_terminal(args, columns, &ids).lines() {
+                assert!(line.chars().count() <= columns, "{args} with {columns} columns: {line}");
+            }
+        }
+    }
+    let narrow = on_a_terminal("inspect 5EGN-HLDB-K4Q4-LQ1G", 80, "");
     let expected = "\
 scheme   rongcloud-v1
 time     2017-07-04T04:05:56.189Z
@@ -275,7 +285,7 @@ layout   ends 2109-05-15
 note     implausible time
 ";
     assert_eq!(narrow, expected);
-    assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
+    assert_eq!(on_a_terminal("inspect 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
     let hash = SessionTag::new(SessionType::default(), "1").session_hash().to_u32();

@@ -237,10 +237,28 @@ fn a_url_that_cannot_be_used_is_an_error() {
     if !cfg!(feature = "postgres") {
         assert_eq!(
             error(2, "postgres://u:secret@h/d", "lanes"),
-            "error: --register: postgres:// needs the feature `postgres` of imid-lease, which was not compiled in\n"
+            "error: --register: postgres:// needs the feature `postgres`, which this tool was installed without; \
+             cargo install --path crates/imid-cli --features postgres,tls-ring\n"
         );
+        let features = include_str!("../../Cargo.toml").split("[features]").nth(1).unwrap();
+        assert!(["postgres = ", "tls-ring = "].iter().all(|feature| features.contains(&format!("\n{feature}"))));
+        // Those that the tool has stay.
+        let redis = error(2, "redis://u:secret@h/d", "lanes");
+        assert!(cfg!(feature = "redis") || redis.contains("redis") && redis.contains(",tls-ring\n"), "{redis}");
     }
     let folder = tempfile::tempdir().unwrap();
+    // Nothing of a file that is not a register is shown.
+    for text in ["password=hunter2\nsecond=hunter3\n", "hunter2", ""] {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("other");
+        std::fs::write(&other, text).unwrap();
+        let error = error(1, &format!("file:{}", other.display()), "lanes");
+        assert!(!error.contains("hunter"), "{error}");
+        assert!(
+            text.is_empty() || error.contains("expected a register, which begins with `imid-register/1`"),
+            "{error}"
+        );
+    }
     // A wrong path is not created.
     let path = folder.path().join("wrong");
     let missing = error(1, &format!("file:{}", path.display()), "lanes");
@@ -270,6 +288,32 @@ fn the_register_can_be_named_where_other_users_do_not_see_it() {
     assert_eq!(error, "expected --register, --register-file or the variable IMID_REGISTER, found none of them");
     let error = imid_args(&["lane", "list", "--register-file", "no/such/file"], "").error(1);
     assert!(error.starts_with("--register-file: cannot read \"no/such/file\": "), "{error}");
+}
+
+#[test]
+fn a_space_is_created_once_and_recovered_above_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("file:{}", folder.path().join("ids").display());
+    let run = |args: &[&str]| imid_args(&[&["lane", args[0], "--register", &url], &args[1..]].concat(), "");
+    let must_exist = || LaneOptions::new().lane_bits(3).must_exist();
+    let path = folder.path().join("ids");
+    let lost = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
+    let error = lost.wait_until_open(Duration::from_secs(15)).unwrap_err();
+    assert!(error.is_no_space() && error.is_final(), "{error}");
+    drop(lost);
+
+    let created = run(&["create", "--bits", "3"]);
+    assert!(created.out.starts_with("space lanes has 8 lanes, free from 20"), "{}{}", created.out, created.err);
+    let again = run(&["create", "--bits", "4"]);
+    assert_eq!((again.status, again.err.contains("has the space \"lanes\" already, with 3 bits of lane")), (1, true));
+    let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
+    ids.wait_until_open(Duration::from_secs(15)).unwrap();
+    drop(ids);
+
+    let above = run(&["recover", "--horizon", "10s", "--max-skew", "5s", "--above", "2099-12-31T00:00:00Z"]);
+    assert!(above.out.contains("free from 2099-12-31T00:00:00"), "{}{}", above.out, above.err);
+    let seconds = run(&["recover", "--horizon", "10s", "--max-skew", "5s", "--above", "4102358400"]);
+    assert_eq!((seconds.status, seconds.err.contains("write 4102358400s")), (2, true), "{}", seconds.err);
 }
 
 #[test]

@@ -56,6 +56,15 @@ fn bash_completes_commands_and_options() {
 #[test]
 fn each_command_has_a_man_page() {
     let tool = imid("man", "").ok();
+    for option in [
+        r"[\fB\-\-in\fR \fIFORMAT\fR]",
+        r" \fB\-\-session\-field\fR \fIFIELD\fR ",
+        r"[\fB\-o\fR|\fB\-\-output\fR \fIFILE\fR]",
+    ] {
+        let synopsis = imid("man tag", "").ok();
+        let synopsis = synopsis.lines().find(|line| line.starts_with(r"\fBimid tag")).unwrap();
+        assert!(synopsis.contains(option), "{option}: {synopsis}");
+    }
     assert!(tool.contains(".TH imid 1") && tool.contains("imid\\-tag(1)"), "{tool}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();

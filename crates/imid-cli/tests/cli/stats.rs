@@ -202,7 +202,8 @@ fn a_range_of_times_is_counted_per_interval() {
     let out = imid(args, six_years()).ok();
     assert!(out.contains("\nvalid       52596\n") && out.contains("first time  2025-01-01T00:00:00.000Z"), "{out}");
     let chart = out.split("\n\n").last().unwrap();
-    let bar = "█".repeat(50);
+    // The longest line has 74 columns.
+    let bar = "█".repeat(48);
     let expected = format!(
         "\
 IDs per hour, 1 day per line
@@ -282,4 +283,44 @@ fn a_date_is_a_day_of_the_time_zone() {
         error,
         "expected --from before --to, found 2025-11-21T00:00:00.000+08:00 and 2025-11-20T00:00:00.000+08:00"
     );
+}
+
+#[test]
+fn the_picture_of_odd_data_says_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = |name: &str, input: &str| {
+        let path = folder.path().join(name);
+        let out = imid_args(&["stats", "--plot", path.to_str().unwrap()], input).ok();
+        (out, std::fs::read_to_string(path).unwrap())
+    };
+    let tag = |times: &[u64]| {
+        let lines = times.iter().map(|t| format!("{{\"s\":1,\"t\":{t}}}\n")).collect::<String>();
+        imid("tag --session-field s --time-field t", lines).out
+    };
+    // Nothing.
+    let (out, svg) = drawn("none.svg", "\n");
+    assert!(svg.contains("no IDs") && !svg.contains("1970"), "{svg}");
+    assert!(!out.contains("column"), "{out}");
+    // One second.
+    let (out, svg) = drawn("one.svg", &tag(&[1_763_640_000_000; 50]));
+    assert!(
+        svg.contains("IDs per second") && svg.contains("12:00:01") && out.contains("most: 50.0 in the 1 s"),
+        "{out}"
+    );
+    assert!(!out.contains("it has "), "{out}");
+    // A minute after a gap of 20 years: the whole time is drawn, and a line says where the IDs are.
+    let minute: Vec<_> = (0..120).map(|n| 1_763_640_000_000 + n * 500).collect();
+    let (out, _) = drawn("gap.svg", &tag(&[&[1_104_537_600_000][..], &minute].concat()));
+    let end = "most: 0.3 in the 1 year from 2025-01\n              it has 99 % of the IDs; --from and --to show a part of the time\n";
+    assert!(out.ends_with(end), "{out}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_plot_is_not_written_to_a_pipe_that_nobody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.svg");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = imid_args(&["stats", "--plot", pipe.to_str().unwrap()], "2222-2222-2222-2222\n").error(1);
+    assert!(error.ends_with("pipe.svg\" is not a regular file"), "{error}");
 }

@@ -6,9 +6,11 @@
 //! figures idle URL        what a lane costs that is not used
 //! figures outage STORE    a segment while the store of ci/services.sh is stopped
 //! figures share           leases that share a register whose calls are slow
+//! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; ci/fleets.sh runs it
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
 
+mod fleet;
 mod idle;
 mod outage;
 mod share;
@@ -33,8 +35,12 @@ fn main() -> ExitCode {
         ["idle", url] => idle::run(url),
         ["outage", store] => outage::run(store),
         ["share"] => share::run(),
+        ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds),
         ["hold", url, space] => take_over::hold(url, space),
-        _ => Err("expected take-over URL, writes URL, idle URL, outage STORE or share".into()),
+        _ => Err(
+            "expected take-over URL, writes URL, idle URL, outage STORE, share, or fleet URL PROCESSES BITS SECONDS"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,7 @@
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
 //! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
 //! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
-//! model (`tests/simulation`) then finds a fault.
+//! model (`src/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::background::{Backoff, jittered};
-use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, MetaRecord, Token};
 use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
@@ -307,7 +307,7 @@ impl Engine {
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
-        jittered(self.random, self.backoff.wait_up_to_ms(longest_ms)).max(SHORTEST_GAP_MS)
+        jittered(self.random, self.backoff.wait_ms(longest_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -363,8 +363,8 @@ impl Engine {
     }
 
     /// Returns the UUID of the space, once it was read.
-    pub(crate) fn space_id(&self) -> Option<Uuid> {
-        self.meta.as_ref().map(|meta| meta.space_id)
+    pub(crate) fn space_id(&self) -> Option<&str> {
+        self.meta.as_ref().map(|meta| meta.space_id.as_str())
     }
 
     /// Returns how many attempts to write it has made.

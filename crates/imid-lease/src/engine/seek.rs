@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::listing::{Found, Listing};
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
 use crate::background::jittered;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token, uuid};
 use crate::space::Space;
 
 /// How many attempts to take a lane are remembered.
@@ -44,6 +44,13 @@ impl Engine {
         let Some(text) = records.text(&meta_key) else {
             if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
+            }
+            // Their holders may be alive, and a new space would grant what they have.
+            if records.iter().any(|(_, found)| found.lane.is_some()) {
+                return self.stop(Stopped::Undescribed { key: meta_key });
+            }
+            if self.config.must_exist {
+                return self.stop(Stopped::NoSpace);
             }
             self.meta = None;
             self.step = Step::Describe;
@@ -166,7 +173,7 @@ impl Engine {
         let meta = MetaRecord {
             version: 1,
             token: Token(random as u64),
-            space_id: Uuid::from_random(random),
+            space_id: uuid(random),
             layout: space.layout().into(),
             bits: space.bits(),
             era: 1,

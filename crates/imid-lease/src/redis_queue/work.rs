@@ -6,8 +6,7 @@ use imid_snowflake::SpareNode;
 
 use super::list::{Failure, List};
 use super::{Stock, Trouble};
-use crate::background::Backoff;
-use crate::background::Owner;
+use crate::background::{Backoff, LONGEST_WAIT_MS, Owner};
 
 /// The longest wait for the store's time to go on.
 const GAP: Duration = Duration::from_millis(100);
@@ -53,7 +52,7 @@ impl<L: List> Work<L> {
                 Ok(Job::Pop | Job::Push(_)) => {}
                 Ok(Job::Wait(time)) => owner.sleep(time),
                 Ok(Job::End) => return,
-                Err(_) => owner.sleep(Duration::from_millis(backoff.wait_ms())),
+                Err(_) => owner.sleep(Duration::from_millis(backoff.wait_ms(LONGEST_WAIT_MS))),
             }
         }
     }

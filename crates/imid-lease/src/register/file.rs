@@ -181,6 +181,10 @@ impl FileRegister {
             Err(error) => return Err(self.failed("cannot read", error)),
         };
         let wrong = |what: String| self.failed("cannot use", io::Error::new(ErrorKind::InvalidData, what));
+        // Nothing of another file is shown: it can have secrets.
+        if !text.starts_with(FORMAT) && !FORMAT.starts_with(&*text) {
+            return Err(wrong(format!("expected a register, which begins with `{FORMAT}`, found another file")));
+        }
         let sum_at = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
         let (body, last) = text.split_at(sum_at);
         let expected = format!("sum={:016x}\n", checksum(body));

@@ -159,7 +159,7 @@ impl Postgres {
             return open_writer(&config, &encryption).await;
         }
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
-        let part = settings.time_limit / u32::try_from(servers + 1)?;
+        let part = deadline.limit / u32::try_from(servers + 1)?;
         let first = match config.get_load_balance_hosts() {
             LoadBalanceHosts::Random => usize::try_from(crate::record::random_bits()? % u128::try_from(servers)?)?,
             _ => 0,
@@ -339,6 +339,7 @@ macro_rules! durable {
     };
 }
 
+#[cfg(feature = "segment")]
 pub(crate) use durable;
 
 const INSERT: &str =

@@ -80,6 +80,9 @@ impl Settings {
     }
 }
 
+/// How many time limits a call may take that has to connect, for the first time or after others that have failed.
+const MOST_LIMITS: u32 = 5;
+
 /// A server and at most one connection to it.
 pub(crate) struct Remote<S: Server> {
     server: S,
@@ -92,6 +95,9 @@ pub(crate) struct Remote<S: Server> {
     /// The client's tasks run in it.
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
+    /// How many calls that had to connect have failed, one after another.
+    failed: u32,
+    has_connected: bool,
     /// According to the settings of the server at the last connection.
     promise: Option<Promise>,
 }
@@ -115,10 +121,20 @@ impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
         let (process, name) = (Process::current(), CLIENT_NAME.into());
         let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
-        Self { server, place, settings, process, runtime: None, connection: None, promise: None }
+        Self {
+            server,
+            place,
+            settings,
+            process,
+            runtime: None,
+            connection: None,
+            failed: 0,
+            has_connected: false,
+            promise: None,
+        }
     }
 
-    #[cfg(feature = "redis")]
+    #[cfg(feature = "redis-queue")]
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
@@ -142,7 +158,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, settings, process, runtime, connection, promise } = self;
+        let Self { server, place, settings, process, runtime, connection, failed, has_connected, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -154,7 +170,16 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
-        let deadline = Deadline::of(settings.time_limit);
+        // A server to which a thousand processes connect at once needs longer for each of them. If they gave up and came
+        // back, it would never be done with them.
+        let patience = match (&connection, *has_connected) {
+            (Some(_), _) => 1,
+            // Nothing is lost meanwhile.
+            (None, false) => MOST_LIMITS,
+            (None, true) => (*failed + 1).min(MOST_LIMITS),
+        };
+        let deadline = Deadline::of(settings.time_limit.saturating_mul(patience));
+        let connects = connection.is_none();
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
@@ -175,6 +200,8 @@ impl<S: Server> Remote<S> {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run(),
         };
+        *failed = if connects && !matches!(outcome, Ok(Ok(_))) { failed.saturating_add(1) } else { 0 };
+        *has_connected |= connected;
         let context =
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
@@ -182,7 +209,7 @@ impl<S: Server> Remote<S> {
             Ok(Err(failure)) => {
                 let (is_final, failure) = diagnose(S::is_final(&failure), failure);
                 let error = RegisterError::new(context).caused_by(failure);
-                Err(if is_final { error.finally() } else { error })
+                Err(if is_final { error.permanent() } else { error })
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }

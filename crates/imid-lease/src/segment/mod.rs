@@ -49,7 +49,7 @@ pub use self::line::recover_line;
 
 use self::error::{NumberKind, SegmentKind};
 use self::step::next_step;
-use crate::background::{Background, Backoff, FIRST_WAIT_MS, Owner};
+use crate::background::{Background, Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
 use crate::{Register, RegisterError};
 
@@ -295,7 +295,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             self.note(&mut owner.state(), fetched);
             owner.announce();
             if !is_answered {
-                owner.sleep(Duration::from_millis(self.backoff.wait_ms()));
+                owner.sleep(Duration::from_millis(self.backoff.wait_ms(LONGEST_WAIT_MS)));
             }
         }
     }
@@ -339,5 +339,5 @@ fn checked(block: Block, step: Option<i64>) -> Result<Range<u64>, BlockError> {
 
 /// Returns the error of an answer that stays the same until somebody changes the store.
 fn refused(what: impl Into<String>) -> BlockError {
-    RegisterError::new(what).finally().into()
+    RegisterError::new(what).permanent().into()
 }

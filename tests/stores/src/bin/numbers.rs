@@ -1,7 +1,7 @@
-//! Stores messages with the statements of `sql/DATABASE/numbers.sql` in many connections, kills these, and counts what went wrong:
+//! Stores messages with the statements of `sql/DATABASE/numbers.sql` (`partitions`: of `sql/postgres/partitions.sql`) in many connections, kills these, and counts what went wrong:
 //!
 //! ```text
-//! numbers postgres|mysql|sqlite ROOMS SECONDS KILLS
+//! numbers postgres|partitions|mysql|sqlite ROOMS SECONDS KILLS
 //! ```
 //!
 //! Each client stores one message after another, all with one generator of the process, and keeps the key of a message until it is
@@ -54,7 +54,7 @@ macro_rules! database {
             }
 
             fn of_pack(name: &str) -> Vec<Statement> {
-                section(include_str!(concat!("../../../../sql/", $pack, "/numbers.sql")), name, Parameters::$parameters)
+                section(include_str!(concat!("../../../../sql/", $pack, ".sql")), name, Parameters::$parameters)
             }
 
             impl Statements {
@@ -105,11 +105,8 @@ macro_rules! database {
                 }
                 let row = bound!(last, message, none, 0_i64).fetch_one(&mut *transaction).await?;
                 let (number, last_id): (i64, Option<MessageId>) = (row.try_get(0)?, row.try_get(1)?);
-                if let Some(last_id) = last_id {
-                    IDS.observe(last_id)?;
-                }
                 let tag = SessionTag::new(SessionType::GROUP, &message.room);
-                let id = IDS.generate_within(tag, Duration::from_secs(1))?;
+                let id = IDS.generate_after_within(last_id, tag, Duration::from_secs(1))?;
                 let mut is_new = true;
                 for (place, statement) in statements.store.iter().enumerate() {
                     match bound!(statement, message, Some(id), number).execute(&mut *transaction).await {
@@ -163,9 +160,10 @@ macro_rules! database {
     };
 }
 
-database!(postgres, PgConnection, "postgres", Numbered, "BEGIN");
-database!(mysql, MySqlConnection, "mysql", QuestionMarks, "START TRANSACTION");
-database!(sqlite, SqliteConnection, "sqlite", QuestionMarks, "BEGIN IMMEDIATE");
+database!(postgres, PgConnection, "postgres/numbers", Numbered, "BEGIN");
+database!(partitions, PgConnection, "postgres/partitions", Numbered, "BEGIN");
+database!(mysql, MySqlConnection, "mysql/numbers", QuestionMarks, "START TRANSACTION");
+database!(sqlite, SqliteConnection, "sqlite/numbers", QuestionMarks, "BEGIN IMMEDIATE");
 
 /// What all clients of a server did.
 #[derive(Default)]
@@ -296,6 +294,7 @@ macro_rules! server {
 }
 
 server!(postgres, PgConnection, "SELECT pg_backend_pid()::bigint", "SELECT pg_terminate_backend({})");
+server!(partitions, PgConnection, "SELECT pg_backend_pid()::bigint", "SELECT pg_terminate_backend({})");
 server!(mysql, MySqlConnection, "SELECT CAST(CONNECTION_ID() AS SIGNED)", "KILL {}");
 
 /// A process that stores messages in a file, and prints the key of each after its commit.
@@ -384,11 +383,12 @@ fn main() -> Result<ExitCode> {
             let (rooms, seconds, kills) = (rooms.parse()?, seconds.parse()?, kills.parse()?);
             match database {
                 "postgres" => runtime.block_on(postgres(&env::var("IMID_POSTGRES_URL")?, rooms, seconds, kills)),
+                "partitions" => runtime.block_on(partitions(&env::var("IMID_POSTGRES_URL")?, rooms, seconds, kills)),
                 "mysql" => runtime.block_on(mysql(&env::var("IMID_MYSQL_URL")?, rooms, seconds, kills)),
                 "sqlite" => sqlite_parent(rooms, seconds, kills),
-                _ => Err(format!("expected postgres, mysql or sqlite, found {database}").into()),
+                _ => Err(format!("expected postgres, partitions, mysql or sqlite, found {database}").into()),
             }
         }
-        _ => Err("expected postgres|mysql|sqlite ROOMS SECONDS KILLS".into()),
+        _ => Err("expected postgres|partitions|mysql|sqlite ROOMS SECONDS KILLS".into()),
     }
 }

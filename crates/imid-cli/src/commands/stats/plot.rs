@@ -13,6 +13,21 @@ const DAY_MS: u64 = 86_400_000;
 
 const LINE: RGBColor = RGBColor(30, 90, 200);
 
+/// The size of the drawing.
+const SIZE: (u32, u32) = (900, 400);
+
+/// Draws that there are no IDs. Axes would show a time and a rate that nothing has.
+pub(super) fn draw_nothing() -> Result<String, Box<dyn std::error::Error>> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
+        area.titled("no IDs", ("sans-serif", 18))?;
+        area.present()?;
+    }
+    Ok(svg)
+}
+
 /// Draws rates.
 pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn std::error::Error>> {
     let columns = &rates.columns;
@@ -34,7 +49,7 @@ pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn s
     let axis = if end - start <= DAY_MS { format!("time from {day}, ") } else { "time, ".to_owned() };
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, (900, 400)).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
             .margin(16)

@@ -180,13 +180,24 @@ impl Summary {
                 writeln!(out, "{:CHART_START$}from {first}", "")?;
             }
         }
+        let (indent, space) = if terminal.fits(WIDTH) { (CHART_START, " ") } else { (0, "\n") };
         if chart.columns.iter().any(|column| column.is_partial) {
             let light = light(terminal.is_ascii);
-            writeln!(out, "{:CHART_START$}{light}: the IDs begin or end inside of it", "")?;
+            writeln!(out, "{:indent$}{light}: the IDs begin or end inside of it", "")?;
         }
         let (rate, time) = (rate(peak), self.start(peak.start_ms, chart.interval));
-        let space = if terminal.fits(WIDTH) { " " } else { "\n" };
-        Ok(writeln!(out, "{:CHART_START$}most: {rate:.1} in the {} from{space}{time}", "", chart.interval)?)
+        writeln!(out, "{:indent$}most: {rate:.1} in the {} from{space}{time}", "", chart.interval)?;
+        let share = ratio(peak.ids, self.counted);
+        if share > 0.9 && chart.columns.len() > MIN_CHART_COLUMNS {
+            // Floor, because not all IDs are there.
+            let percent = (share * 100.0).floor();
+            writeln!(
+                out,
+                "{:indent$}it has {percent} % of the IDs;{space}--from and --to show a part of the time",
+                ""
+            )?;
+        }
+        Ok(())
     }
 
     /// Writes a line for each interval.
@@ -204,7 +215,7 @@ impl Summary {
                 _ => '█',
             };
             let start = self.start(column.start_ms, chart.interval);
-            let length = (ratio(column.ids, greatest) * width.saturating_sub(start.len()) as f64).ceil() as usize;
+            let length = (ratio(column.ids, greatest) * width.saturating_sub(start.len() + 2) as f64).ceil() as usize;
             let bar: String = std::iter::repeat_n(bar, length).collect();
             writeln!(out, "{:>12}  {start}  {bar}", column.ids)?;
         }
@@ -221,6 +232,9 @@ impl Summary {
 
     /// Draws the rates as SVG.
     pub(super) fn plot(&mut self) -> Result<String, Box<dyn std::error::Error>> {
+        if self.counted == 0 {
+            return plot::draw_nothing();
+        }
         let columns = self.columns(plot::MAX_POINTS);
         plot::draw(&columns, &self.zone.zone())
     }

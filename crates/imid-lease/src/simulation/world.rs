@@ -137,6 +137,7 @@ pub(super) fn config(name: &str, bits: u32) -> Config {
         horizon_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,
         any_lead: false,
+        must_exist: false,
     }
 }
 

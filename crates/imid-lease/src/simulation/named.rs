@@ -630,7 +630,11 @@ pub(super) fn a_late_write_meets_a_restored_record(rules: Rules) -> Option<Fault
     let late = world.flights.pop().unwrap();
     world.crash(first);
     world.store = old;
-    let recovery = Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS) };
+    let recovery = Recovery {
+        horizon: Duration::from_millis(HORIZON_MS),
+        max_skew: Duration::from_millis(SKEW_MS),
+        above_ms: None,
+    };
     admin::recover_at(&mut world.store, "lanes", recovery, world.now_ms).unwrap();
     let second = world.add("second", 0);
     while world.holders[second].engine.grant().is_none() {
@@ -677,7 +681,11 @@ pub(super) fn a_late_first_write_meets_a_recovered_space(rules: Rules) -> Option
     }
     world.crash(first);
     world.store = old;
-    let recovery = Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS) };
+    let recovery = Recovery {
+        horizon: Duration::from_millis(HORIZON_MS),
+        max_skew: Duration::from_millis(SKEW_MS),
+        above_ms: None,
+    };
     admin::recover_at(&mut world.store, "lanes", recovery, world.now_ms).unwrap();
     world.flights.push(late);
     world.advance(0);
@@ -705,7 +713,11 @@ pub(super) fn a_restored_register_is_recovered_first(rules: Rules) -> Option<Fau
     }
     world.crash(first);
     world.store = old;
-    let recovery = Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS) };
+    let recovery = Recovery {
+        horizon: Duration::from_millis(HORIZON_MS),
+        max_skew: Duration::from_millis(SKEW_MS),
+        above_ms: None,
+    };
     admin::recover_at(&mut world.store, "lanes", recovery, world.now_ms).unwrap();
     let second = world.start("second", 0);
     for _ in 0..40 {

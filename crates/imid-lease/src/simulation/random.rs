@@ -174,8 +174,11 @@ fn restore(world: &mut World, old: Store) {
     if world.store.records.is_empty() {
         world.now_ms += horizon_ms + SKEW_MS;
     } else {
-        let recovery =
-            Recovery { horizon: Duration::from_millis(horizon_ms), max_skew: Duration::from_millis(SKEW_MS) };
+        let recovery = Recovery {
+            horizon: Duration::from_millis(horizon_ms),
+            max_skew: Duration::from_millis(SKEW_MS),
+            above_ms: None,
+        };
         admin::recover_at(&mut world.store, space.name().as_str(), recovery, world.now_ms).unwrap();
     }
     for holder in &mut world.holders {
@@ -204,7 +207,7 @@ fn end(world: &mut World) {
         }
         holder.minted = 0;
     }
-    let mut rounds = 0;
+    let (mut rounds, mut is_created) = (0, false);
     while rounds < 300 && world.fault.is_none() {
         world.calm(40);
         rounds += 1;
@@ -212,9 +215,15 @@ fn end(world: &mut World) {
             for index in 0..world.holders.len() {
                 world.mint(index, 0);
                 // If one copy of a machine gives the lane back, the other finds a ceiling below its own, and stops.
+                // The store may have lost the description, and then have got the first write of a lane.
+                let is_undescribed = matches!(world.holders[index].engine.stopped(), Some(Stopped::Undescribed { .. }));
+                if is_undescribed && world.create(world.holders[index].config.space.bits()).is_ok() {
+                    is_created = true;
+                    world.max_lead_ms += HORIZON_MS + SKEW_MS;
+                }
                 let may_stop = match world.holders[index].engine.stopped() {
-                    Some(Stopped::Closed) => true,
-                    Some(Stopped::Reverted { .. }) => world.shared_until_ms > 0,
+                    Some(Stopped::Closed | Stopped::Undescribed { .. }) => true,
+                    Some(Stopped::Reverted { .. }) => world.shared_until_ms > 0 || is_created,
                     _ => false,
                 };
                 if may_stop && world.holders[index].is_done {

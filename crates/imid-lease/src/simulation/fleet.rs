@@ -104,6 +104,7 @@ impl Fleet {
                 horizon_ms: HORIZON_MS,
                 max_skew_ms: 5_000,
                 any_lead: false,
+                must_exist: false,
             };
             self.processes.push(Process { engine: Engine::new(config), ceiling_ms: None, sleeps: 0, is_alive: true });
             self.at(self.now_ms, index, Event::Wake { sleep: 0 });
