@@ -20,20 +20,15 @@ recipe() {
   RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh \
     cargo "$1" --quiet --manifest-path examples/recipes/Cargo.toml --locked --features "$name" "${@:3}"
 }
-# ClickHouse is a package of Python, which ci/stores.sh installs.
+# ci/stores.sh makes it.
 python=$CARGO_TARGET_DIR/stores-venv/bin/python
 for recipe in examples/recipes/*.rs; do
   name=$(basename "$recipe" .rs)
   echo "--- recipes/$name"
   recipe build "$name" --bin "$name"
   server=()
-  if [ "$name" = clickhouse ]; then
-    if compgen -G "$CARGO_TARGET_DIR/stores-venv/lib/*/site-packages/chdb/__init__.py" >/dev/null; then
-      server=("$python" ci/clickhouse_http.py)
-    else
-      echo "not checked: recipes/clickhouse with a server: ci/stores.sh has not installed chdb"
-    fi
-  fi
+  # No registry has a server of this decade. ci/stores.sh tests its SQL inside of a process.
+  [ "$name" != clickhouse ] || echo "not checked: recipes/clickhouse with a server"
   # It prints what is not checked, if there is no server.
   [ "$name" != sqlx_pool ] || server=(bash ci/services.sh run postgres --)
   "${server[@]}" "$CARGO_TARGET_DIR/debug/$name" </dev/null

@@ -51,8 +51,9 @@ else
   echo "not checked: msrv: this machine has no Rust $core for imid"
 fi
 if has "$others"; then
-  cargo "+$others" check --locked --all-features --package imid-lease
-  cargo "+$others" check --locked --all-features --package imid-cli
+  for package in imid-inspect imid-lease imid-cli; do
+    cargo "+$others" check --locked --all-features --package $package
+  done
 else
-  echo "not checked: msrv: this machine has no Rust $others for imid-lease and imid-cli"
+  echo "not checked: msrv: this machine has no Rust $others for imid-inspect, imid-lease and imid-cli"
 fi

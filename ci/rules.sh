@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each rule of the lease protocol is needed: it is taken away from a copy of the engine's source, and then a schedule of the
-# model (crates/imid-lease/tests/simulation) must show the fault within two minutes. With an argument, only the rules whose
-# names contain it. The rules that are kept outside of the engine are in tests/simulation/rules.rs.
+# model (crates/imid-lease/src/simulation) must show the fault within two minutes. With an argument, only the rules whose
+# names contain it. The rules that are kept outside of the engine are in src/simulation/rules.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 mapfile -t stores < <(bash ci/services.sh list)
 
 # Everything is compiled before the servers start. The crates are those of ci/features.sh.
-printf -v features 'imid-lease/%s,' tls-ring "${stores[@]}"
+printf -v features 'imid-lease/%s,' redis-queue rustls-0_23 segment tls-ring "${stores[@]}"
 cargo=(cargo test --features "$features" --test tls)
 "${cargo[@]}" --test urls --no-run
 bash ci/services.sh install "${stores[@]}" pgbouncer haproxy || true

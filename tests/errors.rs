@@ -2,9 +2,6 @@
 //! asserts the words of each error.
 #![cfg(target_has_atomic = "64")]
 
-mod public;
-
-use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Bound;
 use std::path::Path;
@@ -256,7 +253,7 @@ fn a_clock_error_says_why_there_is_no_time() {
     }
 }
 
-/// Lists each error with its size, and checks that no public one is missing.
+/// Checks the size of each error.
 macro_rules! sizes {
     ($($name:literal $error:ty: $size:literal,)*) => {
         #[test]
@@ -269,8 +266,6 @@ macro_rules! sizes {
                 }
                 assert!(size_of::<$error>() <= $size, $name);
             )*
-            let public = public::types().into_iter().filter(|name| name.ends_with("Error"));
-            assert_eq!(BTreeSet::from([$($name.to_owned()),*]), public.collect());
         }
     };
 }
@@ -288,33 +283,6 @@ sizes! {
     "generator::GenerateError" GenerateError: 24,
     "generator::ObserveError" ObserveError: 24,
     "error::UuidError" UuidError: 16,
-}
-
-/// `errors_are_small` finds the errors by their names.
-#[test]
-fn the_name_of_each_public_error_ends_with_error() {
-    let mut seen = 0;
-    for source in files("src") {
-        let mut derives = "";
-        for line in source.lines() {
-            let declared = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub enum "));
-            match declared {
-                _ if line.starts_with("#[derive(") => derives = line,
-                Some(rest) if derives.contains("Error") => {
-                    let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-                    assert!(name.ends_with("Error"), "{name}");
-                    seen += 1;
-                }
-                _ => {}
-            }
-            // The attribute belongs to the next item.
-            if ["pub", "enum", "struct"].iter().any(|item| line.starts_with(item)) {
-                derives = "";
-            }
-        }
-        assert!(!source.contains("error::Error for "), "an error that is not derived is not found");
-    }
-    assert_eq!(seen, public::types().iter().filter(|name| name.ends_with("Error")).count());
 }
 
 /// The words of an error are in its `#[error("...")]`. For each of them, a line of a test must have the same words. The

@@ -1,7 +1,7 @@
 //! ClickHouse: the ID is a `FixedString(10)`, which sorts by time and can be the table's order.
 //!
 //! The server is the crate's mock, which records what the client sends. If CLICKHOUSE_URL is set, the program also uses the
-//! server there. `ci/clickhouse_http.py` starts one.
+//! server there.
 
 use std::error::Error;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use imid_inspect::{Form, Found, Hint, Id, Read, ReadError, Scheme, find_inside, read_pasted};
+use imid_inspect::{Form, Found, Hint, Id, NotPasted, Read, ReadError, Scheme, read_pasted};
 
 use crate::report::quote;
 use crate::time::{now_ms, rfc3339};
@@ -20,24 +20,22 @@ pub(crate) fn read_id(scheme: Scheme, text: &str) -> Result<Id, String> {
 /// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs, or
 /// where in the text an ID is.
 pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Result<Read, String> {
-    read_pasted(scheme, text, form, now_ms()).map_err(|not_pasted| {
-        let problem = not_read(text, not_pasted.error);
-        match not_pasted.hint {
-            Some(Hint::Inside(found)) => format!("{problem}; {}", place(scheme, text, &found)),
-            Some(Hint::Other(id)) => {
-                format!("{problem}; imid identify reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
-            }
-            _ if form.is_none() && Path::new(text).is_file() => {
-                format!("{problem}; it is a file: to read its lines, write < {text}")
-            }
-            _ => problem,
-        }
-    })
+    read_pasted(scheme, text, form, now_ms()).map_err(|not_pasted| describe(scheme, text, form, not_pasted))
 }
 
-/// Says where in a longer text an ID is.
-pub(crate) fn place_of_id(scheme: Scheme, text: &str) -> Option<String> {
-    find_inside(scheme, text, now_ms()).map(|found| place(scheme, text, &found))
+/// Returns the error for a text, with its hint.
+pub(crate) fn describe(scheme: Scheme, text: &str, form: Option<Form>, not_pasted: NotPasted) -> String {
+    let problem = not_read(text, not_pasted.error);
+    match not_pasted.hint {
+        Some(Hint::Inside(found)) => format!("{problem}; {}", place(scheme, text, &found)),
+        Some(Hint::Other(id)) => {
+            format!("{problem}; imid inspect reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
+        }
+        _ if form.is_none() && Path::new(text).is_file() => {
+            format!("{problem}; it is a file: to read its lines, write < {text}")
+        }
+        _ => problem,
+    }
 }
 
 fn place(scheme: Scheme, text: &str, found: &Found) -> String {

@@ -2,7 +2,6 @@
 
 mod candidates;
 mod commands;
-mod descriptors;
 mod form;
 mod id_object;
 mod input;
@@ -24,11 +23,13 @@ mod terminal;
 mod time;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
+use imid_inspect::{STANDARD, read_pasted};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop};
@@ -46,7 +47,7 @@ const FOR_SCRIPTS: &str = "\
 Exit status:
   0  success; also if the reader of the output closed it early
   1  a check failed, the input is wrong or cannot be read, or the output cannot be written
-  2  the arguments are wrong
+  2  the arguments are wrong; for imid grep, also if a file cannot be read
   A shell shows 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM ended the tool.
 
 For scripts:
@@ -59,7 +60,7 @@ the wording of messages can change.";
 /// For other errors, clap also prints the usage.
 fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
     let mut tool = any_case(Cli::command());
-    let matches = tool.try_get_matches_from_mut(std::env::args_os());
+    let matches = tool.try_get_matches_from_mut(arguments(&tool));
     matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tool))).map_err(
         |error| {
             if let Some(message) = wrong_value(&error) {
@@ -67,14 +68,33 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
             } else if error.use_stderr() {
                 let _ = error.print();
                 note_wrong_dashes(report);
+                if error.kind() == ErrorKind::InvalidSubcommand {
+                    report.note(
+                        "to see what an ID is: imid inspect ID, or imid ID; to find IDs in files: imid grep FILE",
+                    );
+                }
             } else {
-                let printed =
-                    descriptors::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
+                let printed = error.print().and_then(|()| io::stdout().flush());
                 return end(printed.map_err(Stop::from), report);
             }
             ExitCode::from(USAGE)
         },
     )
+}
+
+/// Returns the arguments, with `inspect` before a first one that is an ID or a text with an ID.
+fn arguments(tool: &clap::Command) -> Vec<OsString> {
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    let is_pasted = |text: &str| {
+        let is_read =
+            || read_pasted(STANDARD, text, None, time::now_ms()).map_or_else(|not| not.hint.is_some(), |_| true);
+        text.contains(|c: char| c.is_ascii_digit() || c.is_whitespace()) || is_read()
+    };
+    let first = arguments.get(1).and_then(|first| first.to_str());
+    if first.is_some_and(|first| !first.starts_with('-') && tool.find_subcommand(first).is_none() && is_pasted(first)) {
+        arguments.insert(1, "inspect".into());
+    }
+    arguments
 }
 
 /// Returns a command that reads names, such as those of dialects and formats, in upper and lower case.
@@ -139,7 +159,11 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stop::Output(error)) => report.error(stdout::cannot_write(&error)),
     }
-    if report.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    match (report.cannot_read(), report.has_errors()) {
+        (true, _) => ExitCode::from(USAGE),
+        (_, true) => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 fn main() -> ExitCode {

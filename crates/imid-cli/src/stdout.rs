@@ -11,8 +11,6 @@ use bstr::ByteSlice;
 use imid::MessageId;
 use indicatif::ProgressBar;
 
-use crate::descriptors;
-
 /// Number of bytes of output that are buffered before they are written.
 const CAPACITY: usize = 1 << 16;
 
@@ -82,7 +80,6 @@ fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
     if let Some((file, _)) = &mut written.file {
         file.write_all(bytes)?;
     } else {
-        descriptors::check_stdout()?;
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes)?;
         stdout.flush()?;

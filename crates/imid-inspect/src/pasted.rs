@@ -157,6 +157,6 @@ fn unwrapped(text: &str) -> String {
 
 /// Returns the most likely ID that a text can be.
 fn hint(text: &str, now_ms: u64) -> Option<Id> {
-    let likely = readings(text, now_ms).first()?.id;
+    let likely = identify(text, now_ms).first()?.id;
     (text.len() >= MIN_HINTED && likely.is_plausible(now_ms)).then_some(likely)
 }

@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::engine::raise::END_OF_TIME_MS;
 use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
@@ -62,8 +62,9 @@ pub enum FreeIf {
     Forced,
 }
 
-/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can come twice if one of them is too small.
+/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one of them is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Recovery {
     /// The longest horizon that a process of this space has used since the backup was made.
     pub horizon: Duration,
@@ -74,12 +75,26 @@ pub struct Recovery {
     pub above_ms: Option<u64>,
 }
 
+impl Recovery {
+    /// Returns these two values, without a time that all IDs are below.
+    pub const fn new(horizon: Duration, max_skew: Duration) -> Self {
+        Self { horizon, max_skew, above_ms: None }
+    }
+
+    /// Sets a time above all IDs that were minted, in unix milliseconds.
+    #[must_use]
+    pub const fn above_ms(mut self, above_ms: u64) -> Self {
+        self.above_ms = Some(above_ms);
+        self
+    }
+}
+
 /// Returns the UUID of a register: the same for all its spaces, as in
 /// [`Status::register_id`](crate::Status::register_id). `None` if no process with a lease has written it yet.
 ///
 /// # Errors
 /// The register does not answer, or the record has another format.
-pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<Uuid>, AdminError> {
+pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<String>, AdminError> {
     let text = register.read(RegisterRecord::KEY)?;
     Ok(text.map(|text| RegisterRecord::parse(&text)).transpose()?.map(|record| record.register_id))
 }
@@ -238,7 +253,7 @@ pub(crate) fn create_at<R: Register + ?Sized>(
     let meta = MetaRecord {
         version: 1,
         token: token()?,
-        space_id: Uuid::from_random(random),
+        space_id: uuid(random),
         layout: layout.into(),
         bits,
         era: last_era + 1,

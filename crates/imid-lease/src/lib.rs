@@ -131,15 +131,12 @@ pub use options::{LaneOptions, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use state::{Others, Status};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 // The code of the page for operators is a test, where the features that it uses are on.
-#[cfg(all(
-    doctest,
-    feature = "mysql",
-    feature = "postgres",
-    feature = "segment",
-    feature = "tls",
-    feature = "worker-ids"
-))]
+#[cfg(all(doctest, feature = "mysql", feature = "postgres", feature = "tls"))]
 mod documents {
     #[doc = include_str!("../../../docs/LEASES.md")]
     mod leases {}
@@ -149,5 +146,4 @@ mod documents {
 
 // The engine is private, so its model is a part of the library's own tests.
 #[cfg(test)]
-#[path = "../tests/simulation/mod.rs"]
 mod simulation;

@@ -27,7 +27,7 @@ pub struct LaneRecord {
     /// Grows by one with each write.
     pub version: u64,
     /// Random, drawn for each attempt to write: a restored record can repeat a version, but not a token.
-    pub token: Token,
+    pub(crate) token: Token,
     /// Who wrote it.
     pub holder: Name,
     /// How far ahead of use its holder raises the ceiling, in milliseconds.
@@ -57,9 +57,9 @@ pub struct MetaRecord {
     /// Grows by one with each write.
     pub version: u64,
     /// Random, drawn for each attempt to write.
-    pub token: Token,
-    /// Names the space in this register. Random, drawn when the space is used for the first time.
-    pub space_id: Uuid,
+    pub(crate) token: Token,
+    /// The UUID of the space in this register, as text. Random, drawn when the space is used for the first time.
+    pub space_id: String,
     /// The layout of the IDs, such as `imid-80`.
     pub layout: String,
     /// How many bits tell lanes apart.
@@ -74,16 +74,12 @@ pub struct MetaRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RegisterRecord {
     /// Random. All spaces of the register show the same one.
-    pub(crate) register_id: Uuid,
+    pub(crate) register_id: String,
 }
 
 /// 64 random bits, written as 16 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Token(pub(crate) u64);
-
-/// 128 random bits, written in the form of a UUID.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Uuid(u128);
+pub(crate) struct Token(pub(crate) u64);
 
 /// The name of a holder, a space or a line of numbers: 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -97,38 +93,16 @@ pub(crate) fn random_bits() -> Result<u128, getrandom::Error> {
     Ok(u128::from_ne_bytes(bytes))
 }
 
+/// Returns the text of the UUID of version 4 with these random bits, six of which are overwritten.
+pub(crate) fn uuid(random: u128) -> String {
+    let digits = format!("{:032x}", random & !(0xF << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62);
+    [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]).join("-")
+}
+
 impl Token {
     /// Draws a token for one attempt to write.
     pub(crate) fn draw() -> Result<Self, getrandom::Error> {
         random_bits().map(|bits| Self(bits as u64))
-    }
-
-    /// Returns the token with these bits.
-    pub const fn from_u64(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    /// Returns the 64 bits.
-    pub const fn to_u64(self) -> u64 {
-        self.0
-    }
-}
-
-impl Uuid {
-    /// Returns the UUID of version 4 with these random bits. Six of them are overwritten.
-    pub(crate) const fn from_random(bits: u128) -> Self {
-        Self(bits & !(0xF << 76) & !(0x3 << 62) | 4 << 76 | 2 << 62)
-    }
-
-    /// Returns the 128 bits.
-    pub const fn to_u128(self) -> u128 {
-        self.0
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let uuid = u128::from_str_radix(&text.replace('-', ""), 16).ok().map(Self)?;
-        // Only the one way to write it, so that equal UUIDs have equal texts.
-        (uuid.to_string() == text).then_some(uuid)
     }
 }
 
@@ -161,21 +135,6 @@ impl fmt::Display for Name {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
-    }
-}
-
-impl fmt::Display for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = format!("{:032x}", self.0);
-        write!(f, "{}-{}-", &digits[..8], &digits[8..12])?;
-        write!(f, "{}-{}-{}", &digits[12..16], &digits[16..20], &digits[20..])
-    }
-}
-
-/// Its text, as the records and the tool have it: people compare the UUIDs of two processes.
-impl fmt::Debug for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Uuid({self})")
     }
 }
 
@@ -316,9 +275,15 @@ impl<'a> Fields<'a> {
         number.ok_or_else(|| RecordError { expected: Expected::Number(name), found: shorten(value) })
     }
 
-    fn uuid(&mut self, name: &'static str) -> Result<Uuid, RecordError> {
+    fn uuid(&mut self, name: &'static str) -> Result<String, RecordError> {
         let value = self.value(name)?;
-        Uuid::parse(value).ok_or_else(|| RecordError::new("a UUID", value))
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_uuid = value.len() == 36
+            && value
+                .bytes()
+                .enumerate()
+                .all(|(at, byte)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { is_digit(byte) });
+        if is_uuid { Ok(value.to_owned()) } else { Err(RecordError::new("a UUID", value)) }
     }
 
     pub(crate) fn token(&mut self) -> Result<Token, RecordError> {
@@ -434,12 +399,18 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_has_its_version_and_variant() {
+    fn a_uuid_has_its_version_and_variant_and_one_form() {
         for bits in [0, u128::MAX, 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef] {
-            let text = Uuid::from_random(bits).to_string();
+            let text = uuid(bits);
             assert_eq!(text.as_bytes()[14], b'4');
             assert!(b"89ab".contains(&text.as_bytes()[19]), "{text}");
-            assert_eq!(format!("{:?}", Uuid::from_random(bits)), format!("Uuid({text})"));
+            let record = format!("imid-lease/1 register id={text}");
+            assert_eq!(RegisterRecord::parse(&record).unwrap().to_string(), record);
+            for wrong in
+                [text.to_uppercase().replace('4', "A"), text.replace('-', ""), format!("{text}0"), text[1..].to_owned()]
+            {
+                RegisterRecord::parse(&format!("imid-lease/1 register id={wrong}")).unwrap_err();
+            }
         }
     }
 }

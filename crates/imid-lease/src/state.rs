@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::{monotonic_ms, until};
 use crate::engine::{Config, FarAhead, Phase, Stopped};
 use crate::error::{LeaseKind, OpenError, OpenKind};
-use crate::record::{Name, Uuid};
+use crate::record::Name;
 use crate::register::Promise;
 use crate::space::Space;
 
@@ -19,10 +19,10 @@ pub struct Status {
     pub space: Name,
     /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
     /// same UUID. Each space of a register has its own.
-    pub space_id: Option<Uuid>,
+    pub space_id: Option<String>,
     /// The UUID of the register, or `None` until it was read. All spaces of one register show the same one. It is written
     /// once, so a copy of a register has it too.
-    pub register_id: Option<Uuid>,
+    pub register_id: Option<String>,
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
@@ -101,6 +101,8 @@ pub(crate) struct State {
     pub(crate) surveyed_at_ms: u64,
     /// The first unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
+    /// How far ahead of the clock the last ID of a room may be.
+    pub(crate) follows_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -139,6 +141,7 @@ impl State {
             renewed_at_ms: None,
             surveyed_at_ms: 0,
             used_until_ms: 0,
+            follows_ms: config.horizon_ms.saturating_add(config.max_skew_ms.saturating_mul(2)),
             can_accept_lead: config.space.has_generator_lanes(),
         }
     }

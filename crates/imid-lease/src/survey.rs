@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::engine::Moment;
-use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, Uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::state::Others;
@@ -21,7 +21,7 @@ const RECORD_MS: u64 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Survey {
     space: Space,
-    register_id: Option<Uuid>,
+    register_id: Option<String>,
     identify_at_ms: u64,
     look_at_ms: u64,
     found: Option<Found>,
@@ -38,6 +38,7 @@ struct Found {
 struct Lane {
     number: u16,
     is_held: bool,
+    horizon_ms: u64,
     /// How far the ceiling was ahead of the clock.
     ahead_ms: u64,
 }
@@ -51,8 +52,8 @@ impl Survey {
         &self.space
     }
 
-    pub(crate) fn register_id(&self) -> Option<Uuid> {
-        self.register_id
+    pub(crate) fn register_id(&self) -> Option<&str> {
+        self.register_id.as_deref()
     }
 
     /// Takes all records of the space into account, as they were read at this time.
@@ -60,7 +61,7 @@ impl Survey {
         let (Some(lanes), Some(now_ms)) = (self.lanes(records), at.now_ms) else { return };
         let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(now_ms);
-            Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
+            Lane { number, is_held: record.state == LaneState::Held, horizon_ms: record.horizon_ms, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
         self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
@@ -80,6 +81,11 @@ impl Survey {
                 .iter()
                 .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
         )
+    }
+
+    /// Returns the longest horizon of all lanes that were found.
+    pub(crate) fn longest_horizon_ms(&self) -> Option<u64> {
+        self.found.as_ref()?.lanes.iter().map(|lane| lane.horizon_ms).max()
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
@@ -128,9 +134,9 @@ fn identify<R: Register>(
     register: &mut R,
     random: u128,
     is_closing: impl Fn() -> bool,
-) -> Result<Option<Uuid>, RegisterError> {
+) -> Result<Option<String>, RegisterError> {
     const KEY: &str = RegisterRecord::KEY;
-    let drawn = RegisterRecord { register_id: Uuid::from_random(random) };
+    let drawn = RegisterRecord { register_id: uuid(random) };
     let text = match call(register, "read", KEY, |register| register.read(KEY))? {
         None if is_closing() => None,
         None if call(register, "write", KEY, |it| it.compare_and_set(KEY, None, &drawn.to_string()))? => {
@@ -154,7 +160,7 @@ mod tests {
          layout=imid-80 bits=4 era=2 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn now(mono_ms: u64) -> Moment {
-        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0 }
+        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0 }
     }
 
     fn put(register: &mut MemoryRegister, key: &str, value: &str) {
@@ -233,8 +239,8 @@ mod tests {
         assert_eq!(register.read("register").unwrap(), None, "after a failure it waits for a minute");
         surveys[0].look(now(LEAST_MS), &mut register, 3, || false);
         surveys[1].look(now(0), &mut register, 4, || false);
-        let id = Uuid::from_random(3);
-        assert_eq!(surveys.each_ref().map(Survey::register_id), [Some(id); 2]);
+        let id = uuid(3);
+        assert_eq!(surveys.each_ref().map(Survey::register_id), [Some(id.as_str()); 2]);
         assert_eq!(register.read("register").unwrap(), Some(format!("imid-lease/1 register id={id}")));
         // What another version wrote stays.
         let mut register = MemoryRegister::new();
@@ -271,7 +277,7 @@ mod tests {
         }
 
         fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-            let other = RegisterRecord { register_id: Uuid::from_random(9) };
+            let other = RegisterRecord { register_id: uuid(9) };
             self.0.compare_and_set(key, None, &other.to_string())?;
             self.0.compare_and_set(key, seen, value)
         }
@@ -287,6 +293,6 @@ mod tests {
 
     #[test]
     fn two_processes_that_start_together_find_one_id() {
-        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1, || false).unwrap(), Some(Uuid::from_random(9)));
+        assert_eq!(identify(&mut Raced(MemoryRegister::new()), 1, || false).unwrap(), Some(uuid(9)));
     }
 }

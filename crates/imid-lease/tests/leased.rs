@@ -386,7 +386,7 @@ fn the_status_shows_the_register_the_space_and_the_others() {
     let all = [&first, &second, &elsewhere];
     wait_until("each knows the register", || all.iter().all(|ids| ids.status().register_id.is_some()));
     let id = admin::register_id(&mut register.clone()).unwrap();
-    assert_eq!(all.map(|ids| ids.status().register_id), [id; 3]);
+    assert_eq!(all.map(|ids| ids.status().register_id), [id.clone(), id.clone(), id]);
     assert_eq!(all.map(|ids| ids.status().space.to_string()), ["lanes", "lanes", "others"]);
     assert_ne!(first.status().space_id, elsewhere.status().space_id);
     let age = others().age;
@@ -409,7 +409,7 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
 
     impl OfOneSpace {
         fn check(key: &str) -> Result<(), RegisterError> {
-            let refused = || RegisterError::new("permission denied").finally();
+            let refused = || RegisterError::new("permission denied").permanent();
             key.starts_with("lanes/").then_some(()).ok_or_else(refused)
         }
     }
@@ -739,19 +739,19 @@ struct Refuses;
 
 impl Register for Refuses {
     fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
-        Err(RegisterError::new("no such user").finally())
+        Err(RegisterError::new("no such user").permanent())
     }
 
     fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        Err(RegisterError::new("no such user").finally())
+        Err(RegisterError::new("no such user").permanent())
     }
 
     fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
-        Err(RegisterError::new("no such user").finally())
+        Err(RegisterError::new("no such user").permanent())
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        Err(RegisterError::new("no such user").finally())
+        Err(RegisterError::new("no such user").permanent())
     }
 
     fn promise(&self) -> Promise {

@@ -119,7 +119,7 @@ fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
 }
 
 fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {
-    Err(RegisterError::new("the tag does not exist").finally().into())
+    Err(RegisterError::new("the tag does not exist").permanent().into())
 }
 
 #[test]

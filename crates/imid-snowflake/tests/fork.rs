@@ -28,9 +28,9 @@ fn a_forked_child_does_not_mint_under_the_node_of_its_parent() {
     // Spare nodes of the parent.
     let filled: NodeQueue = (500..504).collect();
     // In the same millisecond the next ID is the word plus one, without the checks of the first ID of a tick.
-    let stopped =
+    let on_short_way =
         Generator::builder(Preset::TWITTER).node(40).clock(ManualClock::new(1_763_665_800_000)).build().unwrap();
-    stopped.generate().unwrap();
+    on_short_way.generate().unwrap();
     // SAFETY: the child uses only atomics and the clock, and ends with `_exit`.
     match unsafe { fork() }.unwrap() {
         ForkResult::Child => {
@@ -54,7 +54,7 @@ fn a_forked_child_does_not_mint_under_the_node_of_its_parent() {
             let is_step_refused = stepped.generate().is_err_and(GenerateError::is_rollback);
             filled.put(SpareNode { node: 600, used_until_ms: 0 });
             let is_queue_empty = is_first_minted && is_step_refused && filled.take(u64::MAX).is_none();
-            let is_short_way_refused = stopped.generate().is_err_and(GenerateError::is_forked);
+            let is_short_way_refused = on_short_way.generate().is_err_and(GenerateError::is_forked);
             let is_right =
                 is_short_way_refused && is_refused && is_minted && is_unused_refused && is_node_kept && is_queue_empty;
             // SAFETY: any exit code is valid, and this process has nothing left to do.

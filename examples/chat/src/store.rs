@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imid::MessageId;
-use imid_lease::LeasedGenerator;
+use imid_lease::{LeaseError, LeasedGenerator};
 use serde::Serialize;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -72,12 +72,15 @@ impl Store {
         }
     }
 
-    /// Waits until the lease has stopped for good, such as after a restore of the register, and says why. A new process can go on.
-    pub async fn stopped(&self) -> String {
-        while self.ids.status().phase != imid_lease::Phase::Stopped {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+    /// Waits until the lease has stopped, and returns why, so that the process exits and a new one starts with new settings. If the register
+    /// went back to an earlier state, it does not return: a new process could not notice that, and would mint before it is recovered.
+    pub async fn stopped(&self) -> LeaseError {
+        let error = self.ids.stopped_async().await;
+        if error.is_reverted() {
+            eprintln!("{error}");
+            std::future::pending::<()>().await;
         }
-        self.ids.status().last_error.unwrap_or_default()
+        error
     }
 
     /// Gives the lane back.
@@ -113,10 +116,12 @@ impl Store {
         let store = sqlx::query(store).bind(id).bind(room.name()).bind(number).bind(sender).bind(key).bind(body);
         if store.execute(&mut *transaction).await?.rows_affected() == 1 {
             transaction.commit().await?;
-            // A hint for the followers, outside of the transaction because NOTIFY makes commits wait for each other. If it is lost, they
-            // notice the message within a second.
-            let notify = sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(room.name());
-            let _ = notify.execute(&self.pool).await;
+            // A hint for the followers, which the client does not wait for. It is outside of the transaction because NOTIFY makes commits
+            // wait for each other. If it is lost, the followers notice the message within a second.
+            let (pool, name) = (self.pool.clone(), room.name().to_owned());
+            tokio::spawn(
+                async move { sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(name).execute(&pool).await },
+            );
             return Ok((Message { id, number, sender: sender.to_owned(), body: body.to_owned() }, true));
         }
         transaction.rollback().await?;

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
-use imid_lease::record::{LaneState, Uuid};
+use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
 use serde::Serialize;
 
@@ -284,7 +284,7 @@ impl List {
         let register_id = register_id(&mut *register);
         if self.json.json {
             let space = SpaceObject {
-                register_id: register_id.ok().flatten().map(|id| id.to_string()),
+                register_id: register_id.ok().flatten(),
                 space_id: meta.space_id.to_string(),
                 promise: promise.to_string(),
                 space: &self.space.name,
@@ -329,8 +329,8 @@ impl Release {
 impl Recover {
     fn recover(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let recovery =
-            Recovery { horizon: self.horizon, max_skew: self.max_skew, above_ms: self.above.ms(&self.zone)? };
+        let mut recovery = Recovery::new(self.horizon, self.max_skew);
+        recovery.above_ms = self.above.ms(&self.zone)?;
         let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| {
             let hint = if error.is_ahead() { "; --above names such a time" } else { "" };
             Stop::Error(chain(&error) + hint)
@@ -354,8 +354,8 @@ impl Create {
             let message = format!("{place}: {}", chain(&error));
             if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
         })?;
-        let recovery =
-            Recovery { horizon: self.horizon, max_skew: self.max_skew, above_ms: self.above.ms(&self.zone)? };
+        let mut recovery = Recovery::new(self.horizon, self.max_skew);
+        recovery.above_ms = self.above.ms(&self.zone)?;
         let meta = admin::create(&mut *register, &self.space.name, &self.layout, self.bits, recovery)
             .map_err(|error| stop(&error))?;
         let time = time(meta.floor_ms, &self.zone).unwrap_or_else(|| format!("{} ms", meta.floor_ms));
@@ -518,7 +518,7 @@ fn now_ms() -> u64 {
 
 /// Returns the UUID of the register, if it has one. One that cannot be read does not hide the lanes: another version can have written
 /// it, and a user can have no right to it.
-fn register_id(register: &mut dyn Register) -> Result<Option<Uuid>, String> {
+fn register_id(register: &mut dyn Register) -> Result<Option<String>, String> {
     admin::register_id(register).map_err(|error| chain(&error))
 }
 

@@ -1,11 +1,9 @@
 //! The commands. Each one has a file or a folder.
 
 mod check;
-mod compare;
 mod completions;
 mod grep;
 mod id_texts;
-mod identify;
 mod inspect;
 mod lane;
 mod man;
@@ -32,8 +30,6 @@ use crate::report::{Report, Stop, quote};
 pub(crate) enum Command {
     New(new::Args),
     Inspect(inspect::Args),
-    Identify(identify::Args),
-    Compare(compare::Args),
     Grep(grep::Args),
     Tag(tag::Args),
     Range(range::Args),
@@ -51,8 +47,6 @@ impl Command {
         match self {
             Self::New(args) => args.run(out, report),
             Self::Inspect(args) => args.run(out, report),
-            Self::Identify(args) => args.run(out, report),
-            Self::Compare(args) => args.run(out),
             Self::Grep(args) => args.run(out, report),
             Self::Tag(args) => args.run(out, report),
             Self::Range(args) => args.run(out, report),

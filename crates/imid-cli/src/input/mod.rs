@@ -18,7 +18,6 @@ use self::compressed::{Source, decompressed};
 pub(crate) use self::format::{FilesArgs, InputArgs, Kind, KindArg, Opened, open, paths};
 pub(crate) use self::records::{Header, Record, Records};
 use crate::Out;
-use crate::descriptors;
 use crate::output_file::check_is_not_stdout;
 use crate::report::{Stop, quote};
 
@@ -215,7 +214,6 @@ fn source(path: Option<&Path>, what: &str) -> Result<(Source, String), Stop> {
     check_is_not_stdout(path)?;
     let Some(path) = path else {
         let name = "standard input";
-        descriptors::check_stdin().map_err(|error| Stop::Error(format!("cannot read {name}: {error}")))?;
         if io::stdin().is_terminal() {
             // If standard error cannot be written, the input still is read.
             let _ = writeln!(anstream::stderr(), "note: waiting for {what} on standard input; {END_KEY} ends it");

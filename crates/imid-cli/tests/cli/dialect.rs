@@ -111,36 +111,25 @@ fn the_drawing_shows_a_layout_without_a_spin() {
 }
 
 #[test]
-fn identify_prints_one_object_per_candidate_plausible_ones_first() {
-    let lines = imid("identify --json BUFE-A62U-32C4-01I2", "").ok();
+fn inspect_prints_one_object_per_candidate_plausible_ones_first() {
+    let lines = imid("inspect --json BUFE-A62U-32C4-01I2", "").ok();
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines.len(), 2);
     let input = r#","input":"BUFE-A62U-32C4-01I2"}"#;
     assert_eq!(lines[0], RONGCLOUD.replace('}', &format!(",\"plausible\":true{input}")));
     assert!(lines[1].contains(r#""dialect":"rongcloud-v1""#), "{}", lines[1]);
     assert!(lines[1].ends_with(&format!(",\"plausible\":false{input}")), "{}", lines[1]);
-    assert!(imid("identify --json 5DO1-7OBR-12LJ-ECGG", "").ok().starts_with(&RONGCLOUD_V1[..RONGCLOUD_V1.len() - 1]));
-    assert!(imid("identify --json 0632eb19de09b007", "").ok().starts_with(&NSQ[..NSQ.len() - 1]));
+    assert!(imid("inspect --json 5DO1-7OBR-12LJ-ECGG", "").ok().starts_with(&RONGCLOUD_V1[..RONGCLOUD_V1.len() - 1]));
+    assert!(imid("inspect --json 0632eb19de09b007", "").ok().starts_with(&NSQ[..NSQ.len() - 1]));
 }
 
 #[test]
-fn identify_shows_the_fields() {
+fn candidates_have_their_fields() {
     let expected = "\
 rongcloud         2022-01-21T07:40:28.920Z  spin 1574, type 1 PRIVATE, hash 1602, ends 2109-05-15
 rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, ends 2248-09-26, but the time is implausible
 ";
-    assert_eq!(imid_args(&["identify", " BUFE-A62U-32C4-01I2 "], "").ok(), expected);
-    let negative = imid("identify -1", "").ok();
-    assert!(negative.contains(
-        "twitter           2150-03-18T09:18:05.760Z  node 1023, sequence 4095, ends 2080-07-10, the time overflows into the sign bit"
-    ));
-}
-
-#[test]
-fn a_text_of_an_unknown_scheme_is_an_error() {
-    let expected = "argument 1: \"hello\" is not an ID of any known dialect or Snowflake layout";
-    assert_eq!(imid("identify hello", "").error(1), expected);
-    assert_eq!(imid("identify", "").ok(), "");
+    assert_eq!(imid_args(&["inspect", " BUFE-A62U-32C4-01I2 "], "").ok(), expected);
 }
 
 #[test]

@@ -55,9 +55,6 @@ fn variants_of_a_form_are_read() {
         assert!(imid_args(&["inspect", text], "").ok().contains(&format!("\nread as  {form} of standard\n")), "{text}");
         // The same from standard input.
         assert_eq!(imid("inspect --format text", format!("{text}\r\n")).ok(), format!("{ID}\n"), "{text}");
-        // `identify` reads the same texts, and the standard ID is its first candidate.
-        let first = imid_args(&["identify", text], "").ok();
-        assert!(first.starts_with("standard          2025-11-20T19:10:00.000Z  spin 7, type 3 GROUP, "), "{first}");
     }
 }
 
@@ -70,9 +67,8 @@ fn only_standard_ids_have_a_uuid_view() {
 
 #[test]
 fn a_dash_stands_for_standard_input() {
-    for command in ["inspect --json", "identify --json", "compare --json", "shard -n 8"] {
-        let timeless = |out: String| out.split(",\"now_ms\":").next().map(str::to_owned);
-        let read = |args: &str, input: &str| timeless(imid(&format!("{command} {args}"), input).ok());
+    for command in ["inspect --json", "shard -n 8"] {
+        let read = |args: &str, input: &str| imid(&format!("{command} {args}"), input).ok();
         assert_eq!(read("-", "2222-2222-2222-2222\n\n"), read("2222-2222-2222-2222", ""), "{command}");
         for args in ["- -", "- 2222-2222-2222-2222", "2222-2222-2222-2222 -"] {
             let run = imid(&format!("{command} {args}"), "2222-2222-2222-2222\n");
@@ -144,9 +140,6 @@ fn uuids_and_ulids_are_named() {
         ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "is a ULID, not an ID"),
     ] {
         assert_eq!(imid(&format!("inspect {text}"), "").error(1), format!("argument 1: {text:?} {expected}"));
-        let error = imid(&format!("identify {text}"), "").error(1);
-        assert!(error.starts_with(&format!("argument 1: {text:?} is ")), "{error}");
-        assert!(error.ends_with(", not an ID of this family"), "{error}");
     }
     // The first digit of a ULID is at most 7, and U is not a digit.
     for text in ["81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAU"] {
@@ -186,7 +179,7 @@ fn an_id_inside_of_a_text_is_named() {
         ("é {\"id\":\"EMAQ-2948-WCRV-T3DD\"}", "there is an ID at 9: EMAQ-2948-WCRV-T3DD"),
         ("from=BUFE-A62U-32C4-01I2", "there is an ID at 5: BUFE-A62U-32C4-01I2, of rongcloud"),
     ] {
-        let error = imid("inspect", text).error(1);
+        let error = imid("inspect --json", text).error(1);
         assert!(error.ends_with(&format!("; {hint}")), "{error}");
     }
 }
@@ -199,20 +192,20 @@ fn an_id_of_opencode_is_named_with_the_times_that_it_can_have() {
     // Its times are 795 days long.
     let is_later = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() > 1_777_439_733_111 + (1 << 36);
     assert!(is_later || error.contains(expected), "{error}");
-    assert!(imid("identify msg_dd7a9f577001AbCdEfGhIjKlMn", "").error(1).contains(" is an ID of opencode of "));
     assert!(imid("inspect msg_dd7a9f577001AbCdEfGhIjKlM", "").error(1).contains(" is not an ID: "));
 }
 
 #[test]
 fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
-    let hint = |text: &str| imid(&format!("inspect {text}"), "").error(1);
+    // A program that asks for a form must not get an ID of another system.
+    let hint = |text: &str| imid(&format!("inspect --format text {text}"), "").error(1);
     assert_eq!(
         hint("BUFE-A62U-32C4-01I2"),
         "argument 1: \"BUFE-A62U-32C4-01I2\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '0' at 15; \
-         imid identify reads it as rongcloud, 2022-01-21T07:40:28.920Z"
+         imid inspect reads it as rongcloud, 2022-01-21T07:40:28.920Z"
     );
-    assert!(hint("204697221847986177").ends_with("; imid identify reads it as discord, 2016-07-18T20:33:40.779Z"));
-    assert!(hint("0e1ac0d4168a6000").ends_with("; imid identify reads it as nsq, 2020-11-16T11:19:52.766Z"));
+    assert!(hint("204697221847986177").ends_with("; imid inspect reads it as discord, 2016-07-18T20:33:40.779Z"));
+    assert!(hint("0e1ac0d4168a6000").ends_with("; imid inspect reads it as nsq, 2020-11-16T11:19:52.766Z"));
     // Each short number is a Snowflake of the first minutes after an epoch.
     assert!(hint("123").ends_with("found '1' at 0"));
 }
@@ -266,24 +259,36 @@ fn new_prints_each_format() {
 }
 
 #[test]
-fn identify_reads_several_arguments_and_standard_input() {
+fn ids_of_other_systems_are_listed_with_their_text() {
     let expected = "\
 5EGN-HLDB-K4Q4-LQ1G
 rongcloud-v1      2017-07-04T04:05:56.189Z  type 1 PRIVATE, hash 877324336, ends 2248-09-26
 rongcloud         1993-10-02T14:02:58.094Z  spin 2125, type 1 PRIVATE, hash 714800, ends 2109-05-15, but the time is implausible
 
-emaq2948wcrvt3dd
-standard          2024-11-19T17:37:45.755Z  spin 2219, type 14, hash 3966315, ends 2109-05-15, from lenient text
-juggleim          1988-12-02T10:40:50.554Z  spin 2087, type 12, hash 3728483, ends 2109-05-15, but the time is implausible
+0e1ac0d4168a6000
+nsq               2020-11-16T11:19:52.766Z  node 166, sequence 0, ends 2158-12-18
+nsq-before-2015   2018-07-09T15:02:02.523Z  node 166, sequence 0, ends 2150-03-18
+
 ";
-    assert_eq!(imid("identify 5EGN-HLDB-K4Q4-LQ1G emaq2948wcrvt3dd", "").ok(), expected);
-    assert_eq!(imid("identify", "5EGN-HLDB-K4Q4-LQ1G\n\n emaq2948wcrvt3dd\r\n").ok(), expected);
-    let run = imid("identify --json --keep-going", "x\nemaq2948wcrvt3dd\n");
+    assert_eq!(imid("inspect 5EGN-HLDB-K4Q4-LQ1G 0e1ac0d4168a6000", "").ok(), expected);
+    assert_eq!(imid("5EGN-HLDB-K4Q4-LQ1G 0e1ac0d4168a6000", "").ok(), expected);
+    assert_eq!(imid("inspect", "5EGN-HLDB-K4Q4-LQ1G\n\n 0e1ac0d4168a6000\r\n").ok(), expected);
+    let run = imid("inspect --json --keep-going", "x\n0e1ac0d4168a6000\n");
     assert_eq!((run.status, run.out.lines().count()), (1, 2));
-    assert_eq!(run.err, "error: line 1: \"x\" is not an ID of any known dialect or Snowflake layout\n");
-    assert!(run.out.lines().all(|line| line.ends_with(r#","input":"emaq2948wcrvt3dd"}"#)), "{}", run.out);
-    let run = imid("identify x 5", "");
-    assert_eq!(run.err, "error: argument 1: \"x\" is not an ID of any known dialect or Snowflake layout\n");
+    assert!(run.err.starts_with("error: line 1: \"x\" is not an ID: "), "{}", run.err);
+    assert!(run.out.lines().all(|line| line.ends_with(r#","input":"0e1ac0d4168a6000"}"#)), "{}", run.out);
+}
+
+#[test]
+fn a_command_that_people_try_is_pointed_to_the_right_one() {
+    for command in ["decode", "show", "find", "parse"] {
+        let run = imid(&format!("{command} EUNC-Q8QJ-22GH-T3DD"), "");
+        assert_eq!(run.status, 2);
+        assert!(run.err.contains("note: to see what an ID is: imid inspect ID, or imid ID; "), "{}", run.err);
+    }
+    // A text without an ID is a wrong command, and a wrong ID is not.
+    assert!(imid("inspec", "").err.contains("'inspect'"));
+    assert!(imid("EUNC-Q8QJ-22GH-T3D0", "").error(1).starts_with("argument 1: \"EUNC-Q8QJ-22GH-T3D0\" is not an ID: "));
 }
 
 proptest! {
@@ -343,7 +348,7 @@ fn each_command_reads_each_form_that_the_tool_writes() {
             let lines = convert.ok();
             let json = |lines: &str| lines.lines().fold(String::new(), |json, id| json + "{\"id\":\"" + id + "\"}\n");
             for lines in [lines.clone(), lines.to_lowercase(), lines.to_uppercase()] {
-                for command in ["check --json", "stats --json", "compare --json", "inspect --format text"] {
+                for command in ["check --json", "stats --json", "inspect --format text"] {
                     let command = format!("{command} --dialect {dialect}");
                     assert_eq!(result(&command, lines.clone()), result(&command, texts.clone()), "{form}: {lines}");
                 }
@@ -379,8 +384,6 @@ fn what_people_paste_is_read_or_named() {
     let read = |text: &str| {
         let ran = imid_args(&["inspect", "--format", "text", text], "");
         assert_eq!((ran.status, ran.out), (0, format!("{ID}\n")), "{text}: {}", ran.err);
-        let first = imid_args(&["identify", text], "").ok();
-        assert!(first.starts_with("standard          2025-11-20T19:10:00.000Z"), "{text}: {first}");
     };
     for text in [
         "euncq8qj22ght3dd",
@@ -408,9 +411,11 @@ fn what_people_paste_is_read_or_named() {
         " 7 | \\x66a8ab1ad0001cfc856b | kitchen",
         "MessageId(EUNC-Q8QJ-22GH-T3DD)",
     ] {
-        for command in ["inspect", "identify"] {
-            let error = imid_args(&[command, text], "").error(1);
-            assert!(error.contains("; there is an ID at ") && error.ends_with(": EUNC-Q8QJ-22GH-T3DD"), "{error}");
+        let error = imid_args(&["inspect", "--json", text], "").error(1);
+        assert!(error.contains("; there is an ID at ") && error.ends_with(": EUNC-Q8QJ-22GH-T3DD"), "{error}");
+        // A person gets its page, with or without the name of the command.
+        for args in [&["inspect", text][..], &[text]] {
+            assert!(imid_args(args, "").ok().starts_with("EUNC-Q8QJ-22GH-T3DD\n"), "{args:?}");
         }
     }
     // Base 64 of other bytes, and numbers that are no IDs.

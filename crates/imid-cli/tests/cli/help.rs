@@ -107,7 +107,6 @@ fn the_help_names_each_json_member() {
             vec![("grep --json", "EUNC-Q8QJ-22GH-T3DD\n"), ("grep --json --dialect twitter", "204697221847986177\n")],
         ),
         ("range", vec![("range --json --from 0 --to 1", "")]),
-        ("compare", vec![("compare --json 2222-2222-2222-2222", "")]),
         ("lane list", vec![(&list, "")]),
         ("lane doctor", vec![(&doctor, "")]),
         (
@@ -185,6 +184,8 @@ fn make_files(folder: &Path) {
     let tagged = imid("tag --session-field room --time-field at", chat).out;
     write("tagged.jsonl", tagged.as_bytes());
     let log = format!("now {}", imid("new --type group --session room-42", "").ok());
+    // The help looks for this ID in each of its forms.
+    let log = log + "old=0x64d1601c46e2afbc856b\n";
     write("app.log", log.as_bytes());
     write("app.log.gz", &crate::tag::gzip(log.as_bytes()));
     write("events.csv", b"event,204697221847986177\n");
@@ -244,8 +245,8 @@ fn no_line_is_wider_than_the_terminal() {
     for (args, input) in [
         ("inspect --session room-42 EUNC-Q8QJ-22GH-T3DD", ""),
         ("inspect --dialect twitter 204697221847986177", ""),
-        ("identify emaq2948wcrvt3dd 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 9223372036854775809", ""),
-        ("compare", ids),
+        ("inspect 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 1169786042799259000", ""),
+        ("inspect", "EUNC-Q8QJ-22GH-T3DD\nEMAQ-2948-WCRV-T3DD\n"),
         ("stats", ids),
         ("stats --time-field t", tagged.as_str()),
         ("stats --dialect leaf", "204697221847986177\n1169786042799259000\n"),
@@ -269,7 +270,7 @@ fn no_line_is_wider_than_the_terminal() {
             }
         }
     }
-    let narrow = on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 80, "");
+    let narrow = on_a_terminal("inspect 5EGN-HLDB-K4Q4-LQ1G", 80, "");
     let expected = "\
 scheme   rongcloud-v1
 time     2017-07-04T04:05:56.189Z
@@ -286,7 +287,7 @@ layout   ends 2109-05-15
 note     implausible time
 ";
     assert_eq!(narrow, expected);
-    assert_eq!(on_a_terminal("identify 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
+    assert_eq!(on_a_terminal("inspect 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
     let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
     assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
     let hash = SessionTag::new(SessionType::default(), "1").session_hash().to_u32();

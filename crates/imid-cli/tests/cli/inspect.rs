@@ -223,14 +223,9 @@ fn a_text_that_is_not_an_id_is_named() {
         ("id=emaq2948wcrvt3dd;", "; there is an ID at 3: EMAQ-2948-WCRV-T3DD"),
         ("key 66a8ab1ad0001cfc856b.", "; there is an ID at 4: EUNC-Q8QJ-22GH-T3DD"),
     ] {
-        let error = imid_args(&["inspect", text], "").error(1);
+        let error = imid_args(&["inspect", "--json", text], "").error(1);
         assert!(error.ends_with(expected), "{error}");
     }
-    let run = imid("identify 1763640000000", "");
-    let note = "note: \"1763640000000\" is also a time in unix milliseconds, 2025-11-20T12:00:00.000Z\n";
-    assert_eq!((run.status, run.err.as_str()), (0, note));
-    let error = imid_args(&["identify", "id=emaq2948wcrvt3dd;"], "").error(1);
-    assert!(error.ends_with("; there is an ID at 3: EMAQ-2948-WCRV-T3DD"), "{error}");
 }
 
 #[test]
@@ -310,4 +305,12 @@ fn a_table_that_is_read_as_lines_is_named() {
     ] {
         assert_eq!(imid(args, input).error_line(), hint);
     }
+}
+
+#[test]
+fn digits_that_are_read_as_hex_can_be_an_integer_too() {
+    let hint = "read as  hex of standard, not as an integer (--id-form int)";
+    assert!(imid("inspect 12345678901234567890", "").ok().contains(hint));
+    assert!(!imid("inspect 64d1601c46e2afbc856b", "").ok().contains("--id-form"));
+    assert!(imid("inspect --id-form int 12345678901234567890", "").ok().contains("read as  int of standard\n"));
 }

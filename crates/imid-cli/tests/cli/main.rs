@@ -2,7 +2,6 @@
 
 mod bounds;
 mod check;
-mod compare;
 mod dialect;
 mod doctor;
 mod documents;
@@ -14,6 +13,7 @@ mod help;
 mod inspect;
 mod lane;
 mod new;
+mod order;
 mod pipes;
 mod postgres;
 mod quotes;

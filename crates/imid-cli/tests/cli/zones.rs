@@ -21,14 +21,8 @@ fn ids() -> String {
 }
 
 /// The commands that print times for people and as JSON.
-const COMMANDS: [&str; 6] = [
-    "inspect",
-    "identify",
-    "compare",
-    "check",
-    "stats",
-    "risk --hosts 2 --session-field id --time-field at --history -",
-];
+const COMMANDS: [&str; 4] =
+    ["inspect", "check", "stats", "risk --hosts 2 --session-field id --time-field at --history -"];
 
 fn input(command: &str) -> String {
     if command.starts_with("risk") {

@@ -4,7 +4,7 @@
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
 //! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
 //! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
-//! model (`tests/simulation`) then finds a fault.
+//! model (`src/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
 //! with [`reply`](Engine::reply).
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::background::{Backoff, jittered};
-use crate::record::{LaneRecord, MetaRecord, Token, Uuid};
+use crate::record::{LaneRecord, MetaRecord, Token};
 use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
@@ -139,6 +139,10 @@ pub(crate) struct Engine {
     used_until_ms: u64,
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
+    /// When it last tried to raise the ceiling because a call wanted it.
+    followed_at_ms: Option<u64>,
+    /// The longest horizon of this process and of the records as they were last listed.
+    longest_horizon_ms: u64,
     backoff: Backoff,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
@@ -160,6 +164,8 @@ pub(crate) struct Engine {
     claims: Vec<Token>,
     is_closing: bool,
     is_released: bool,
+    /// How often the release met a record of this grant.
+    releases: u32,
     /// The lane that it may hold, because the write that takes it had no answer.
     unanswered: Option<u16>,
     /// How far the lanes are ahead of the clock, if none was taken because of that.
@@ -174,6 +180,8 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            longest_horizon_ms: config.horizon_ms,
+            followed_at_ms: None,
             config,
             meta: None,
             proven: None,
@@ -196,6 +204,7 @@ impl Engine {
             claims: Vec::new(),
             is_closing: false,
             is_released: false,
+            releases: 0,
             unanswered: None,
             far_ahead: None,
             attempts: 0,
@@ -363,8 +372,8 @@ impl Engine {
     }
 
     /// Returns the UUID of the space, once it was read.
-    pub(crate) fn space_id(&self) -> Option<Uuid> {
-        self.meta.as_ref().map(|meta| meta.space_id)
+    pub(crate) fn space_id(&self) -> Option<&str> {
+        self.meta.as_ref().map(|meta| meta.space_id.as_str())
     }
 
     /// Returns how many attempts to write it has made.
@@ -412,6 +421,11 @@ impl Engine {
     /// Returns the monotonic time of the next action.
     pub(crate) fn next_ms(&self) -> u64 {
         self.next_ms
+    }
+
+    /// Takes the horizons of all lanes into account, as they were listed.
+    pub(crate) fn note_horizons(&mut self, longest_ms: u64) {
+        self.longest_horizon_ms = self.config.horizon_ms.max(longest_ms);
     }
 
     /// Returns how many lanes other processes hold, as they were last read.

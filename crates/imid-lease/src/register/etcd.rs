@@ -255,7 +255,7 @@ impl EtcdRegister {
             #[cfg(feature = "tls")]
             let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
             let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
-            if is_refused { error.finally() } else { error }
+            if is_refused { error.permanent() } else { error }
         };
         let result = self.try_call(deadline, path, request).map_err(failed);
         if result.is_err() {

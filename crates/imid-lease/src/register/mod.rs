@@ -35,7 +35,7 @@ use std::borrow::Cow;
 
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
-#[cfg(feature = "redis")]
+#[cfg(feature = "redis-queue")]
 pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
 pub use self::url::{open_url, open_url_read_only, store_of_url};
@@ -66,8 +66,8 @@ pub use tls::Tls;
 /// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
 /// write equal values. Comparing the values therefore compares version and token.
 ///
-/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
-/// connects again.
+/// Each call ends within the time limit that the adapter was made with; after calls that could not connect, within up to five
+/// of them. After a broken connection the next call connects again.
 ///
 /// A register of a server has one connection. [`SharedRegister`] gives one to several holders, whose calls wait for their
 /// turn besides.
@@ -228,7 +228,7 @@ pub(crate) enum Access {
 /// Refuses a write of a register that was opened to read, and one that is outside the contract of [`Register`].
 fn check_write(access: Access, key: &str, seen: Option<&str>, value: &str) -> Result<(), RegisterError> {
     if access == Access::Read {
-        return Err(RegisterError::new("this register was opened to read only").finally());
+        return Err(RegisterError::new("this register was opened to read only").permanent());
     }
     check_key(key)?;
     check_value(value)?;
@@ -264,7 +264,7 @@ impl RegisterError {
     /// Says that the same call fails again, however often it is repeated: a wrong password, or a database that does not
     /// exist.
     #[must_use]
-    pub fn finally(mut self) -> Self {
+    pub fn permanent(mut self) -> Self {
         self.is_final = true;
         self
     }

@@ -95,7 +95,7 @@ impl SharedRegister {
         let _turn = shared.take_turn();
         let Ok(mut named) = shared.register.lock() else {
             // The answer of that call may still come, and would be taken for the answer of this one.
-            return Err(RegisterError::new(format!("{}: an earlier call has panicked", shared.name)).finally());
+            return Err(RegisterError::new(format!("{}: an earlier call has panicked", shared.name)).permanent());
         };
         let result = call(&mut named, asked.elapsed());
         *lock(&shared.promise) = named.register.promise();

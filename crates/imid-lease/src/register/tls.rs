@@ -18,8 +18,8 @@ use super::query::Words;
 /// They are read for each new connection (for etcd, at the first call and after an error), so new certificates need no
 /// restart.
 ///
-/// Or it is a `rustls::ClientConfig` of one's own, by `Tls::from`. PostgreSQL and Redis take one. The clients of MySQL, etcd and
-/// ZooKeeper make their own, so a call is then an error.
+/// Or convert your own `rustls::ClientConfig` with `Tls::from`, which needs the feature `rustls-0_23`. PostgreSQL and Redis take
+/// one. The clients of MySQL, etcd and ZooKeeper make their own, so a call is then an error.
 ///
 /// ```no_run
 /// use imid_lease::register::{PostgresRegister, Tls};

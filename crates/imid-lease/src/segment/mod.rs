@@ -339,5 +339,5 @@ fn checked(block: Block, step: Option<i64>) -> Result<Range<u64>, BlockError> {
 
 /// Returns the error of an answer that stays the same until somebody changes the store.
 fn refused(what: impl Into<String>) -> BlockError {
-    RegisterError::new(what).finally().into()
+    RegisterError::new(what).permanent().into()
 }

@@ -117,7 +117,7 @@ const fn start_below(bound: u64, tick: u64, node: u32) -> u64 {
     let word = tick ^ node as u64;
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((word ^ word >> 31) >> 32) * bound >> 32
+    (((word ^ word >> 31) >> 32) * bound) >> 32
 }
 
 /// What finds the next ID of a tick in the word, computed once.

@@ -1,24 +1,33 @@
-//! `imid inspect`: shows the fields of IDs.
+//! `imid inspect`: shows what IDs are.
 
+mod candidates;
+mod order;
 mod page;
 
-use imid_inspect::{Form, Id, Read, Scheme, likelier};
+use std::io::Write;
+
+use imid_inspect::{Form, Hint, Id, Read, STANDARD, Scheme, identify, likelier, read_pasted, scan};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
 use crate::Out;
-use crate::candidates::read_or_hint;
-use crate::commands::id_texts::IdTexts;
+use crate::candidates::describe;
+use crate::commands::id_texts::{IdTexts, Place};
 use crate::form::{IdFormArg, NO_UUID};
 use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
-use crate::scheme::SchemeArg;
+use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
 use crate::time::{ZoneArg, now_ms};
 
-/// Show the fields of IDs, or convert IDs to another form
+/// Show what IDs are: fields, times, order, and the systems that could have made them; or convert them to another form
+///
+/// imid ID does the same. Without --dialect, an ID of another system is listed with each dialect and Snowflake layout that could
+/// have made it, the likely ones first: compare their times with the time of a message that you know. The IDs in a longer text,
+/// such as a line of a log, are shown one by one. After several IDs comes a table with their order, the time between them, and
+/// which of them have one session.
 ///
 /// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
 /// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
@@ -36,6 +45,8 @@ use crate::time::{ZoneArg, now_ms};
 #[command(after_help = "\
 Examples:
   imid inspect EMAQ-2948-WCRV-T3DD
+  imid inspect EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
+  imid inspect 204697221847986177
   imid inspect --json emaq2948wcrvt3dd
   imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56b000000000
   imid inspect --type 14 --session room-42 EMAQ-2948-WCRV-T3DD
@@ -53,8 +64,9 @@ pub(crate) struct Args {
     format: FormatArgs,
     #[command(flatten)]
     zone: ZoneArg,
-    #[command(flatten)]
-    scheme: SchemeArg,
+    /// Dialect or Snowflake layout of the IDs [default: standard, and all others for a text that it does not have]
+    #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
+    scheme: Option<Scheme>,
     #[command(flatten)]
     session: SessionArgs,
     #[command(flatten)]
@@ -64,7 +76,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
-        let scheme = self.scheme.scheme;
+        let scheme = self.scheme.unwrap_or(STANDARD);
         let session = match scheme {
             _ if self.session.is_empty() => None,
             _ if !self.session.is_named() => return Err(Stop::Usage("--type: expected --session with it".into())),
@@ -78,6 +90,7 @@ impl Args {
         let mut show = Show {
             session,
             has_mismatch: false,
+            shown: Vec::new(),
             to: match self.format.writer(scheme)? {
                 Some(writer) => To::Writer(writer),
                 None => To::Page(Page {
@@ -90,22 +103,66 @@ impl Args {
         if show.has_mismatch {
             report.set_failed();
         }
-        shown
+        shown?;
+        let is_several = (2..=order::MAX_IDS).contains(&show.shown.len());
+        if is_several { order::write(out, &show.shown, &self.zone) } else { Ok(()) }
     }
 
     fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
-        self.ids.each(out, |out, place, text| {
-            match text.clone().and_then(|text| read_or_hint(self.scheme.scheme, text, self.form.get())) {
-                Ok(read) => {
-                    if let (To::Page(_), Some(id)) = (&show.to, likelier(read.id, text.unwrap_or_default(), now_ms())) {
-                        let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
-                        report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
-                    }
-                    show.write(out, read)
-                }
-                Err(problem) => report.bad_input(place, problem),
-            }
+        self.ids.each(out, |out, place, text| match text {
+            Ok(text) => self.show_text(out, report, show, place, text),
+            Err(problem) => report.bad_input(place, problem),
         })
+    }
+
+    /// Shows what a text is.
+    fn show_text(
+        &self,
+        out: &mut Out,
+        report: &mut Report,
+        show: &mut Show,
+        place: Place,
+        text: &str,
+    ) -> Result<(), Stop> {
+        let (now_ms, form) = (now_ms(), self.form.get());
+        let scheme = self.scheme.unwrap_or(STANDARD);
+        let not_pasted = match read_pasted(scheme, text, form, now_ms) {
+            Ok(read) => {
+                if let (To::Page(_), Some(id)) = (&show.to, likelier(read.id, text, now_ms)) {
+                    let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
+                    report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
+                }
+                return show.write(out, read);
+            }
+            Err(not_pasted) => not_pasted,
+        };
+        // A program that asks for one form or dialect, or about a session, must not get the ID of another system.
+        let is_any = self.scheme.is_none() && form.is_none() && self.session.is_empty();
+        match (&show.to, &not_pasted.hint) {
+            (To::Page(_), Some(Hint::Other(_))) if is_any => {
+                let has_heading = self.ids.count() != Some(1);
+                if has_heading {
+                    writeln!(out, "{}", text.trim())?;
+                }
+                candidates::write(out, &identify(text, now_ms), &self.zone)?;
+                if has_heading { Ok(writeln!(out)?) } else { Ok(()) }
+            }
+            (To::Writer(writer @ Writer::Json), Some(Hint::Other(_))) if is_any => {
+                identify(text, now_ms).iter().try_for_each(|read| {
+                    let (form, plausible) = (Some(read.form), Some(read.id.is_plausible(now_ms)));
+                    let input = Some(text.trim());
+                    writer.write(out, &IdObject { form, plausible, input, ..IdObject::new(read.id) })
+                })
+            }
+            (To::Page(_), Some(Hint::Inside(first))) if self.scheme.is_none() && form.is_none() => {
+                let mut found: Vec<_> = scan(text, now_ms).map(|found| found.read).collect();
+                if found.is_empty() {
+                    found.push(first.read);
+                }
+                found.into_iter().try_for_each(|read| show.write(out, read))
+            }
+            _ => report.bad_input(place, describe(scheme, text, form, not_pasted)),
+        }
     }
 }
 
@@ -113,6 +170,8 @@ impl Args {
 struct Show {
     session: Option<SessionFilter>,
     has_mismatch: bool,
+    /// The IDs that have a page, for the table: at most one more than it has room for.
+    shown: Vec<Id>,
     to: To,
 }
 
@@ -131,7 +190,12 @@ impl Show {
         let object = IdObject { form: Some(form), session_match, ..IdObject::new(id) };
         match &self.to {
             To::Writer(writer) => writer.write(out, &object),
-            To::Page(page) => Ok(page.write(out, &object)?),
+            To::Page(page) => {
+                if self.shown.len() <= order::MAX_IDS {
+                    self.shown.push(id);
+                }
+                Ok(page.write(out, &object)?)
+            }
         }
     }
 }

@@ -35,12 +35,14 @@ impl Settings {
     }
 }
 
+#[cfg(feature = "rustls-0_23")]
 impl From<ClientConfig> for Tls {
     fn from(config: ClientConfig) -> Self {
         Arc::new(config).into()
     }
 }
 
+#[cfg(feature = "rustls-0_23")]
 impl From<Arc<ClientConfig>> for Tls {
     fn from(config: Arc<ClientConfig>) -> Self {
         Self { own: Some(config), ..Self::new() }

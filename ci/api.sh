@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The public API of each library is the text in docs/api, with all features. `ci/api.sh --write` writes the texts anew: a change of
+# the API is then a part of the commit's diff. rustdoc's JSON is an option of nightly Rust; RUSTC_BOOTSTRAP gives it to this one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+libraries=(imid imid-inspect imid-lease imid-snowflake)
+texts=$(mktemp -d)
+trap 'rm -rf "$texts"' EXIT
+options=()
+for library in "${libraries[@]}"; do options+=(--package "$library"); done
+# As in ci/docs.sh: only rustdoc has the variable, so that no build script runs again.
+printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec "%s" "$@"\n' "$(command -v rustdoc)" >"$texts/rustdoc"
+chmod +x "$texts/rustdoc"
+RUSTDOC=$texts/rustdoc RUSTDOCFLAGS="--cap-lints allow -Zunstable-options --output-format json" \
+  cargo doc --quiet --lib --no-deps --all-features "${options[@]}"
+
+failed=0
+for library in "${libraries[@]}"; do
+  status=0
+  python3 ci/api.py "${CARGO_TARGET_DIR:-target}/doc/${library//-/_}.json" >"$texts/$library.txt" || status=$?
+  if [ $status = 3 ]; then
+    cat "$texts/$library.txt"
+    exit
+  elif [ $status != 0 ]; then
+    exit $status
+  elif [ "${1-}" = --write ]; then
+    mkdir -p docs/api
+    cp "$texts/$library.txt" "docs/api/$library.txt"
+  else
+    diff -u "docs/api/$library.txt" "$texts/$library.txt" || failed=1
+  fi
+done
+[ $failed = 0 ] || echo "api.sh: the public API has changed; if that is meant, run ci/api.sh --write" >&2
+exit $failed
