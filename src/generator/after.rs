@@ -41,6 +41,10 @@ pub(super) struct Wanted {
     pub(super) max_ahead: u64,
 }
 
+impl Wanted {
+    pub(super) const ONE: Self = Self { run: 1, after: None, max_ahead: 0 };
+}
+
 impl<const STRIPES: usize> Core<STRIPES> {
     /// Takes a stamp after an expanded one, of the stripe that `key` selects.
     #[inline]
@@ -67,7 +71,48 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 }
             }
         }
-        self.take_out_of_line(stripe, Wanted { run: 1, after: Some(after), max_ahead }, clock, reading)
+        self.take_after_out_of_line(stripe, Wanted { after: Some(after), max_ahead, ..Wanted::ONE }, clock, reading)
+    }
+
+    #[inline(never)]
+    fn take_after_out_of_line(
+        &self,
+        stripe: &Stripe,
+        wanted: Wanted,
+        clock: &impl Clock,
+        reading: Option<u64>,
+    ) -> Result<u64, GenerateKind> {
+        if let Some(now) = reading
+            && clock.accepts(now)
+            && let Some(window) = self.words.window_at(now)
+            && let Some(first) = self.take_where_moved(stripe, wanted, window, now)
+        {
+            return Ok(first);
+        }
+        self.take_by_real_clock(stripe, wanted, clock)
+    }
+
+    /// Takes stamps by the limit of the stripe, and moves it if need be. `None` leaves it to the real clock.
+    #[inline(never)]
+    pub(super) fn take_where_moved(&self, stripe: &Stripe, wanted: Wanted, window: Window, now: u64) -> Option<u64> {
+        loop {
+            let free = stripe.free.load(Ordering::Relaxed);
+            if let Some(least) = self.move_to(free, window, wanted.after) {
+                let latest = self.words.latest.load(Ordering::Relaxed);
+                if self.refuse_to_move(wanted, least, now, latest).is_some() {
+                    return None;
+                }
+                if self.take_moved(stripe, free, least, now.max(latest)) {
+                    return Some(least);
+                }
+            } else {
+                let fit = |window: Window| window.fit(free, wanted.run, self.policy());
+                let first = fit(window).or_else(|| fit(self.window_of(stripe, window, now)))?;
+                if stripe.exchange(free, first, wanted.run) {
+                    return Some(first);
+                }
+            }
+        }
     }
 
     /// Returns where a stripe must be moved to, if its next stamp is not after `after`.

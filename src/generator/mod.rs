@@ -193,10 +193,30 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     #[inline]
     pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, GenerateError> {
         let Some(last) = last else { return self.generate(session) };
-        let policy = self.core.policy();
+        self.mint_after(last, session, self.core.policy().max_skew)
+    }
+
+    /// Does what [`generate_after`](Self::generate_after) does, with a limit of your own instead of `max_skew`. It can be greater
+    /// than `max_skew`: for an ID of which you know otherwise that a host of yours minted it.
+    ///
+    /// # Errors
+    /// As for [`generate_after`](Self::generate_after), with `limit` in the place of `max_skew`.
+    #[inline]
+    pub fn generate_after_limited(
+        &self,
+        last: Option<MessageId>,
+        session: SessionTag,
+        limit: Duration,
+    ) -> Result<MessageId, GenerateError> {
+        let Some(last) = last else { return self.generate(session) };
+        self.mint_after(last, session, millis(limit, self.core.policy().shape.last_tick()))
+    }
+
+    #[inline]
+    fn mint_after(&self, last: MessageId, session: SessionTag, max_ahead: u64) -> Result<MessageId, GenerateError> {
         let key = session.session_hash().to_u32();
-        let compact = self.core.take_after(key, last.stamp(), policy.max_skew, &self.clock)?;
-        Ok(MessageId::from_stamp(policy.shape.expand(compact), session))
+        let compact = self.core.take_after(key, last.stamp(), max_ahead, &self.clock)?;
+        Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
     /// Mints as [`generate_after`](Self::generate_after) does. While it is refused for now, it sleeps and tries again, for at most

@@ -33,7 +33,9 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.words.touch();
         self.last_tick();
         self.refused();
-        self.unissued(0);
+        for stripe in &self.stripes {
+            stripe.meet.load(Ordering::Relaxed);
+        }
     }
 }
 

@@ -93,15 +93,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
                 }
             }
         }
-        self.take_out_of_line(stripe, Wanted { run, after: None, max_ahead: 0 }, clock, reading)
+        self.take_out_of_line(stripe, run, clock, reading)
     }
 
     /// Takes stamps where the stripe's `free` is outside the window, or where the reading has no window yet.
     #[inline(never)]
-    pub(super) fn take_out_of_line(
+    fn take_out_of_line(
         &self,
         stripe: &Stripe,
-        wanted: Wanted,
+        run: u64,
         clock: &impl Clock,
         reading: Option<u64>,
     ) -> Result<u64, GenerateKind> {
@@ -110,26 +110,30 @@ impl<const STRIPES: usize> Core<STRIPES> {
             && let Some(window) = self.words.window_at(now)
         {
             let mut free = stripe.free.load(Ordering::Relaxed);
-            loop {
-                let least = self.move_to(free, window, wanted.after);
-                let is_taken = if let Some(least) = least {
-                    let latest = self.words.latest.load(Ordering::Relaxed);
-                    if self.refuse_to_move(wanted, least, now, latest).is_some() {
-                        break;
-                    }
-                    self.take_moved(stripe, free, least, now.max(latest)).then_some(least)
-                } else {
-                    let fit = |window: Window| window.fit(free, wanted.run, &self.words.policy);
-                    let Some(first) = fit(window).or_else(|| fit(self.window_of(stripe, window, now))) else { break };
-                    stripe.exchange(free, first, wanted.run).then_some(first)
-                };
-                if let Some(first) = is_taken {
+            while let Some(first) = window.fit(free, run, &self.words.policy) {
+                if stripe.exchange(free, first, run) {
                     return Ok(first);
                 }
                 free = stripe.free.load(Ordering::Relaxed);
             }
+            return self.take_past_window(stripe, run, clock, Some((window, now)));
         }
-        self.take_by_real_clock(stripe, wanted, clock)
+        self.take_past_window(stripe, run, clock, None)
+    }
+
+    /// Takes stamps where the window of all stripes, if there is one for the reading, has none.
+    #[cold]
+    #[inline(never)]
+    fn take_past_window(
+        &self,
+        stripe: &Stripe,
+        run: u64,
+        clock: &impl Clock,
+        read: Option<(Window, u64)>,
+    ) -> Result<u64, GenerateKind> {
+        let wanted = Wanted { run, ..Wanted::ONE };
+        let moved = read.and_then(|(window, now)| self.take_where_moved(stripe, wanted, window, now));
+        moved.map_or_else(|| self.take_by_real_clock(stripe, wanted, clock), Ok)
     }
 
     /// Takes stamps by the real clock, or refuses them.
@@ -139,7 +143,12 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// thread was paused before or after it.
     #[cold]
     #[inline(never)]
-    fn take_by_real_clock(&self, stripe: &Stripe, wanted: Wanted, clock: &impl Clock) -> Result<u64, GenerateKind> {
+    pub(super) fn take_by_real_clock(
+        &self,
+        stripe: &Stripe,
+        wanted: Wanted,
+        clock: &impl Clock,
+    ) -> Result<u64, GenerateKind> {
         let refused = |kind| {
             stripe.refused.fetch_add(1, Ordering::Relaxed);
             Err(kind)

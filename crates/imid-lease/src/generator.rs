@@ -75,6 +75,8 @@ struct Inner<C, const STRIPES: usize> {
     is_closed: AtomicBool,
     /// How many calls were refused.
     refused: AtomicU64,
+    /// The least ceiling with which the call that wanted most would have succeeded.
+    wanted_ms: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
@@ -180,6 +182,7 @@ where
             first: OnceLock::new(),
             is_closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
+            wanted_ms: AtomicU64::new(0),
             clock: clock.clone(),
             settings: settings.clone(),
             lane_bits,
@@ -263,6 +266,62 @@ where
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
+        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
+    }
+
+    /// Mints an ID of a session that sorts after `last`: the room's last ID, whichever host of the space minted it, and whatever has
+    /// crashed since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the
+    /// same; **never waits for the register**: [`generate_after_within`](Self::generate_after_within) and
+    /// [`generate_after_async`](Self::generate_after_async) do, and are the calls for a room in which several hosts post.
+    ///
+    /// A process that took the lane of one that crashed can mint up to a horizon ahead of the clock. If that takes the room's last ID
+    /// past the ceiling of this lease, the call is refused once, and the keeper raises the ceiling immediately. Only the sessions of the
+    /// room's stripe are moved ahead.
+    ///
+    /// # Errors
+    /// As for [`generate`](Self::generate). `last` is past the ceiling of the lease ([`is_used_up`](LeaseError::is_used_up)): the
+    /// ceiling is raised now. Or it is further ahead of the clock than the longest horizon of the space and twice
+    /// [`max_skew`](LaneOptions::max_skew) ([`is_skew`](LeaseError::is_skew)): no host of the space can have minted it.
+    #[inline]
+    pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, LeaseError> {
+        // The ceiling is the limit.
+        let mint = |generator: &Generator<BelievedClock<C>, STRIPES>| {
+            generator.generate_after_limited(last, session, Duration::MAX)
+        };
+        if let Some(granted) = self.running()
+            && let Ok(id) = mint(&granted.generator)
+        {
+            return Ok(id);
+        }
+        self.try_again_after(last, mint)
+    }
+
+    /// Mints as [`generate_after`](Self::generate_after) does. While it is refused for now, it sleeps and tries again, for at most
+    /// `timeout` in all.
+    ///
+    /// # Errors
+    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error comes at once.
+    pub fn generate_after_within(
+        &self,
+        last: Option<MessageId>,
+        session: SessionTag,
+        timeout: Duration,
+    ) -> Result<MessageId, LeaseError> {
+        let call = || self.generate_after(last, session);
+        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after, is_announced))
+    }
+
+    /// Does what [`generate_after_within`](Self::generate_after_within) does in a task of any async runtime.
+    ///
+    /// # Errors
+    /// As for [`generate_after_within`](Self::generate_after_within).
+    pub async fn generate_after_async(
+        &self,
+        last: Option<MessageId>,
+        session: SessionTag,
+        timeout: Duration,
+    ) -> Result<MessageId, LeaseError> {
+        let call = || self.generate_after(last, session);
         self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
@@ -472,6 +531,36 @@ where
         })
     }
 
+    /// As [`try_again`](Self::try_again). If the ceiling is in the way, the keeper is told how far this call must go.
+    #[cold]
+    #[inline(never)]
+    fn try_again_after(
+        &self,
+        last: Option<MessageId>,
+        mint: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<MessageId, GenerateError>,
+    ) -> Result<MessageId, LeaseError> {
+        // The ID can be in the next millisecond.
+        let wanted_ms = last.map_or(0, |last| last.timestamp_ms() + 2);
+        let is_wanted = |generator: &Generator<BelievedClock<C>, STRIPES>| {
+            mint(generator).inspect_err(|error| {
+                if error.is_ceiling() && self.too_far(wanted_ms).is_none() {
+                    self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
+                }
+            })
+        };
+        self.try_again(is_wanted).map_err(|error| match self.too_far(wanted_ms) {
+            Some(kind) if error.is_used_up() => kind.into(),
+            _ => error,
+        })
+    }
+
+    /// Returns why no ceiling is raised so far.
+    fn too_far(&self, wanted_ms: u64) -> Option<LeaseKind> {
+        let max_ms = self.keeper.state(0).follows_ms;
+        let found_ms = wanted_ms.saturating_sub(self.inner.clock.believed_ms()?);
+        (found_ms > max_ms).then_some(LeaseKind::Skew { max_ms, found_ms })
+    }
+
     fn retry<T>(
         &self,
         mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
@@ -602,7 +691,7 @@ impl Drop for CloseOnDrop {
 
 /// Returns whether the keeper alone can end this error, and announces it then.
 fn is_announced(error: LeaseError) -> bool {
-    error.generate_error().is_none()
+    error.generate_error().is_none() && !error.is_skew()
 }
 
 /// Builds the generator of a grant.
@@ -636,6 +725,10 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         // The last stamp is not after the clock, or as far ahead of it as its lead.
         let lead = millis(granted.generator.stats().lead);
         if lead == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
+    }
+
+    fn wanted_ms(&self) -> u64 {
+        self.0.wanted_ms.load(Ordering::Relaxed)
     }
 
     fn start(&mut self, grant: Grant) {

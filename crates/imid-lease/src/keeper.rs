@@ -26,6 +26,11 @@ pub(crate) trait Tenant: Send {
     /// Returns the first unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
 
+    /// Returns the least ceiling with which a call that was refused would have succeeded; 0 if there is none.
+    fn wanted_ms(&self) -> u64 {
+        0
+    }
+
     /// Starts to mint under a grant. The generator before is sealed.
     fn start(&mut self, grant: Grant);
 
@@ -385,6 +390,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             mono_ms: monotonic_ms(),
             now_ms: self.clock.believed_ms(),
             used_until_ms: self.leases[lease].tenant.used_until_ms(),
+            wanted_ms: self.leases[lease].tenant.wanted_ms(),
         }
     }
 
@@ -392,6 +398,9 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
             self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
+            if let Some(longest_ms) = self.survey.longest_horizon_ms() {
+                self.leases.iter_mut().for_each(|lease| lease.engine.note_horizons(longest_ms));
+            }
         }
     }
 
@@ -490,6 +499,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.used_until_ms = used_until_ms;
+        published.follows_ms = engine.follows_ms();
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;

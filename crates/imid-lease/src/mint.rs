@@ -44,6 +44,23 @@ pub trait Mint {
     /// As for the generator.
     fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError>;
 
+    /// Mints an ID of a session that sorts after the room's last one.
+    ///
+    /// # Errors
+    /// As for the generator.
+    fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, LeaseError>;
+
+    /// Mints as [`generate_after`](Self::generate_after) does, and retries for at most `timeout` while the call is refused for now.
+    ///
+    /// # Errors
+    /// As for the generator.
+    fn generate_after_within(
+        &self,
+        last: Option<MessageId>,
+        session: SessionTag,
+        timeout: Duration,
+    ) -> Result<MessageId, LeaseError>;
+
     /// Takes a run of `n` consecutive IDs of a session, all or nothing.
     ///
     /// # Errors
@@ -90,6 +107,23 @@ macro_rules! mint {
 
                 fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
                     <$generator>::generate_within(self, session, timeout).map_err(LeaseError::from)
+                }
+
+                fn generate_after(
+                    &self,
+                    last: Option<MessageId>,
+                    session: SessionTag,
+                ) -> Result<MessageId, LeaseError> {
+                    <$generator>::generate_after(self, last, session).map_err(LeaseError::from)
+                }
+
+                fn generate_after_within(
+                    &self,
+                    last: Option<MessageId>,
+                    session: SessionTag,
+                    timeout: Duration,
+                ) -> Result<MessageId, LeaseError> {
+                    <$generator>::generate_after_within(self, last, session, timeout).map_err(LeaseError::from)
                 }
 
                 fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, LeaseError> {

@@ -101,6 +101,8 @@ pub(crate) struct State {
     pub(crate) surveyed_at_ms: u64,
     /// The first unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
+    /// How far ahead of the clock the last ID of a room may be.
+    pub(crate) follows_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -139,6 +141,7 @@ impl State {
             renewed_at_ms: None,
             surveyed_at_ms: 0,
             used_until_ms: 0,
+            follows_ms: config.horizon_ms.saturating_add(config.max_skew_ms.saturating_mul(2)),
             can_accept_lead: config.space.has_generator_lanes(),
         }
     }

@@ -146,6 +146,7 @@ mod gauges {
             LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } => "clock",
             LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
+            LeaseKind::Skew { .. } => "skew",
             LeaseKind::Reverted => "reverted",
             LeaseKind::NoSpace => "no_space",
             LeaseKind::Mismatch => "mismatch",

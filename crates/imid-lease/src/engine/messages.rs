@@ -27,6 +27,8 @@ pub(crate) struct Moment {
     pub(crate) now_ms: Option<u64>,
     /// The first millisecond after the last stamp of the running generator; 0 if there is none.
     pub(crate) used_until_ms: u64,
+    /// The least ceiling with which a call that was refused would have succeeded; 0 if there is none.
+    pub(crate) wanted_ms: u64,
 }
 
 impl Moment {

@@ -139,6 +139,10 @@ pub(crate) struct Engine {
     used_until_ms: u64,
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
+    /// When it last tried to raise the ceiling because a call wanted it.
+    followed_at_ms: Option<u64>,
+    /// The longest horizon of this process and of the records as they were last listed.
+    longest_horizon_ms: u64,
     backoff: Backoff,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
@@ -174,6 +178,8 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            longest_horizon_ms: config.horizon_ms,
+            followed_at_ms: None,
             config,
             meta: None,
             proven: None,
@@ -412,6 +418,11 @@ impl Engine {
     /// Returns the monotonic time of the next action.
     pub(crate) fn next_ms(&self) -> u64 {
         self.next_ms
+    }
+
+    /// Takes the horizons of all lanes into account, as they were listed.
+    pub(crate) fn note_horizons(&mut self, longest_ms: u64) {
+        self.longest_horizon_ms = self.config.horizon_ms.max(longest_ms);
     }
 
     /// Returns how many lanes other processes hold, as they were last read.

@@ -1,9 +1,13 @@
 //! The writes of a holder: it raises the ceiling of its lane in time, and gives the lane back at the end.
 
 use super::messages::{Action, Moment};
-use super::raise::Raise;
+use super::raise::{END_OF_TIME_MS, Raise};
 use super::{Engine, MIN_GAP_MS, Step};
 use crate::record::{LaneRecord, LaneState, Token};
+
+/// The greatest margin of a ceiling that is raised because a call wants it. Without one each post of the room would wait for a write;
+/// with more each crash would take the IDs further ahead.
+const MOST_MARGIN_MS: u64 = 1_000;
 
 impl Engine {
     /// Raises the ceiling of the present lane, if it is time.
@@ -16,11 +20,20 @@ impl Engine {
         let wants_room = left_ms <= present.room_ms / 2;
         let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + MIN_GAP_MS);
         let regular_ms = acknowledged_at_ms + horizon_ms / 4;
-        let due_ms = if wants_room { allowed_ms } else { regular_ms.max(allowed_ms) };
+        // A call waits for this one. The first of them waits for nothing else.
+        let followed = self.follow(at, present.ceiling_ms);
+        let follow_ms = self.followed_at_ms.map_or(0, |followed| followed + MIN_GAP_MS);
+        let due_ms = match followed {
+            Some(_) if follow_ms < allowed_ms => follow_ms,
+            Some(_) => allowed_ms,
+            None if wants_room => allowed_ms,
+            None => regular_ms.max(allowed_ms),
+        };
         if due_ms > at.mono_ms {
             return self.sleep(due_ms);
         }
         let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
+        let ceiling_ms = ceiling_ms.max(followed.unwrap_or(0));
         if ceiling_ms <= present.record.ceiling_ms {
             return self.sleep(at.mono_ms + MIN_GAP_MS);
         }
@@ -32,9 +45,29 @@ impl Engine {
             ceiling_ms,
             state: LaneState::Held,
         };
+        if followed.is_some() {
+            self.followed_at_ms = Some(at.mono_ms);
+        }
         self.attempted_at_ms = Some(at.mono_ms);
         self.step = Step::Renewing;
         self.write_present(record)
+    }
+
+    /// Returns the ceiling that a refused call wants, if it is above this one and near enough, and a margin for the calls that follow
+    /// it.
+    fn follow(&self, at: Moment, ceiling_ms: u64) -> Option<u64> {
+        let most_ms = at.now_ms?.saturating_add(self.follows_ms()).min(END_OF_TIME_MS);
+        if at.wanted_ms <= ceiling_ms || at.wanted_ms > most_ms {
+            return None;
+        }
+        let margin_ms = (self.config.horizon_ms / 16).min(MOST_MARGIN_MS).min((most_ms - at.wanted_ms) / 8);
+        Some(at.wanted_ms + margin_ms)
+    }
+
+    /// Returns how far ahead of the clock a ceiling is raised because a call wants it. The last ID of a room can be a horizon ahead of
+    /// the clock of its host, which can be ahead by the skew, while this one is behind by it.
+    pub(crate) fn follows_ms(&self) -> u64 {
+        self.longest_horizon_ms.saturating_add(self.config.max_skew_ms.saturating_mul(2))
     }
 
     pub(super) fn raise(&self, at: Moment, ceiling_ms: u64, known_for_ms: u64) -> u64 {

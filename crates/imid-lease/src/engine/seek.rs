@@ -76,6 +76,8 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
+        let lanes = records.iter().filter_map(|(_, record)| record.lane.as_ref());
+        self.note_horizons(lanes.map(|lane| lane.horizon_ms).max().unwrap_or(0));
         let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
         for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {
@@ -280,11 +282,10 @@ impl Engine {
         }
     }
 
-    /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than its horizon, or that of this
-    /// process, explains.
+    /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than the longest horizon explains: a holder
+    /// whose clock is ahead by the skew may have [followed](Self::follows_ms) a room, and this one can be behind by it.
     fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
-        let horizon_ms = seen.record().map_or(0, |record| record.horizon_ms).max(self.config.horizon_ms);
-        let most_ms = horizon_ms.saturating_add(self.config.max_skew_ms);
+        let most_ms = self.follows_ms().saturating_add(self.config.max_skew_ms.saturating_mul(2));
         let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
         (lead_ms > most_ms).then_some((lead_ms, most_ms))
     }

@@ -33,6 +33,8 @@ pub(super) struct Holder {
     /// Where a machine that draws no fresh tokens has its tokens from.
     pub(super) tokens: Random,
     pub(super) refusals: u64,
+    /// The least ceiling with which a post that was refused would have succeeded.
+    pub(super) wanted_ms: u64,
     pub(super) minted: u64,
 }
 
@@ -57,6 +59,7 @@ impl Holder {
             renewed_at_ms: None,
             tokens: Random(0),
             refusals: 0,
+            wanted_ms: 0,
             minted: 0,
         }
     }
@@ -91,6 +94,7 @@ impl Holder {
             mono_ms: true_ms,
             now_ms: Some(self.now_ms(true_ms)),
             used_until_ms: self.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules)),
+            wanted_ms: self.wanted_ms,
         }
     }
 
