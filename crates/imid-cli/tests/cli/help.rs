@@ -184,6 +184,8 @@ fn make_files(folder: &Path) {
     let tagged = imid("tag --session-field room --time-field at", chat).out;
     write("tagged.jsonl", tagged.as_bytes());
     let log = format!("now {}", imid("new --type group --session room-42", "").ok());
+    // The help looks for this ID in each of its forms.
+    let log = log + "old=0x64d1601c46e2afbc856b\n";
     write("app.log", log.as_bytes());
     write("app.log.gz", &crate::tag::gzip(log.as_bytes()));
     write("events.csv", b"event,204697221847986177\n");

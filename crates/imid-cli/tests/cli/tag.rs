@@ -338,3 +338,19 @@ fn times_are_read_as_databases_and_spreadsheets_write_them() {
                    go forward by 1h and never show it";
     assert_eq!((run.status, run.out.lines().count(), run.error_line()), (1, 2, problem));
 }
+
+#[test]
+fn a_table_with_semicolons_is_read_and_recognized() {
+    let table = "room;at;text\nkitchen;1763640000000;\"tea; please\"\n";
+    let error = imid("tag --in csv --session-field room --time-field at", table).error(1);
+    let hint = "(for a table with ; between its fields, give --in ssv)";
+    assert_eq!(error, format!("line 1: field \"room\" is missing in the header, which has \"room;at;text\" {hint}"));
+    let run = imid("tag --in ssv --session-field room --time-field at", table);
+    assert!(
+        run.status == 0 && run.out.starts_with("room;at;text;id\nkitchen;1763640000000;\"tea; please\";EUN6-"),
+        "{}",
+        run.out
+    );
+    let checked = imid("check --in ssv --json", run.out).ok();
+    assert!(checked.contains("\"valid\":1,"), "{checked}");
+}
