@@ -210,11 +210,11 @@ impl MessageId {
     /// A bound is past the last timestamp (2⁴² ms itself is valid as an excluded end); the range contains no
     /// millisecond, such as `5..5`.
     pub fn range(times: impl RangeBounds<u64>) -> Result<RangeInclusive<Self>, TimeRangeError> {
-        let (from, last) = first_and_last(times, 0..=TIMESTAMP_MAX);
+        let (from, last) = first_and_last(times);
         let first = Self::first_at(from)?;
         match last {
             Some(last) if from <= last => Ok(first..=Self::last_at(last)?),
-            _ => Err(TimeRangeError::empty("of at least 1 ms", from, last.map_or(0, |last| last + 1))),
+            _ => Err(TimeRangeError::empty(from, last.map_or(0, |last| last + 1))),
         }
     }
 }
@@ -252,24 +252,24 @@ impl MessageId {
             Bound::Unbounded => return Self::range(ms(from)..),
         };
         if to <= from {
-            return Err(TimeRangeError::empty("of at least 1 ms", ms(from), ms(to)));
+            return Err(TimeRangeError::empty(ms(from), ms(to)));
         }
         Self::range(ms(from)..=ms(to - 1))
     }
 }
 
-/// Returns the first and the last millisecond of a range of times. An open end is the end of `all`. In an empty range the first
-/// is greater than the last. The last is `None` if the range ends before millisecond 0.
-pub(crate) fn first_and_last(times: impl RangeBounds<u64>, all: RangeInclusive<u64>) -> (u64, Option<u64>) {
+/// Returns the first and the last millisecond of a range of times. An open end is the end of time. In an empty range the
+/// first is greater than the last. The last is `None` if the range ends before millisecond 0.
+fn first_and_last(times: impl RangeBounds<u64>) -> (u64, Option<u64>) {
     let first = match times.start_bound() {
         Bound::Included(&ms) => ms,
         Bound::Excluded(&ms) => ms.saturating_add(1),
-        Bound::Unbounded => *all.start(),
+        Bound::Unbounded => 0,
     };
     let last = match times.end_bound() {
         Bound::Included(&ms) => Some(ms),
         Bound::Excluded(&ms) => ms.checked_sub(1),
-        Bound::Unbounded => Some(*all.end()),
+        Bound::Unbounded => Some(TIMESTAMP_MAX),
     };
     (first, last)
 }

@@ -63,7 +63,7 @@ fn type_names_are_those_of_the_document() {
 fn the_document_explains_the_vectors_with_all_their_members() {
     let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
     let members: BTreeSet<_> =
-        file.as_object().expect("an object").keys().cloned().filter(|member| file[member].is_array()).collect();
+        file.as_object().expect("an object").keys().filter(|member| file[*member].is_array()).cloned().collect();
     let explained = rows("| member | a row |");
     assert_eq!(explained.iter().map(|row| row[0].clone()).collect::<BTreeSet<_>>(), members);
     for (row, member) in explained.iter().map(|row| (row, &row[0])) {

@@ -68,15 +68,14 @@ pub struct TimeRangeError(TimeRangeKind);
 enum TimeRangeKind {
     #[error(transparent)]
     Time(#[from] RangeError),
-    #[error("expected a range {least}, found {from}..{to} ms")]
-    Empty { least: &'static str, from: u64, to: u64 },
+    #[error("expected a range of at least 1 ms, found {from}..{to} ms")]
+    Empty { from: u64, to: u64 },
 }
 
 impl TimeRangeError {
-    /// `least` is what a range must have, such as "of at least 1 ms". `from` and `to` are the bounds of the half-open range, in unix
-    /// milliseconds.
-    pub(crate) const fn empty(least: &'static str, from: u64, to: u64) -> Self {
-        Self(TimeRangeKind::Empty { least, from, to })
+    /// `from` and `to` are the bounds of the half-open range, in unix milliseconds.
+    pub(crate) const fn empty(from: u64, to: u64) -> Self {
+        Self(TimeRangeKind::Empty { from, to })
     }
 
     /// Returns whether the range is empty: it ends where it starts or before.

@@ -149,7 +149,7 @@ fn a_time_that_overflows_into_the_sign_bit_is_read_and_marked() {
     assert_eq!(Layout::LEAF.parse("9223372036854775808"), Ok(id));
     assert_eq!((id.to_i64(), id.to_string()), (i64::MIN, "-9223372036854775808".to_owned()));
     let error = Layout::LEAF.try_from_parts(id.parts()).unwrap_err();
-    assert_eq!((error.min(), error.max()), (Layout::LEAF.first_ms().into(), Layout::LEAF.last_ms().into()));
+    assert_eq!((error.min(), error.max()), (Layout::LEAF.first_ms(), Layout::LEAF.last_ms()));
 
     let last = Layout::LEAF.parse("-1").unwrap();
     assert_eq!((last.timestamp_ms(), last.node(), last.sequence()), (5_686_881_485_760, 1_023, 4_095));

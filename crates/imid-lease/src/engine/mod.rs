@@ -173,6 +173,8 @@ pub(crate) struct Engine {
     claims: Vec<Token>,
     is_closing: bool,
     is_released: bool,
+    /// How often the release met a record of this grant.
+    releases: u32,
     /// The lane that it may hold, because the write that takes it had no answer.
     unanswered: Option<u16>,
     /// How far the lanes are ahead of the clock, if none was taken because of that.
@@ -214,6 +216,7 @@ impl Engine {
             claims: Vec::new(),
             is_closing: false,
             is_released: false,
+            releases: 0,
             unanswered: None,
             far_ahead: None,
             attempts: 0,

@@ -135,7 +135,7 @@ impl FileRegister {
     }
 
     fn locked_for_life(mut self) -> Result<Self, RegisterError> {
-        let lock = Lock::acquire(&self.lock_path(), Duration::ZERO);
+        let lock = Lock::acquire_for_life(&self.lock_path());
         self.lock = Some(lock.map_err(|error| self.failed("expected no other user of", error))?);
         Ok(self)
     }
@@ -162,15 +162,23 @@ impl FileRegister {
         let lock = if let Some(lock) = &self.lock {
             lock
         } else {
-            held = Lock::acquire(&path, self.time_limit).map_err(|error| self.failed("cannot lock", error))?;
+            held = Lock::acquire_for_call(&path, self.time_limit).map_err(|error| self.failed("cannot lock", error))?;
             &held
         };
-        // Without its file the lock keeps nobody out.
-        if !lock.is_of(&path).map_err(|error| self.failed("cannot lock", error))? {
-            let gone = io::Error::other(format!("expected the lock file {} to stay in its place", path.display()));
-            return Err(self.failed("cannot use", gone));
-        }
-        call()
+        // Without its file the lock keeps nobody out. If it was lost during the call, another process may have loaded what this
+        // one has replaced, and replaces it in turn.
+        let check = || match lock.is_of(&path) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let gone = io::Error::other(format!("expected the lock file {} to stay in its place", path.display()));
+                Err(self.failed("cannot use", gone))
+            }
+            Err(error) => Err(self.failed("cannot lock", error)),
+        };
+        check()?;
+        let result = call()?;
+        check()?;
+        Ok(result)
     }
 
     /// Reads all records.
@@ -309,4 +317,29 @@ fn checksum(text: &str) -> u64 {
 fn pause(left: Duration) -> bool {
     std::thread::sleep(left.min(Duration::from_millis(2)));
     !left.is_zero()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_whose_lock_file_was_deleted_meanwhile_is_unknown() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut register = FileRegister::shared(folder.path().join("ids")).unwrap();
+        assert!(register.compare_and_set("a", None, "1").unwrap());
+        let written = register.locked(|| {
+            let mut records = register.load()?;
+            fs::remove_file(register.lock_path()).unwrap();
+            // Another process locks the new file, and loads the same records.
+            let other = Lock::acquire_for_life(&register.lock_path());
+            records.insert("a".into(), "2".into());
+            register.store(&records)?;
+            drop(other);
+            Ok(true)
+        });
+        let error = written.unwrap_err().to_string();
+        assert!(error.contains("expected the lock file") && error.contains("to stay in its place"), "{error}");
+        assert_eq!(register.read("a").unwrap().as_deref(), Some("2"), "it was written, and could have been replaced");
+    }
 }

@@ -66,8 +66,8 @@ pub use tls::Tls;
 /// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
 /// write equal values. Comparing the values therefore compares version and token.
 ///
-/// Each call ends within the time limit that the adapter was made with. After a broken connection the next call
-/// connects again.
+/// Each call ends within the time limit that the adapter was made with; after calls that could not connect, within up to five
+/// of them. After a broken connection the next call connects again.
 ///
 /// A register of a server has one connection. [`SharedRegister`] gives one to several holders, whose calls wait for their
 /// turn besides.

@@ -13,7 +13,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 
 use super::query::Words;
-use super::remote::{Failure, Records, Remote, Server, Settings, promise, remote_register};
+use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
 use super::{Access, Promise, RegisterError};
@@ -34,7 +34,9 @@ remote_register! {
     /// No statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
     ///
     /// A write that the server answers with a warning counts as one without an answer: PostgreSQL warns when it stops to
-    /// wait for a synchronous standby, because somebody has cancelled the statement, and answers success.
+    /// wait for a synchronous standby, because somebody has cancelled the statement, and answers success. If somebody empties
+    /// `synchronous_standby_names` meanwhile, it answers success without a warning, so the setting is read again after each
+    /// write that waits for a standby. A value that a trigger has changed counts as one without an answer too.
     ///
     /// **Weak** with `fsync` or `full_page_writes` off and with an unlogged table. Also while
     /// `synchronous_standby_names` is empty, if there are standbys, or physical replication slots, or a timeline above
@@ -342,11 +344,23 @@ macro_rules! durable {
 #[cfg(feature = "segment")]
 pub(crate) use durable;
 
-const INSERT: &str =
-    concat!("INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ", durable!(), " ON CONFLICT (key) DO NOTHING");
+const INSERT: &str = concat!(
+    "INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ",
+    durable!(),
+    " ON CONFLICT (key) DO NOTHING RETURNING value"
+);
 
-const UPDATE: &str =
-    concat!(r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#, durable!());
+const UPDATE: &str = concat!(
+    r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#,
+    durable!(),
+    " RETURNING value"
+);
+
+/// Whether commits wait for a standby.
+const IS_SYNCHRONOUS: &str = "SELECT current_setting('synchronous_standby_names') <> ''";
+
+const EMPTIED: &str = "synchronous_standby_names was emptied while this process was connected, so commits that waited for a \
+    standby were acknowledged without one";
 
 /// The timeline is in the first eight digits of the name of a log file.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
@@ -359,9 +373,18 @@ const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_p
 pub(crate) struct Connection {
     client: Client,
     warning: Arc<Mutex<Option<String>>>,
+    /// Whether commits waited for a standby when the settings were read last.
+    is_synchronous: bool,
 }
 
 impl Connection {
+    /// Reads again whether commits wait for a standby. Returns whether they do not any more.
+    async fn is_emptied(&mut self) -> Result<bool, Failure> {
+        let before = self.is_synchronous;
+        self.is_synchronous = self.query_typed_one(IS_SYNCHRONOUS, &[]).await?.try_get(0)?;
+        Ok(before && !self.is_synchronous)
+    }
+
     /// Forgets the warnings until now. Call it before a write.
     pub(crate) fn begin(&self) {
         *lock(&self.warning) = None;
@@ -388,7 +411,8 @@ impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let client = Self::connect(self, settings, deadline).await?;
+        let mut client = Self::connect(self, settings, deadline).await?;
+        client.is_emptied().await?;
         let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
         if settings.access == Access::Write && !row.try_get::<_, bool>(0)? {
             match client.execute_typed(CREATE, &[]).await {
@@ -406,6 +430,9 @@ impl Server for Postgres {
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
+        if client.is_emptied().await? {
+            return Ok(Some(Promise::Weak(EMPTIED.into())));
+        }
         promise_of(client, "imid_register").await.map(Some)
     }
 }
@@ -444,13 +471,25 @@ impl Records for Postgres {
     ) -> Result<bool, Failure> {
         client.begin();
         let written = match seen {
-            None => client.execute_typed(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
+            None => client.query_typed_opt(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
             Some(seen) => {
-                client.execute_typed(UPDATE, &[(&key, Type::TEXT), (&seen, Type::TEXT), (&value, Type::TEXT)]).await
+                client.query_typed_opt(UPDATE, &[(&key, Type::TEXT), (&seen, Type::TEXT), (&value, Type::TEXT)]).await
             }
         };
         match written {
-            Ok(rows) => client.end().map(|()| rows == 1),
+            Ok(row) => {
+                client.end()?;
+                // Somebody who empties the setting lets the commits that wait succeed, without a warning.
+                if client.is_synchronous && client.is_emptied().await? {
+                    return Err(Weakness(EMPTIED).into());
+                }
+                let Some(row) = row else { return Ok(false) };
+                match row.try_get::<_, &str>(0)? {
+                    kept if kept == value => Ok(true),
+                    // A trigger.
+                    kept => Err(format!("expected the server to keep {value:?}, found that it kept {kept:?}").into()),
+                }
+            }
             // Where transactions are serializable by default, the one that loses ends in this way. It wrote nothing.
             Err(error)
                 if [Some(&SqlState::T_R_SERIALIZATION_FAILURE), Some(&SqlState::T_R_DEADLOCK_DETECTED)]
@@ -479,7 +518,7 @@ where
 {
     let (client, mut connection) = config.connect(tls).await?;
     let warning = Arc::default();
-    let client = Connection { client, warning: Arc::clone(&warning) };
+    let client = Connection { client, warning: Arc::clone(&warning), is_synchronous: false };
     // The task ends with the connection. Its error is also that of the call. A warning comes before the answer.
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {

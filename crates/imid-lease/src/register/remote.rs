@@ -22,6 +22,11 @@ use super::worker::Deadline;
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
+/// A failure that shows that the server can lose what it acknowledges from now on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Weakness(pub(crate) &'static str);
+
 /// A kind of server, and where one is.
 pub(crate) trait Server: Sync {
     type Connection: Send;
@@ -80,7 +85,7 @@ impl Settings {
     }
 }
 
-/// How many time limits a call may take that has to connect, for the first time or after others that have failed.
+/// How many time limits a call may take that has to connect, after others that have failed.
 const MOST_LIMITS: u32 = 5;
 
 /// A server and at most one connection to it.
@@ -97,7 +102,6 @@ pub(crate) struct Remote<S: Server> {
     connection: Option<S::Connection>,
     /// How many calls that had to connect have failed, one after another.
     failed: u32,
-    has_connected: bool,
     /// According to the settings of the server at the last connection.
     promise: Option<Promise>,
 }
@@ -121,17 +125,7 @@ impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
         let (process, name) = (Process::current(), CLIENT_NAME.into());
         let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
-        Self {
-            server,
-            place,
-            settings,
-            process,
-            runtime: None,
-            connection: None,
-            failed: 0,
-            has_connected: false,
-            promise: None,
-        }
+        Self { server, place, settings, process, runtime: None, connection: None, failed: 0, promise: None }
     }
 
     #[cfg(feature = "redis-queue")]
@@ -158,7 +152,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, settings, process, runtime, connection, failed, has_connected, promise } = self;
+        let Self { server, place, settings, process, runtime, connection, failed, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -172,12 +166,7 @@ impl<S: Server> Remote<S> {
         };
         // A server to which a thousand processes connect at once needs longer for each of them. If they gave up and came
         // back, it would never be done with them.
-        let patience = match (&connection, *has_connected) {
-            (Some(_), _) => 1,
-            // Nothing is lost meanwhile.
-            (None, false) => MOST_LIMITS,
-            (None, true) => (*failed + 1).min(MOST_LIMITS),
-        };
+        let patience = if connection.is_some() { 1 } else { (*failed + 1).min(MOST_LIMITS) };
         let deadline = Deadline::of(settings.time_limit.saturating_mul(patience));
         let connects = connection.is_none();
         let mut connected = false;
@@ -201,12 +190,14 @@ impl<S: Server> Remote<S> {
             Err(_) => run(),
         };
         *failed = if connects && !matches!(outcome, Ok(Ok(_))) { failed.saturating_add(1) } else { 0 };
-        *has_connected |= connected;
         let context =
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(failure)) => {
+                if let Some(Weakness(reason)) = failure.downcast_ref() {
+                    *promise = Some(Promise::Weak((*reason).into()));
+                }
                 let (is_final, failure) = diagnose(S::is_final(&failure), failure);
                 let error = RegisterError::new(context).caused_by(failure);
                 Err(if is_final { error.permanent() } else { error })
@@ -300,6 +291,9 @@ macro_rules! connection_settings {
         impl $name {
             /// Sets how long a call may take. The default is
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
+            ///
+            /// A call that has to connect, after others that could not, may take one limit more for each of them, up to five:
+            /// a server to which a whole fleet connects again needs longer.
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
                 self.0.settings.time_limit = time_limit;

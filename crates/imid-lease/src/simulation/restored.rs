@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, SKEW_MS, World};
 use crate::admin::{self, AdminError, Recovery};
-use crate::engine::Stopped;
+use crate::engine::{Action, Outcome, Reply, Stopped};
 use crate::record::MetaRecord;
 use crate::register::Register;
 
@@ -176,4 +176,25 @@ fn a_recovery_refuses_a_time_below_a_ceiling_of_the_backup() {
         assert_eq!(recovered.as_ref().is_err_and(AdminError::is_ahead), is_refused, "{above_ms:?}");
         assert_eq!(store.records == world.store.records, is_refused, "{above_ms:?}");
     }
+}
+
+/// As with row security that hides the row from the update, and from nothing else.
+#[test]
+fn a_release_that_the_store_refuses_ends() {
+    let mut world = World::new(45, Rules::default());
+    let first = world.start("first", 0);
+    assert!(world.mint_one(first));
+    world.holders[first].engine.close();
+    let mut calls = 0;
+    while world.work(first) {
+        calls += 1;
+        assert!(calls < 20, "it tries again and again");
+        let flight = world.flights.last_mut().expect("a call");
+        if let Action::Write { attempt, .. } = flight.call {
+            flight.reply = Some(Reply::Written { attempt, outcome: Outcome::Conflict });
+        }
+        world.settle();
+    }
+    assert_eq!(world.holders[first].engine.stopped(), Some(&Stopped::Closed));
+    assert!(!world.holders[first].engine.is_given_back());
 }

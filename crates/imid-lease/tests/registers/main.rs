@@ -49,6 +49,8 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("postgres", "fsync_off_and_an_unlogged_table_are_weak", settings::postgres_weak),
     ("postgres", "a_serializable_default_loses_conflicts_and_no_writes", settings::postgres_serializable),
     ("postgres", "a_write_that_comes_with_a_warning_is_unknown", settings::postgres_warning),
+    ("postgres", "a_write_that_no_standby_has_is_unknown_once_none_is_named", settings::postgres_emptied),
+    ("postgres", "a_value_that_a_trigger_has_changed_is_unknown", settings::postgres_trigger),
     ("postgres", "a_timeline_and_a_slot_are_weak_without_synchronous_standbys", settings::postgres_slot),
     ("postgres", "a_user_that_can_only_read_reads", settings::postgres_reader),
     ("postgres", "what_a_retry_does_not_mend_is_final", settings::postgres_final),

@@ -205,6 +205,55 @@ pub(crate) fn postgres_warning(store: &Store) {
     assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
 }
 
+/// Somebody who empties the setting lets the commits that wait succeed, and PostgreSQL does not warn.
+pub(crate) fn postgres_emptied(store: &Store) {
+    let key = fresh_key();
+    assert!(store.open().compare_and_set(&key, None, "1").unwrap());
+    let name = |value: &str| {
+        client(store, &format!("ALTER SYSTEM SET synchronous_standby_names = '{value}'"));
+        client(store, "SELECT pg_reload_conf()");
+        thread::sleep(Duration::from_millis(500));
+    };
+    name("nobody");
+    let _undo = Undo(
+        store,
+        &["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"],
+    );
+    let mut register = store.open();
+    register.now_ms().unwrap();
+    assert_eq!(register.promise().to_string(), "strong");
+    let written = thread::scope(|scope| {
+        let writes = scope.spawn(|| register.compare_and_set(&key, Some("1"), "2"));
+        let waits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'imid-lease'";
+        while client(store, &format!("SELECT count(*) {waits}")).trim() != "1" {
+            assert!(!writes.is_finished(), "it does not wait for a standby");
+            thread::sleep(Duration::from_millis(20));
+        }
+        name("");
+        writes.join().unwrap()
+    });
+    let words = "synchronous_standby_names was emptied while this process was connected";
+    let error = written.unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
+    assert!(register.promise().to_string().starts_with(&format!("weak: {words}")), "{}", register.promise());
+    assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
+    assert!(register.promise().to_string().starts_with("weak: "), "what was weak once stays weak");
+    assert!(register.compare_and_set(&key, Some("2"), "3").unwrap(), "a server without standbys is used");
+}
+
+pub(crate) fn postgres_trigger(store: &Store) {
+    let (mut register, key) = (store.open(), fresh_key());
+    assert!(register.compare_and_set(&key, None, "1").unwrap());
+    client(
+        store,
+        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.value = OLD.value; RETURN NEW; END'",
+    );
+    client(store, "CREATE TRIGGER keep BEFORE UPDATE ON imid_register FOR EACH ROW EXECUTE FUNCTION keep()");
+    let _undo = Undo(store, &["DROP FUNCTION keep CASCADE"]);
+    let error = register.compare_and_set(&key, Some("1"), "2").unwrap_err().to_string();
+    assert!(error.ends_with("expected the server to keep \"2\", found that it kept \"1\""), "{error}");
+}
+
 pub(crate) fn postgres_slot(store: &Store) {
     let mut register = store.open();
     register.now_ms().unwrap();

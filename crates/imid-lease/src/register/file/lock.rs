@@ -4,6 +4,9 @@
 //! that took it, whatever children that process has. Such a lock does not keep two parts of one process apart, and it is
 //! lost if the process closes the file anywhere. Therefore the process has one list of the files that it has locked, and
 //! opens none of them twice.
+//!
+//! Other code of the process can do that: a scanner, a backup. So a lock for one call is a `flock` besides, which belongs to the
+//! open file. It is unlocked explicitly, so that a child that was forked during the call does not keep it.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -22,14 +25,21 @@ static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
 pub(super) struct Lock {
     file: Option<File>,
     identity: Identity,
+    /// The open file is locked too.
+    is_for_call: bool,
 }
 
 impl Lock {
-    /// Locks a file, which is created if there is none. It waits for others until the time limit.
-    pub(super) fn acquire(path: &Path, limit: Duration) -> io::Result<Self> {
+    /// Locks a file until the process ends or the lock is dropped. The file is created if there is none.
+    pub(super) fn acquire_for_life(path: &Path) -> io::Result<Self> {
+        Self::try_acquire(path, false)
+    }
+
+    /// Locks a file for one call. It waits for others until the time limit.
+    pub(super) fn acquire_for_call(path: &Path, limit: Duration) -> io::Result<Self> {
         let started = Instant::now();
         loop {
-            match Self::try_acquire(path) {
+            match Self::try_acquire(path, true) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if !super::pause(limit.saturating_sub(started.elapsed())) {
                         return Err(error);
@@ -40,7 +50,7 @@ impl Lock {
         }
     }
 
-    fn try_acquire(path: &Path) -> io::Result<Self> {
+    fn try_acquire(path: &Path, is_for_call: bool) -> io::Result<Self> {
         let busy = |who: &str| io::Error::new(ErrorKind::WouldBlock, format!("found {who} that has locked it"));
         let mut held = lock(&HELD);
         // By name, before it is opened: to close it again would end the lock that another part of this process has.
@@ -50,17 +60,18 @@ impl Lock {
             return Err(busy("another register of this process"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        if !try_lock(&file)? {
+        if !try_lock(&file)? || is_for_call && !try_lock_open_file(&file)? {
             return Err(busy("another process"));
         }
-        let lock = Self::of(file, path)?;
+        let mut lock = Self::of(file, path)?;
+        lock.is_for_call = is_for_call;
         held.insert(Identity::clone(&lock.identity));
         Ok(lock)
     }
 
     /// Describes a lock on an open file. The path may lead to another file by now.
     fn of(file: File, path: &Path) -> io::Result<Self> {
-        Ok(Self { identity: identity_of(&file, path)?, file: Some(file) })
+        Ok(Self { identity: identity_of(&file, path)?, file: Some(file), is_for_call: false })
     }
 }
 
@@ -74,6 +85,9 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let mut held = lock(&HELD);
+        if let Some(file) = self.file.as_ref().filter(|_| self.is_for_call) {
+            unlock_open_file(file);
+        }
         // Closed before the entry goes, so that nobody opens it in between.
         drop(self.file.take());
         held.remove(&self.identity);
@@ -81,7 +95,7 @@ impl Drop for Lock {
 }
 
 #[cfg(unix)]
-use unix::{Identity, identity, identity_of, try_lock};
+use unix::{Identity, identity, identity_of, try_lock, try_lock_open_file, unlock_open_file};
 
 #[cfg(unix)]
 mod unix {
@@ -90,7 +104,7 @@ mod unix {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::fs::{FlockOperation, fcntl_lock, flock};
     use rustix::io::Errno;
 
     /// Device and number of a file.
@@ -108,6 +122,20 @@ mod unix {
         file.metadata().map(|found| (found.dev(), found.ino()))
     }
 
+    /// Returns whether the open file is locked now.
+    pub(super) fn try_lock_open_file(file: &File) -> io::Result<bool> {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn unlock_open_file(file: &File) {
+        // Closing it does the same, unless a forked child has it too.
+        let _ = flock(file, FlockOperation::Unlock);
+    }
+
     /// Returns whether the file is locked now.
     pub(super) fn try_lock(file: &File) -> io::Result<bool> {
         match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -119,7 +147,7 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-use elsewhere::{Identity, identity, identity_of, try_lock};
+use elsewhere::{Identity, identity, identity_of, try_lock, try_lock_open_file, unlock_open_file};
 
 #[cfg(not(unix))]
 mod elsewhere {
@@ -138,6 +166,13 @@ mod elsewhere {
         Ok(path.to_owned())
     }
 
+    /// The lock belongs to the open file already.
+    pub(super) fn try_lock_open_file(_file: &File) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    pub(super) fn unlock_open_file(_file: &File) {}
+
     /// Returns whether the file is locked now.
     pub(super) fn try_lock(file: &File) -> io::Result<bool> {
         match file.try_lock() {
@@ -151,6 +186,28 @@ mod elsewhere {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    /// As a scanner or a backup in the same process does. Then the process has no record lock any more.
+    #[test]
+    fn a_lock_for_a_call_stays_when_other_code_closes_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids.lock");
+        let is_free = || try_lock_open_file(&File::open(&path).unwrap()).unwrap();
+        let lock = Lock::acquire_for_call(&path, Duration::ZERO).unwrap();
+        drop(File::open(&path).unwrap());
+        assert!(!is_free());
+        // A child that was forked during the call.
+        let copy = lock.file.as_ref().unwrap().try_clone().unwrap();
+        drop(lock);
+        assert!(is_free());
+        drop(copy);
+        let error = {
+            let open = File::open(&path).unwrap();
+            assert!(try_lock_open_file(&open).unwrap());
+            Lock::acquire_for_call(&path, Duration::ZERO).unwrap_err()
+        };
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    }
 
     /// Otherwise it would lock the deleted file, and keep nobody out of the new one.
     #[test]
