@@ -260,8 +260,10 @@ fn no_line_is_wider_than_the_terminal() {
         }
     }
     // A chart fits a narrower terminal than a page of fields.
-    let many =
-        (0..200).map(|n| format!("{{\"s\":{n},\"t\":{}}}\n", 1_763_640_000_000_u64 + n * 59_999)).collect::<String>();
+    let many = (0..200)
+        .map(|n| format!("{{\"s\":{n},\"t\":{}}}\n", 1_763_640_000_000_u64 + n * 59_999))
+        .collect::<Vec<_>>()
+        .concat();
     let ids = imid("tag --session-field s --time-field t", many).out;
     for args in ["stats", "stats --per hour", "stats --time-field t", "check", "stats --top 1 --per month"] {
         for columns in 40..74 {
