@@ -31,6 +31,7 @@ mod identify;
 mod pasted;
 pub mod risk;
 mod scheme;
+mod spellings;
 pub mod time;
 
 pub use error::{ReadError, look_alike};
@@ -41,6 +42,7 @@ pub use form::{Form, Read, ReadForm};
 pub use identify::{identify_near, identify_text};
 pub use pasted::{Hint, NotPasted, find_inside, identify, likelier, read_pasted};
 pub use scheme::{Id, STANDARD, Scheme};
+pub use spellings::Spellings;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

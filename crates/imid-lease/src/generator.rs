@@ -435,7 +435,8 @@ where
     /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the register
     /// went back or does not fit, or its thread has panicked. `None` if it still runs.
     ///
-    /// A lease never starts again after this. A program that cannot mint should exit, so that whatever supervises it starts it anew.
+    /// A lease never starts again after this. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart
+    /// the process before the register is [recovered](crate::admin::recover): a process that starts cannot notice that it went back.
     pub fn stopped_within(&self, timeout: Duration) -> Option<LeaseError> {
         self.keeper.changes().wait(within(timeout, || self.why_ended()))
     }
@@ -448,7 +449,6 @@ where
     /// // Beside the server of the application.
     /// let why = ids.stopped_async().await;
     /// eprintln!("cannot mint any more: {why}");
-    /// std::process::exit(1);
     /// # }
     /// ```
     pub async fn stopped_async(&self) -> LeaseError {

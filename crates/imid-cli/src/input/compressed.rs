@@ -86,6 +86,7 @@ pub(crate) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result
 }
 
 /// The members of gzip data, one after another. Zeros after a member are padding, such as that of a tape, as for gzip(1).
+#[expect(clippy::large_enum_variant, reason = "there is one for each input")]
 enum Members<R> {
     Member(GzDecoder<R>),
     End,

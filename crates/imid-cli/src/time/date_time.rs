@@ -18,7 +18,7 @@ pub(super) struct DateAndTime {
 
 impl DateAndTime {
     /// Reads a text that has the shape of RFC 3339's `date-time`, also without seconds, with a space before the time, and
-    /// with an offset as PostgreSQL (`+00`), BigQuery (` UTC`) or Snowflake (` +0000`) writes it, or without one. Returns
+    /// with an offset as PostgreSQL (`+00`), `BigQuery` (` UTC`) or `Snowflake` (` +0000`) writes it, or without one. Returns
     /// `None` for any other shape.
     ///
     /// jiff reads more shapes, so it gets only those that are checked here.
@@ -89,6 +89,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads an offset, which can be missing. Returns `None` if it is not one.
+#[expect(clippy::option_option, reason = "not an offset, no offset, or an offset")]
 fn read_offset(text: &str) -> Option<Option<Offset>> {
     match text {
         "" => return Some(None),

@@ -306,3 +306,11 @@ fn a_table_that_is_read_as_lines_is_named() {
         assert_eq!(imid(args, input).error_line(), hint);
     }
 }
+
+#[test]
+fn digits_that_are_read_as_hex_can_be_an_integer_too() {
+    let hint = "read as  hex of standard, not as an integer (--id-form int)";
+    assert!(imid("inspect 12345678901234567890", "").ok().contains(hint));
+    assert!(!imid("inspect 64d1601c46e2afbc856b", "").ok().contains("--id-form"));
+    assert!(imid("inspect --id-form int 12345678901234567890", "").ok().contains("read as  int of standard\n"));
+}
