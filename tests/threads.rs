@@ -266,10 +266,11 @@ fn two_threads_at_the_last_stamp_of_the_limit_do_not_pass_it() {
     let clock = ManualClock::new(T);
     let builder = Generator::builder().max_lead(Duration::from_millis(1)).lane(Lane { index: 0, bits: 12 });
     let ids = builder.clock(&clock).build().unwrap();
-    let (round, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (round, done, furthest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let race = |now| {
         if let Ok(id) = ids.generate(session(0)) {
-            assert!(id.timestamp_ms() <= now + 1, "{} ms past the limit", id.timestamp_ms() - now - 1);
+            // Asserted at the end: the other thread would wait for one that panics.
+            furthest.fetch_max(id.timestamp_ms() - now, Ordering::Relaxed);
         }
     };
     thread::scope(|scope| {
@@ -294,4 +295,5 @@ fn two_threads_at_the_last_stamp_of_the_limit_do_not_pass_it() {
             }
         }
     });
+    assert_eq!(furthest.into_inner(), 1, "ms ahead of the clock");
 }
