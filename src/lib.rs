@@ -44,7 +44,8 @@
 //! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
 //!
 //! IDs have the same order as integers, as bytes and as texts. A text is 19 characters: 16 digits in four dashed groups,
-//! without 0, 1, O and I. FORMAT.md fixes every bit.
+//! without 0, 1, O and I. FORMAT.md fixes every bit, and GENERATOR.md
+//! the rules of minting, for other languages.
 //!
 //! # Guarantees
 //!
@@ -89,17 +90,19 @@
 //! | ordinary use | 1 ms | 1 ms |
 //! | overload: more than 4,096 IDs in a millisecond and stripe | `max_lead` (1 s) | the lead |
 //! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 × s |
+//! | the same, with r IDs/ms in a stripe, more than 2,048 | s + 2 ms | s / (1 - r/4096) |
 //! | overload while it is behind by a step of s | s + `max_lead` | 2 × s, or the lead |
-//! | the clock repeats steps forward and back of at most s | 2 × s | 4 × s |
+//! | the clock repeats steps forward and back, and stays within s of the true time | 2 × s | 4 × s |
 //! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 × a |
 //! | [`observe_limited`](Generator::observe_limited) with a limit | the limit + 21 ms | twice the limit |
 //! | [`generate_after`](Generator::generate_after) an ID that is a ahead, at most `max_skew`; only sessions of the room's stripe | a + 6 ms | a if no session of the stripe mints, 2 × a under load |
 //! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
 //! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
-//! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms that full load may
-//! borrow. Events of different kinds add up. Under overload, restarts with a floor less than 30 ms apart add up, too: 1,000 of
-//! them 10 ms apart led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. The fork takes the same way as a floor.
+//! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms (or
+//! `max_lead`, if that is less) that full load may borrow. Events of different kinds add up. Under overload, restarts with a floor
+//! and hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart add up as well: 1,000 of them 10 ms apart
+//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. The fork takes the same way as a floor.
 //!
 //! # Choosing a generator
 //!

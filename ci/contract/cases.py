@@ -122,6 +122,7 @@ for reading, what in ((None, "none"), (-1, "negative"), (LAST + 1, "past the end
     case(f"a reading that is {what} comes between others", "2.1 2.8", clock(T), new(), mint(T), clock(reading), not_minted("clock"), not_minted("clock"),
          clock(T + 1), mint(T + 1))  # fmt: skip
 case("one reading fails", "2.5", clock(T), new(), mint(T), clock(None, T + 5), mint(T + 5))
+case("one reading beside an observation fails", "2.5", clock(T), new(), mint(T), clock(None, T + 5), observe(T + 9), mint((T + 10, T + 12)))
 case("one reading is negative", "2.5", clock(T), new(), mint(T), clock(-1, T + 5), mint(T + 5))
 case("an observation with a clock that has no reading", "2.1", clock(T), new(), mint(T), clock(None), observe(T + 9, refused="clock"), clock(T), mint((T, T + 1)))
 for wild in (T + 1001, T + 59000, T + 86400000, LAST):

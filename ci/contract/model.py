@@ -203,7 +203,12 @@ class Generator:
             return  # 6.1
         limit = min(limit, self.max_skew)  # 6.3
         for last in (False, True):
-            now = self.reading(limit)
+            try:
+                now = self.reading(limit)
+            except Refused:
+                if last:
+                    raise
+                continue
             if ms - max(self.top or 0, now) <= limit:  # 6.3
                 break
             if last:

@@ -4,12 +4,12 @@
 -- A transaction stores a message:
 --   START TRANSACTION
 --   take: locks the room until the commit, and returns its next number and its last ID
---   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts. If the
---     new ID is not greater (a LeasedGenerator that had no lane when it observed), ROLLBACK and try again
+--   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
 --   store: error 1062 of the key by_client_key means that the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. Repeat one that ends with error 1213 (deadlock). Messages of one room wait for each
 -- other's commit, and see it: a reader that has number n, or the ID of number n, has all before it.
+-- It needs READ COMMITTED if innodb_snapshot_isolation is on: stricter levels can fail with error 1020. REPEATABLE READ works otherwise.
 
 -- schema: Names are compared by their bytes. In MySQL 8 write utf8mb4_0900_bin.
 CREATE TABLE rooms (

@@ -4,12 +4,12 @@
 -- A transaction stores a message:
 --   BEGIN
 --   take: locks the room until the commit, and returns its next number and its last ID
---   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts. If the
---     new ID is not greater (a LeasedGenerator that had no lane when it observed), ROLLBACK and try again
+--   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
 --   store: if it changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. Messages of one room wait for each other's commit, and see it: a reader that has
 -- number n, or the ID of number n, has all before it.
+-- It needs READ COMMITTED, the default: stricter levels fail with 40001 where messages of one room wait for each other.
 
 -- schema: The free space of a page makes updates of a room cheap (HOT).
 CREATE TABLE rooms (name text PRIMARY KEY, last_number bigint NOT NULL, last_id bytea) WITH (fillfactor = 50);

@@ -51,7 +51,7 @@ UPDATE rooms SET last_id = stored.id FROM stored WHERE name = stored.room;
 -- known: The message that the client has sent before.
 SELECT id, number FROM client_keys WHERE room = :room AND sender = :sender AND client_key = :key;
 
--- follow: The message that the client has, and what is new after it. If the first row is another message, the database has lost that one.
+-- resume: The message that the client has, and what is new after it. If the first row is another message, the database has lost that one.
 SELECT id, number, sender, body FROM messages WHERE room = :room AND id >= :id ORDER BY id LIMIT :limit;
 
 -- page: One page of a room, backwards.

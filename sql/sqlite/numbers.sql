@@ -4,8 +4,7 @@
 -- A transaction stores a message:
 --   BEGIN IMMEDIATE
 --   take: returns the room's next number and its last ID
---   in the application: ids.observe(last_id)?, then ids.generate(tag)?, so the IDs of a room ascend with its numbers on all hosts. If the
---     new ID is not greater (a LeasedGenerator that had no lane when it observed), ROLLBACK and try again
+--   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
 --   store: if the INSERT changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. SQLite has one writer at a time, so a reader that has number n, or the ID of

@@ -115,7 +115,9 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Sets how far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
     /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] is an error. If
-    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time.
+    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time, or
+    /// `max_lead` if that is less. With a limit of 0 a stripe mints only from the seeded start of each millisecond to its end: 1 to
+    /// 4,096 IDs, 2,048 on average.
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;

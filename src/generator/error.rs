@@ -5,6 +5,7 @@ use core::time::Duration;
 use thiserror::Error;
 
 use super::refusal::Refusal;
+use super::timeline::TooFarBehind;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
@@ -37,6 +38,10 @@ pub(crate) enum GenerateKind {
         "clock is {found} ms behind its latest reading (limit {max} ms): wait, raise max_rollback, or restart the process"
     )]
     Rollback { max: u64, found: u64 },
+    #[error(
+        "clock is {found} ms behind the floor of the generator (limit {max} ms): check the floor, wait, or raise max_rollback"
+    )]
+    Floor { max: u64, found: u64 },
     #[error("next ID is too far ahead of the clock (limit {max} ms): retry in {wait} ms")]
     Lead { max: u64, wait: u64 },
     #[error("expected a last ID at most {max} ms ahead of the clock, found {found} ms")]
@@ -65,9 +70,9 @@ impl GenerateError {
     /// or belongs to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
-            GenerateKind::Rollback { max, found } | GenerateKind::Skew { max, found } => {
-                Some(Duration::from_millis(found - max))
-            }
+            GenerateKind::Rollback { max, found }
+            | GenerateKind::Floor { max, found }
+            | GenerateKind::Skew { max, found } => Some(Duration::from_millis(found - max)),
             GenerateKind::Lead { wait, .. } => Some(Duration::from_millis(wait)),
             _ => None,
         }
@@ -86,7 +91,7 @@ impl GenerateError {
     /// 1/4096. With a [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than
     /// `max_rollback` ahead of the clock is this error, too.
     pub const fn is_rollback(self) -> bool {
-        matches!(self.0, GenerateKind::Rollback { .. })
+        matches!(self.0, GenerateKind::Rollback { .. } | GenerateKind::Floor { .. })
     }
 
     /// Returns whether the next ID would be further ahead of the clock than the limit.
@@ -123,6 +128,15 @@ impl GenerateError {
     /// Returns whether the run is longer than any that fits below `max_lead`.
     pub const fn is_run_too_long(self) -> bool {
         matches!(self.0, GenerateKind::RunTooLong { .. })
+    }
+}
+
+impl GenerateKind {
+    pub(super) const fn behind(max: u64, behind: TooFarBehind) -> Self {
+        match behind {
+            TooFarBehind::Reading(found) => Self::Rollback { max, found },
+            TooFarBehind::Floor(found) => Self::Floor { max, found },
+        }
     }
 }
 

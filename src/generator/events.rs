@@ -111,7 +111,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let ahead = |now: u64| tick.saturating_sub(now.max(known.latest));
         // A wild reading must not let an ID past a limit that is less than the skew.
         let max_advance = self.words.policy.max_advance().min(max_skew);
-        let mut now = clock.now_ms()?;
+        // A clock that fails is read once more, as before every refusal.
+        let mut now = clock.now_ms().or_else(|_| clock.refresh())?;
         if ahead(now) > max_skew || known.is_far_ahead(now, max_advance) || !clock.accepts(now) {
             now = self.believed(known, max_advance, clock)?;
         }

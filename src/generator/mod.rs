@@ -77,9 +77,8 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// Returns a generator whose IDs are unique within this process: one stripe, the system clock, the default settings. On
-    /// several hosts its IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
-    /// writes any session, give each a [`lane`](Builder::lane), or use the crate `imid-lease`.
+    /// Returns a generator with one stripe, the system clock and the default settings. No two of its IDs are equal. On several
+    /// hosts IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host writes any session, give each a [`lane`](Builder::lane), or use the crate `imid-lease`.
     ///
     /// It draws its seed at first use. **Make one generator for the process and keep it**, for example in a `static`. These
     /// look right and repeat IDs, because two generators of one process are like two hosts:
@@ -290,7 +289,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     ///
     /// # Errors
     /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing
-    /// changes then. If all clocks step back by more than twice `max_skew`, hosts refuse each other's IDs until the clocks
+    /// changes then. An ID that new IDs follow already is no error, whatever the limit and the clock. If all clocks step back by more than twice `max_skew`, hosts refuse each other's IDs until the clocks
     /// have caught up.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
@@ -349,7 +348,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.raise_ceiling(timestamp_ms);
     }
 
-    /// Closes the generator. Later calls are an error ([`is_closed`](GenerateError::is_closed)).
+    /// Closes the generator. Later calls that mint are an error ([`is_closed`](GenerateError::is_closed)), except for an empty batch.
+    /// Observing an ID and raising a floor or a ceiling are not.
     ///
     /// Returns the first millisecond after every ID that was issued or that a call in progress will return: the
     /// [`floor_ms`](Builder::floor_ms) of the next generator. `None` if no ID was issued.
@@ -386,8 +386,10 @@ impl Default for Generator {
     }
 }
 
-/// Mints an ID that is unique within this process, from a generator of the whole process: one stripe, the system clock, the
-/// default settings.
+/// Mints an ID from a generator of the whole process: one stripe, the system clock, the default settings.
+///
+/// The ID is unique among those that this function returns. Any other generator of the process is like another host: both can mint
+/// equal IDs of one session. Use one or the other.
 ///
 /// On several hosts the IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
 /// writes any session, use a [`lane`](Builder::lane) or the crate `imid-lease`.

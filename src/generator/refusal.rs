@@ -86,6 +86,10 @@ impl Timeline {
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
             }
+            if at <= self.latest {
+                // Past the greatest reading the time has gone on by less than before it, so a fresh run starts earlier.
+                next = next.min(self.latest + 1);
+            }
             // At the time reached the clock has caught up, and the lead ends.
             at = if at < self.reached { next.min(self.reached) } else { next };
             looks += 1;

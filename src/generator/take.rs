@@ -201,7 +201,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let now = self.believed(timeline, self.words.policy.max_advance(), clock)?;
         let next = timeline
             .after(now, &self.words.policy, |at| self.unissued(at))
-            .map_err(|behind| GenerateKind::Rollback { max: self.words.policy.max_rollback, found: behind.0 })?;
+            .map_err(|behind| GenerateKind::behind(self.words.policy.max_rollback, behind))?;
         Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
 

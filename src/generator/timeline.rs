@@ -50,9 +50,12 @@ pub(super) struct Timeline {
     pub(super) floor: u64,
 }
 
-/// The clock is too far behind, by this many ticks.
+/// The clock is too far behind, by this many ticks: behind its greatest reading, or behind a floor that is past that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TooFarBehind(pub(super) u64);
+pub(super) enum TooFarBehind {
+    Reading(u64),
+    Floor(u64),
+}
 
 /// The stamps that may be taken at one reading of the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,7 +107,8 @@ impl Timeline {
         let mut next = self;
         let known = self.latest.max(self.floor.saturating_sub(1));
         if known.saturating_sub(now) > policy.max_rollback {
-            return Err(TooFarBehind(known - now));
+            let behind = if known > self.latest { TooFarBehind::Floor } else { TooFarBehind::Reading };
+            return Err(behind(known - now));
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {
@@ -119,11 +123,16 @@ impl Timeline {
             // dropped at once, every call would be refused until the clock has caught up with the stamps.
             next.behind = self.behind.min(unissued(now).saturating_sub(now));
         }
+        if now > self.latest {
+            // Of a step forward that takes a step back, only the part past the greatest reading is time that has passed. Where the
+            // clock has come here at its own pace, this is the `meet` that it had.
+            next.meet = self.meet.min((2 * self.reached + 1).saturating_sub(self.latest));
+        }
         next.latest = self.latest.max(now);
         if now >= self.reached {
             // The clock has caught up, perhaps because a step back was taken back.
             next.meet = 0;
-        } else if self.reached > self.time_at(now) {
+        } else if self.reached > next.time_at(now) {
             let wanted = if step > 0 {
                 if self.reached == self.latest {
                     next.first_step = self.first_step.max(self.latest + step);
@@ -138,7 +147,7 @@ impl Timeline {
                 next.jump = self.jump.max(wanted);
                 wanted
             };
-            next.meet = self.meet.max(wanted);
+            next.meet = next.meet.max(wanted);
         }
         next.reached = self.reached.max(next.time_at(now));
         Ok(next)
@@ -284,11 +293,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_reading_past_the_rollback_is_refused_with_its_distance() {
-        assert_eq!(read(IDLE, T - 1_001), Err(TooFarBehind(1_001)));
+        assert_eq!(read(IDLE, T - 1_001), Err(TooFarBehind::Reading(1_001)));
         // A floor is the tick after a trusted ID, which counts as a reading.
         let floor = |ahead| read(Timeline { reached: T + ahead + 1, floor: T + ahead + 1, ..IDLE }, T);
         assert!(floor(1_000).is_ok());
-        assert_eq!(floor(1_001), Err(TooFarBehind(1_001)));
+        assert_eq!(floor(1_001), Err(TooFarBehind::Floor(1_001)));
     }
 
     #[test]

@@ -176,3 +176,17 @@ fn a_raised_floor_holds_for_every_thread_that_knows_of_it() {
         }
     });
 }
+
+/// A floor of the year 2108, from a store in which somebody forged an ID. The clock is right, so the error does not blame it.
+#[test]
+fn a_forged_floor_is_named_by_the_error() {
+    let clock = ManualClock::new(T);
+    let ids = host(1).clock(&clock).floor(MessageId::first_at(T + 2_602_607_819_877).unwrap()).build().unwrap();
+    let error = ids.generate(room()).unwrap_err();
+    assert!(error.is_rollback());
+    assert_eq!(
+        error.to_string(),
+        "clock is 2602607819877 ms behind the floor of the generator (limit 3600000 ms): check the floor, wait, or raise max_rollback"
+    );
+    assert_eq!(error.retry_after(), Some(ms(2_602_607_819_877 - 3_600_000)));
+}

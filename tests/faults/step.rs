@@ -469,3 +469,26 @@ fn many_small_steps_add_up_to_no_lead() {
     // the clock has caught up; 100 ms are five of them at once.
     assert!(most <= 100, "{most} ms ahead");
 }
+
+/// An ID from elsewhere keeps the time ahead while the clock shows 30 s too little for two readings, 20 ms apart. Only that time has
+/// passed, and not the step forward by which the clock is right again.
+#[test]
+fn a_glitch_back_leaves_no_lead_even_while_an_observed_id_is_ahead() {
+    for glitch in [500, STEP, 1_800_000] {
+        let clock = ManualClock::new(T);
+        let ids = host(1).clock(&clock).build().unwrap();
+        ids.generate(room()).unwrap();
+        ids.observe(MessageId::last_at(T + 100).unwrap()).unwrap();
+        for now in [T + 10 - glitch, T + 30 - glitch] {
+            clock.set(now);
+            ids.generate(room()).unwrap();
+        }
+        for now in T + 40..T + 400 {
+            clock.set(now);
+            let lead = ahead(ids.generate(room()).unwrap(), now);
+            // 117 ms at the most when it was observed, less half of the time since, and 10 ms for the glitch.
+            let most = (127 - (now - T).cast_signed() / 2).max(0) + 1;
+            assert!(lead <= most, "{lead} ms ahead at {} ms after a glitch of {glitch} ms", now - T);
+        }
+    }
+}

@@ -267,6 +267,10 @@ impl Model {
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 at = at.max(goes_on.min(at_before + past_lead.max(2) - 1));
             }
+            // Past the greatest reading, the time has gone on by less.
+            if (at_before..at).contains(&self.latest) {
+                at = self.latest + 1;
+            }
             // From there on the clock is no longer behind.
             if (at_before..at).contains(&self.reached) && at_before < self.reached {
                 at = self.reached;
@@ -278,6 +282,10 @@ impl Model {
     /// A reading that is not too far behind.
     fn read(&mut self, now: u64) {
         let step_back = self.latest.saturating_sub(now);
+        // Past its greatest reading, the clock has moved on by what it is past that.
+        if now > self.latest {
+            self.meet = self.meet.min((2 * self.reached + 1).saturating_sub(self.latest));
+        }
         if step_back > 0 {
             // How far the time is ahead, without half of the way that IDs from elsewhere have still to go.
             let elsewhere = (self.jump + 8).saturating_sub(self.latest).div_ceil(2);

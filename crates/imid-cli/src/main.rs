@@ -47,7 +47,7 @@ const FOR_SCRIPTS: &str = "\
 Exit status:
   0  success; also if the reader of the output closed it early
   1  a check failed, the input is wrong or cannot be read, or the output cannot be written
-  2  the arguments are wrong
+  2  the arguments are wrong; for imid grep, also if a file cannot be read
   A shell shows 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM ended the tool.
 
 For scripts:
@@ -159,7 +159,11 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stop::Output(error)) => report.error(stdout::cannot_write(&error)),
     }
-    if report.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    match (report.cannot_read(), report.has_errors()) {
+        (true, _) => ExitCode::from(USAGE),
+        (_, true) => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 fn main() -> ExitCode {

@@ -44,6 +44,7 @@ pub(crate) struct KeepGoing {
 pub(crate) struct Report {
     keep_going: bool,
     has_errors: bool,
+    cannot_read: bool,
     /// The bar is on standard error too. It is hidden while a message is printed.
     bar: ProgressBar,
 }
@@ -52,7 +53,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 impl Report {
     pub(crate) fn new() -> Self {
-        Self { keep_going: false, has_errors: false, bar: ProgressBar::hidden() }
+        Self { keep_going: false, has_errors: false, cannot_read: false, bar: ProgressBar::hidden() }
     }
 
     /// Sets whether the command continues after bad input.
@@ -101,6 +102,16 @@ impl Report {
     pub(crate) fn print(&self, message: impl Display) {
         // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
         let _ = self.bar.suspend(|| writeln!(anstream::stderr(), "{message}"));
+    }
+
+    /// Reports a file that cannot be read. The exit status is 2, as that of other tools which search.
+    pub(crate) fn unreadable(&mut self, message: impl Display) {
+        self.cannot_read = true;
+        self.error(message);
+    }
+
+    pub(crate) fn cannot_read(&self) -> bool {
+        self.cannot_read
     }
 
     pub(crate) fn has_errors(&self) -> bool {

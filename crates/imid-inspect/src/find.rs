@@ -290,7 +290,7 @@ fn stands_alone(text: &[u8], at: &Range<usize>) -> bool {
 }
 
 /// Returns whether no letter or digit is before a place, except those of an escape: `\n` and `\u003c` in JSON, `%20` in a URL.
-fn starts_alone(text: &[u8], start: usize) -> bool {
+pub(crate) fn starts_alone(text: &[u8], start: usize) -> bool {
     // The longest escape has five letters and digits. What is before it starts with a sign.
     let len = text[..start].iter().rev().take(6).take_while(|byte| byte.is_ascii_alphanumeric()).count();
     len == 0 || escape_len(&text[..start - len], &text[start - len..]) == len

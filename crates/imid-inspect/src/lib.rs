@@ -22,6 +22,7 @@
 //! assert_eq!(&log[found.at], "EMAQ-2948-WCRV-T3DD");
 //! ```
 
+mod cut;
 mod error;
 mod fields;
 mod find;
@@ -31,8 +32,10 @@ mod identify;
 mod pasted;
 pub mod risk;
 mod scheme;
+mod spellings;
 pub mod time;
 
+pub use cut::{CutOff, WrongDigit};
 pub use error::{ReadError, look_alike};
 pub use fields::{Field, FieldName, named_type};
 pub use find::{Finder, Found, scan};
@@ -41,6 +44,7 @@ pub use form::{Form, Read, ReadForm};
 pub use identify::{identify_near, identify_text};
 pub use pasted::{Hint, NotPasted, find_inside, identify, likelier, read_pasted};
 pub use scheme::{Id, STANDARD, Scheme};
+pub use spellings::Spellings;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

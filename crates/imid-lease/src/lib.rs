@@ -136,14 +136,7 @@ pub use state::{Others, Status};
 mod readme {}
 
 // The code of the page for operators is a test, where the features that it uses are on.
-#[cfg(all(
-    doctest,
-    feature = "mysql",
-    feature = "postgres",
-    feature = "segment",
-    feature = "tls",
-    feature = "worker-ids"
-))]
+#[cfg(all(doctest, feature = "mysql", feature = "postgres", feature = "tls"))]
 mod documents {
     #[doc = include_str!("../../../docs/LEASES.md")]
     mod leases {}

@@ -115,6 +115,8 @@ pub(crate) struct State {
     pub(crate) used_until_ms: u64,
     /// How far ahead of the clock the last ID of a room may be.
     pub(crate) follows_ms: u64,
+    /// The greatest ceiling of all lanes, as they were last listed.
+    pub(crate) granted_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -154,6 +156,7 @@ impl State {
             renewed_at_ms: None,
             surveyed_at_ms: 0,
             used_until_ms: 0,
+            granted_ms: 0,
             follows_ms: config.horizon_ms.saturating_add(config.max_skew_ms.saturating_mul(2)),
             can_accept_lead: config.space.has_generator_lanes(),
         }

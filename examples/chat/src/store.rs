@@ -12,6 +12,9 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use crate::Failure;
 use crate::room::Room;
 
+/// How long a message may hold its room while it waits for an ID.
+const MINT: Duration = Duration::from_secs(2);
+
 /// A stored message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, sqlx::FromRow)]
 pub struct Message {
@@ -98,17 +101,8 @@ impl Store {
             ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id";
         let (number, last_id): (i64, Option<MessageId>) =
             sqlx::query_as(take).bind(room.name()).fetch_one(&mut *transaction).await?;
-        if let Some(last_id) = last_id {
-            // An ID of our own gateways. An ID that a client sends must never come here.
-            self.ids.observe(last_id).map_err(Failure::later)?;
-        }
-        let id = self.ids.generate(room.tag())?;
-        // A generator that had no lane when it observed has forgotten it.
-        if let Some(last_id) = last_id
-            && id <= last_id
-        {
-            return Err(Failure::later(format!("expected an ID after {last_id}, found {id}")));
-        }
+        // `last_id` is of our own gateways. An ID that a client sends must never come here.
+        let id = self.ids.generate_after_async(last_id, room.tag(), MINT).await?;
         let store = "WITH stored AS (
                 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)

@@ -254,7 +254,7 @@ fn partitions_by_time_keep_client_keys_unique_and_retention_forgets_both() -> Re
     assert_eq!(store(&mut client, PACK, at(bucket + 1), "l")?, Some(2));
     // Pages go over the edge of a partition.
     let follow: [(&str, &(dyn ToSql + Sync)); 3] = [("room", &ROOM), ("id", &at(bucket)), ("limit", &10_i64)];
-    assert_eq!(run(&mut client, PACK, "follow", &follow)?.len(), 2);
+    assert_eq!(run(&mut client, PACK, "resume", &follow)?.len(), 2);
     let retention = section(PACK, "retention", Parameters::Numbered);
     let [drop, forget] = &retention[..] else { panic!("two statements") };
     client.query(&drop.sql, &[&bucket])?;

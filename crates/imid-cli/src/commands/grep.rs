@@ -1,19 +1,21 @@
 //! `imid grep`: finds IDs in any text.
 
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 use imid::dialect::Dialect;
-use imid_inspect::{Finder, Found, Id, STANDARD, Scheme};
+use imid_inspect::{Finder, Found, Id, STANDARD, Scheme, Spellings, identify};
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 
 use crate::Out;
+use crate::candidates::read_or_hint;
 use crate::id_object::IdObject;
 use crate::input::{Block, Input, paths, too_long};
 use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop};
+use crate::report::{Report, Stop, quote};
 use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
@@ -21,20 +23,22 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 /// Find IDs in any text, such as logs, and print the lines that have one
 ///
 /// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next to
-/// it. Without --dialect, finds the IDs of all dialects with dashes if they have letters and digits and a time between 2005 and
-/// two years from now. With --dialect, finds only IDs of this dialect or Snowflake layout, of any time. IDs of 80 bits that
-/// are written as hex digits or as integers are not found.
-///
-/// After a quotation mark, a % begins a pattern of LIKE, and elsewhere a % and two hex digits are an escape of a URL.
+/// it; the escape of a color, of JSON or of a URL before an ID is not a part of it. Without --dialect, finds the IDs of all
+/// dialects with dashes that have a time between 2005 and two years from now. With --dialect, finds only IDs of this dialect or
+/// Snowflake layout, of any time. IDs of 80 bits that are written as hex digits or as integers are found with --id.
 ///
 /// The input can be binary, and it can be compressed with gzip or zstd. With several files, the name of the file is in front of
 /// each line.
 #[derive(clap::Args)]
+#[command(mut_arg("session_type", |arg| arg.help("Session type that the IDs must have: a code from 0 to 15, or a name such as private or group, in any case")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{STATUS}"))]
 pub(crate) struct Args {
     /// Files to search; without a file, or with -, standard input is searched
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Find only this ID, in each form that it has: text in both cases, hex, integer, UUID view, base 64
+    #[arg(long, value_name = "ID", conflicts_with_all = ["from", "to", "session_type", "session"])]
+    id: Vec<String>,
     #[command(flatten)]
     times: TimeRange,
     #[command(flatten)]
@@ -44,12 +48,24 @@ pub(crate) struct Args {
     /// Find only IDs of this dialect or Snowflake layout
     #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
     scheme: Option<Scheme>,
-    /// Print each ID with the number of its line, and not the whole line
+    /// Print each ID, and not the whole line
     #[arg(short = 'o')]
     only_ids: bool,
+    /// Print the number of the line in front of each line or ID
+    #[arg(short = 'n')]
+    line_number: bool,
     /// Print only the number of lines with an ID; with -o, the number of IDs
-    #[arg(long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with = "json")]
     count: bool,
+    /// Print only the names of files that have an ID
+    #[arg(short = 'l', conflicts_with_all = ["json", "count"])]
+    files_with_ids: bool,
+    /// Print nothing, and stop at the first ID: only the exit status says whether there is one
+    #[arg(short, long, conflicts_with_all = ["json", "count", "files_with_ids"])]
+    quiet: bool,
+    /// Search the files in folders
+    #[arg(short, long)]
+    recursive: bool,
     #[command(flatten)]
     json: JsonArg,
 }
@@ -58,14 +74,16 @@ const EXAMPLES: &str = "\
 Examples:
   imid grep *.log
   imid grep -o --from -1h --to now app.log.gz
+  imid grep -o app.log | imid check
+  imid grep -n --id EMAQ-2948-WCRV-T3DD app.log
   imid grep --type group --session room-42 app.log
   imid grep --dialect twitter --json events.csv";
 
 const STATUS: &str = "\
 Exit status:
   0  an ID was found
-  1  no ID was found, or a file cannot be read
-  2  the arguments are wrong
+  1  no ID was found
+  2  the arguments are wrong, or a file cannot be read
 
 JSON members:
   file: the file; null for standard input
@@ -91,27 +109,42 @@ struct FoundObject<'a> {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let scheme = self.scheme;
-        let (finder, filter) = (Finder::new(scheme, now_ms()), self.filter(scheme, report)?);
-        let mut has_found = false;
-        for file in self.inputs() {
-            let mut search = Search { args: self, finder, filter: &filter, file: file.clone(), lines: 0, count: 0 };
-            let searched = match &file {
-                Some(_) if self.files.len() > 1 => search.run(out, report).or_else(|stop| match stop {
-                    // The other files are searched, as in other tools of this kind.
-                    Stop::Error(message) => {
-                        report.error(message);
-                        Ok(())
-                    }
-                    stop => Err(stop),
-                }),
-                _ => search.run(out, report),
-            };
-            searched?;
+        let (needle, filter) = (self.needle()?, self.filter(self.scheme, report)?);
+        let (mut files, mut has_found) = (Vec::new(), false);
+        for path in paths(&self.files) {
+            match path {
+                Some(path) if self.recursive => {
+                    list(path, &mut files).unwrap_or_else(|problem| report.unreadable(problem))
+                }
+                path => files.push(path.map(Path::to_path_buf)),
+            }
+        }
+        files.retain(|file| {
+            let is_folder = file.as_ref().filter(|path| path.is_dir());
+            if let Some(path) = is_folder {
+                report.unreadable(format_args!("{} is a folder; to search it, use -r", quote(&path.to_string_lossy())));
+            }
+            is_folder.is_none()
+        });
+        let has_names = self.recursive || files.len() > 1;
+        for file in files {
+            let name = file.as_ref().map(|path| path.to_string_lossy().into_owned());
+            let mut search =
+                Search { args: self, needle: &needle, filter: &filter, file: name, has_names, lines: 0, count: 0 };
+            match search.run(file.as_deref(), out, report) {
+                // The other files are searched, as in other tools of this kind.
+                Err(Stop::Error(message)) => report.unreadable(message),
+                searched => searched?,
+            }
             has_found |= search.count > 0;
+            if self.quiet && has_found {
+                return Ok(());
+            }
             if self.count {
                 search.write_name(out)?;
                 writeln!(out, "{}", search.count)?;
+            } else if self.files_with_ids && search.count > 0 {
+                writeln!(out, "{}", search.file.as_deref().unwrap_or("(standard input)"))?;
             }
         }
         if !has_found {
@@ -120,9 +153,19 @@ impl Args {
         Ok(())
     }
 
-    /// Returns the files; `None` is standard input.
-    fn inputs(&self) -> Vec<Option<String>> {
-        paths(&self.files).into_iter().map(|path| path.map(|path| path.to_string_lossy().into_owned())).collect()
+    /// Returns what is searched.
+    fn needle(&self) -> Result<Needle, Stop> {
+        if self.id.is_empty() {
+            return Ok(Needle::Any(Finder::new(self.scheme, now_ms())));
+        }
+        let read = |text: &String| {
+            let id = read_or_hint(self.scheme.unwrap_or(STANDARD), text, None).map(|read| read.id);
+            // An ID of another system, if it has one meaning.
+            let first = || identify(text, now_ms()).first().map(|read| read.id).filter(|_| self.scheme.is_none());
+            let id = id.or_else(|problem| first().ok_or(problem));
+            id.map(Spellings::new).map_err(|problem| Stop::Usage(format!("--id: {problem}")))
+        };
+        Ok(Needle::Ids(self.id.iter().map(read).collect::<Result<_, _>>()?))
     }
 
     fn filter(&self, scheme: Option<Scheme>, report: &Report) -> Result<Filter, Stop> {
@@ -159,23 +202,47 @@ impl Filter {
     }
 }
 
+/// What is searched.
+enum Needle {
+    /// IDs of a scheme, or of all.
+    Any(Finder),
+    /// These IDs, in all of their forms.
+    Ids(Vec<Spellings>),
+}
+
+/// Adds a file, or the files of a folder and of the folders in it. Links in a folder are not followed, because they can lead
+/// back.
+fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
+    let problem = |error: std::io::Error| format!("cannot open {}: {error}", quote(&path.to_string_lossy()));
+    if !path.is_dir() {
+        files.push(Some(path.to_owned()));
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(problem)?;
+    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(|path| !path.is_symlink()).collect();
+    paths.sort();
+    paths.iter().try_for_each(|path| list(path, files))
+}
+
 /// The search of one file.
 struct Search<'a> {
     args: &'a Args,
-    finder: Finder,
+    needle: &'a Needle,
     filter: &'a Filter,
     file: Option<String>,
+    /// Whether the name of the file is in front of each line.
+    has_names: bool,
     /// Number of lines before the present block.
     lines: u64,
     count: u64,
 }
 
 impl Search<'_> {
-    fn run(&mut self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let mut input = match &self.file {
-            Some(path) => Input::open(path.as_ref()).map_err(|stop| match stop {
-                Stop::Error(error) if STANDARD.read_text(path).is_ok() => {
-                    Stop::Error(format!("{error}; the arguments are files: to find one ID, use grep -i"))
+    fn run(&mut self, path: Option<&Path>, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
+        let mut input = match path {
+            Some(path) => Input::open(path).map_err(|stop| match stop {
+                Stop::Error(error) if STANDARD.read_text(&path.to_string_lossy()).is_ok() => {
+                    Stop::Error(format!("{error}; the arguments are files: to find one ID, use --id"))
                 }
                 stop => stop,
             })?,
@@ -190,37 +257,60 @@ impl Search<'_> {
                 }
             }
             out.flush()?;
+            if self.count > 0 && (self.args.quiet || self.args.files_with_ids) {
+                break;
+            }
         }
         Ok(())
     }
 
     /// Searches whole lines.
     fn search(&mut self, text: &[u8], out: &mut Out) -> Result<(), Stop> {
-        let needs_numbers = self.args.json.json || self.args.only_ids && !self.args.count;
+        let args = self.args;
+        let is_silent = args.count || args.quiet || args.files_with_ids;
+        let needs_numbers = args.json.json || args.line_number && !is_silent;
+        let mut found = match self.needle {
+            Needle::Any(_) => Vec::new(),
+            Needle::Ids(ids) => ids.iter().flat_map(|id| id.find_in(text)).collect(),
+        };
+        found.sort_by_key(|found| std::cmp::Reverse(found.at.start));
+        let needle = self.needle;
+        let mut next = |from: usize| match needle {
+            Needle::Any(finder) => finder.next(text, from),
+            Needle::Ids(_) => {
+                while found.last().is_some_and(|next| next.at.start < from) {
+                    found.pop();
+                }
+                found.pop()
+            }
+        };
         // All lines before `counted` are in `self.lines`.
         let (mut from, mut counted) = (0, 0);
-        while let Some(Found { at, read }) = self.finder.next(text, from) {
+        while let Some(Found { at, read }) = next(from) {
             from = at.end;
             if !self.filter.accepts(read.id) {
                 continue;
             }
             self.count += 1;
-            if !self.args.only_ids && !self.args.json.json {
-                // A line is written once.
-                let start = memrchr(b'\n', &text[..at.start]).map_or(0, |line_feed| line_feed + 1);
-                from = memchr(b'\n', &text[at.end..]).map_or(text.len(), |line_feed| at.end + line_feed + 1);
-                if !self.args.count {
-                    self.write_name(out)?;
-                    out.write_all(&text[start..from])?;
-                    if text[from - 1] != b'\n' {
-                        writeln!(out)?;
-                    }
-                }
-            } else if needs_numbers {
+            if needs_numbers {
                 self.lines += memchr_iter(b'\n', &text[counted..at.start]).count() as u64;
                 counted = at.start;
-                let start = memrchr(b'\n', &text[..at.start]).map_or(0, |line_feed| line_feed + 1);
-                self.write_id(out, &Found { at: at.start - start..at.end - start, read })?;
+            }
+            let start = memrchr(b'\n', &text[..at.start]).map_or(0, |line_feed| line_feed + 1);
+            if args.only_ids || args.json.json {
+                if !is_silent {
+                    self.write_id(out, &Found { at: at.start - start..at.end - start, read })?;
+                }
+                continue;
+            }
+            // A line is written once.
+            from = memchr(b'\n', &text[at.end..]).map_or(text.len(), |line_feed| at.end + line_feed + 1);
+            if !is_silent {
+                self.write_place(out)?;
+                out.write_all(&text[start..from])?;
+                if text[from - 1] != b'\n' {
+                    writeln!(out)?;
+                }
             }
         }
         if needs_numbers {
@@ -230,24 +320,29 @@ impl Search<'_> {
     }
 
     fn write_id(&self, out: &mut Out, found: &Found) -> Result<(), Stop> {
-        let (id, line) = (found.read.id, self.lines + 1);
+        let id = found.read.id;
         if !self.args.json.json {
-            self.write_name(out)?;
-            return Ok(writeln!(out, "{line}:{id}")?);
+            self.write_place(out)?;
+            return Ok(writeln!(out, "{id}")?);
         }
         let object = FoundObject {
             file: self.file.as_deref(),
-            line,
+            line: self.lines + 1,
             at: found.at.start,
             id: IdObject { form: Some(found.read.form), ..IdObject::new(id) },
         };
         json::write_line(out, &object)
     }
 
-    /// Writes the name of the file, if there are several.
+    /// Writes the name of the file, if there are several, and the number of the line, if it is asked for.
+    fn write_place(&self, out: &mut Out) -> Result<(), Stop> {
+        self.write_name(out)?;
+        if self.args.line_number { Ok(write!(out, "{}:", self.lines + 1)?) } else { Ok(()) }
+    }
+
     fn write_name(&self, out: &mut Out) -> Result<(), Stop> {
         match &self.file {
-            Some(name) if self.args.files.len() > 1 => Ok(write!(out, "{}:", name.as_bytes().as_bstr())?),
+            Some(name) if self.has_names => Ok(write!(out, "{}:", name.as_bytes().as_bstr())?),
             _ => Ok(()),
         }
     }

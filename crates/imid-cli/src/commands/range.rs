@@ -5,7 +5,6 @@ use std::ops::Range;
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid_inspect::{Form, Id, Scheme};
-use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::Out;
@@ -13,11 +12,11 @@ use crate::json;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop, quote};
 use crate::scheme::SchemeArg;
-use crate::time::{TIME_FORMS, TimeRange, ZoneArg, parse_day, times_of_day};
+use crate::time::{Day, TIME_FORMS, TimeRange, ZoneArg};
 
 /// Print the first and the last ID of a range of times, to scan a store by time
 ///
-/// The range includes --from and excludes --to.
+/// The range is that of --from and --to, of --day or of --prefix. It includes --from and excludes --to.
 ///
 /// The time of an ID can be ahead of the clock: by at most 1 ms in ordinary use, and by more after the events in the table
 /// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
@@ -29,9 +28,9 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg, parse_day, times_of_day};
 pub(crate) struct Args {
     #[command(flatten)]
     times: TimeRange,
-    /// The day of --time-zone, instead of --from and --to
-    #[arg(long, value_name = "DATE", value_parser = parse_day, conflicts_with_all = ["from", "to", "prefix"])]
-    day: Option<Date>,
+    /// The day of --time-zone, instead of --from and --to: a date, today or yesterday
+    #[arg(long, value_name = "DATE", value_parser = Day::parse, conflicts_with_all = ["from", "to", "prefix"])]
+    day: Option<Day>,
     /// The beginning of an ID, instead of times: the range has all IDs that begin with it
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["from", "to"])]
     prefix: Option<String>,
@@ -122,8 +121,8 @@ impl Args {
     }
 
     fn times(&self, report: &Report) -> Result<Range<u64>, Stop> {
-        match self.day {
-            Some(day) => times_of_day(day, &self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
+        match &self.day {
+            Some(day) => day.times(&self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
             None => self.times.times(&self.zone, report),
         }
     }

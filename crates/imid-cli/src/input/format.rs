@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Csv,
     /// Tab-separated values with a header
     Tsv,
+    /// Values with semicolons between them and a header, as spreadsheets write them where the comma is in numbers
+    Ssv,
 }
 
 impl Kind {
@@ -37,6 +39,7 @@ impl Kind {
             Self::Lines => None,
             Self::Csv => Some(b','),
             Self::Tsv => Some(b'\t'),
+            Self::Ssv => Some(b';'),
         }
     }
 }

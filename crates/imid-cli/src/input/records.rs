@@ -273,7 +273,9 @@ impl Header {
             let problem = match self.names.iter().filter(|name| *name == field).count() {
                 0 => {
                     let names: Vec<_> = self.names.iter().map(|name| quote(name)).collect();
-                    format!("is missing in the header, which has {}", names.join(", "))
+                    let is_other = names.len() == 1 && names[0].contains(';');
+                    let hint = if is_other { " (for a table with ; between its fields, give --in ssv)" } else { "" };
+                    format!("is missing in the header, which has {}{hint}", names.join(", "))
                 }
                 1 => continue,
                 _ => "occurs more than once in the header".to_owned(),

@@ -18,7 +18,8 @@ use crate::report::{Report, Stop, quote};
 /// The arguments that say where the time of a message is, and how it is written.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct TimeField {
-    /// Field with the time of the message: a number of --time-unit, or RFC 3339
+    /// Field with the time of the message: a number of --time-unit, or a time such as 2025-11-20T12:00:00Z or
+    /// 2025-11-20 12:00:00 UTC
     #[arg(id = "time_field", long = "time-field", value_name = "FIELD")]
     pub(crate) name: Option<String>,
     /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a time of our years in
@@ -141,11 +142,17 @@ enum TimeArg {
     LikeSeconds(u64),
     /// A date, and its text.
     Date(Date, String),
+    /// A day before the present one, by its number of days. Which date it is depends on the zone.
+    DayBefore(i64),
     /// A time without an offset, and its text.
     Local(String),
 }
 
 impl TimeArg {
+    fn of_date(date: Date) -> Self {
+        Self::Date(date, date.to_string())
+    }
+
     /// Returns the time in unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         match self {
@@ -155,6 +162,7 @@ impl TimeArg {
                 let start = date.to_zoned(zone.zone()).map_err(|_| past_the_end(text))?;
                 before_the_end(unix_ms(start.timestamp(), text)?, text)
             }
+            Self::DayBefore(days) => Self::of_date(date_before(*days, zone)).in_zone(zone),
             Self::Local(text) if zone.given.is_none() => Err(without_zone(text)),
             Self::Local(text) => match DateAndTime::read(text) {
                 Some(Ok(time)) => before_the_end(time.unix_ms(&zone.zone(), text)?, text),
@@ -231,18 +239,24 @@ impl AboveTime {
 /// The forms of [`parse_time_arg`], for the help of a command.
 pub(crate) const TIME_FORMS: &str = "\
 Times:
-  2025-11-20                     a date: its first millisecond in --time-zone
+  2025-11-20, today, yesterday   a date: its first millisecond in --time-zone
   2025-11-20T12:00:00.5          a time in --time-zone, which must be given
   2025-11-20T12:00:00.5+01:00    RFC 3339; also +01, +0100, UTC, a space for T, no seconds
   1763640000000, 1.76364e12      unix milliseconds
   1763640000s                    unix seconds
   now, -1h, +90m, -2d12h         now, and a duration before or after now";
 
+/// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
+static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
+
+/// Returns the date of a zone so many days ago.
+fn date_before(days: i64, zone: &ZoneArg) -> Date {
+    NOW.to_zoned(zone.zone()).date().saturating_sub(Span::new().days(days))
+}
+
 /// Reads a time that a person types: RFC 3339, a date, unix milliseconds, unix seconds with an `s`, `now`, or a signed
 /// duration from now such as `-1h`.
 fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
-    /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
-    static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
     match parse_time_at(text, *NOW)? {
         TimeArg::UnixMs(unix_ms) => before_the_end(unix_ms, text).map(TimeArg::UnixMs),
         time => Ok(time),
@@ -277,6 +291,9 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
         return unix_ms.map(TimeArg::UnixMs).ok_or_else(|| past_the_end(text));
     }
+    if let Some(days) = day_before(text) {
+        return Ok(TimeArg::DayBefore(days));
+    }
     if text == "now" {
         return unix_ms(now, text).map(TimeArg::UnixMs);
     }
@@ -300,17 +317,37 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     }
 }
 
-/// Reads the argument that is a whole day.
-pub(crate) fn parse_day(text: &str) -> Result<Date, String> {
-    let date = text.parse().ok().filter(|_| is_date(text));
-    date.ok_or_else(|| format!("expected a date such as 2025-11-20, found {}", quote(text)))
+/// Returns how many days a day is before the present one, if it is not a date.
+fn day_before(text: &str) -> Option<i64> {
+    [("today", 0), ("yesterday", 1)].iter().find(|(name, _)| *name == text).map(|(_, days)| *days)
 }
 
-/// Returns the times of a day in a zone.
-pub(crate) fn times_of_day(day: Date, zone: &ZoneArg) -> Result<Range<u64>, String> {
-    let start = |date: Date| TimeArg::Date(date, date.to_string()).in_zone(zone);
-    let times = start(day)?..start(day.tomorrow().map_err(|_| past_the_end(&day.to_string()))?)?;
-    if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
+/// A whole day, as an argument.
+#[derive(Clone, Debug)]
+pub(crate) struct Day(TimeArg);
+
+impl Day {
+    /// Reads a date, `today` or `yesterday`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some(days) = day_before(text) {
+            return Ok(Self(TimeArg::DayBefore(days)));
+        }
+        let date = text.parse().ok().filter(|_| is_date(text));
+        let date = date.map(|date| Self(TimeArg::of_date(date)));
+        date.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
+    }
+
+    /// Returns its times in a zone.
+    pub(crate) fn times(&self, zone: &ZoneArg) -> Result<Range<u64>, String> {
+        let day = match self.0 {
+            TimeArg::Date(date, _) => date,
+            TimeArg::DayBefore(days) => date_before(days, zone),
+            _ => Date::MIN,
+        };
+        let next = day.tomorrow().map_err(|_| past_the_end(&day.to_string()))?;
+        let times = TimeArg::of_date(day).in_zone(zone)?..TimeArg::of_date(next).in_zone(zone)?;
+        if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
+    }
 }
 
 #[cfg(test)]
@@ -488,7 +525,7 @@ mod tests {
             ("-1", "expected a duration from now such as -1h or +90m, found \"-1\""),
             ("-1x", "expected a duration from now such as -1h or +90m, found \"-1x\""),
             ("-100y", "expected a time in 1970 or later, found \"-100y\""),
-            ("yesterday", "expected a time such as 2024-11-19T17:37:45.755Z, "),
+            ("tomorrow", "expected a time such as 2024-11-19T17:37:45.755Z, "),
             ("", "expected a time such as 2024-11-19T17:37:45.755Z, "),
             ("s", "expected a time such as 2024-11-19T17:37:45.755Z, "),
             ("18446744073709551616", "expected a time up to 2109-05-15T07:35:11.103Z, found \"18446744073709551616\""),
@@ -523,7 +560,7 @@ mod tests {
         // A day that begins at 01:00, and one that is skipped.
         let zone = |name| ZoneArg { given: Some(TimeZone::get(name).unwrap()) };
         let hours = |zone: &ZoneArg, day: &str| {
-            times_of_day(parse_day(day).unwrap(), zone).map(|times| (times.end - times.start) / 3_600_000)
+            Day::parse(day).unwrap().times(zone).map(|times| (times.end - times.start) / 3_600_000)
         };
         assert_eq!(hours(&zone("America/Sao_Paulo"), "2018-11-04"), Ok(23));
         assert_eq!(hours(&berlin, "2025-10-26"), Ok(25));

@@ -41,7 +41,7 @@ fn a_range_without_a_millisecond_or_with_a_wrong_time_is_an_error() {
     assert!(error("1969-12-31T23:59:59.9999Z", "5").contains("expected a time in 1970 or later"));
     assert!(error("2016-12-31T23:59:60Z", "5").contains("expected a second from 00 to 59"));
     for (wrong, expected) in [
-        ("yesterday", "a time such as 2024-11-19T17:37:45.755Z, "),
+        ("tomorrow", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("1e-3", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("11/19/2024", "a time such as 2024-11-19T17:37:45.755Z, "),
         ("2024-11-19T00:00:00", "a time with its zone, such as 2024-11-19T17:37:45Z (or give --time-zone), "),
@@ -92,6 +92,17 @@ fn a_range_can_be_a_day() {
     assert_eq!(local, imid("range --from 2025-10-25T22:00Z --to 2025-10-26T23:00Z", "").ok());
     let fixed = imid("range --day 2025-10-26 --time-zone -03:30", "").ok();
     assert_eq!(fixed, imid("range --from 2025-10-26T03:30Z --to 2025-10-27T03:30Z", "").ok());
+    for zone in ["UTC", "Asia/Tokyo", "-11:00"] {
+        // Midnight can pass between two runs.
+        let is_equal = || {
+            let days = ["--day yesterday", "--from yesterday --to today"];
+            let [day, times] = days.map(|times| imid(&format!("range {times} --time-zone {zone}"), "").ok());
+            day == times
+        };
+        assert!(is_equal() || is_equal(), "{zone}");
+    }
+    let last = ids(&imid("range --day today", "").ok())[1];
+    assert!(last > ids(&imid("new", "").ok())[0]);
     let error = imid("range --from 2024-11-19 --to 2024-11-19", "").error(2);
     assert!(error.ends_with("; a date is its first millisecond, so the day ends before --to 2024-11-20"), "{error}");
     for args in ["--day 2024-11-19 --to 2024-11-20", "--day 19.11.2024", "--day 2024-11-31", "--from 2024-11-19", ""] {

@@ -41,7 +41,11 @@ fn lines_with_an_id_are_printed() {
     assert_eq!(imid("grep -o --count", log()).ok(), "4\n");
     let (a, b, c) =
         (id(0, SessionType::GROUP, "a"), id(5_000, SessionType::PRIVATE, "b"), id(9_000, SessionType::GROUP, "a"));
-    assert_eq!(imid("grep -o", log()).ok(), format!("2:{a}\n4:{a}\n4:{b}\n5:{c}\n"));
+    assert_eq!(imid("grep -o", log()).ok(), format!("{a}\n{a}\n{b}\n{c}\n"));
+    assert_eq!(imid("grep -on", log()).ok(), format!("2:{a}\n4:{a}\n4:{b}\n5:{c}\n"));
+    assert_eq!(imid("grep -n", log()).ok().lines().map(|line| &line[..2]).collect::<Vec<_>>(), ["2:", "4:", "5:"]);
+    assert_eq!(imid("grep -l", log()).ok(), "(standard input)\n");
+    assert_eq!((imid("grep -q", log()).ok(), imid("grep -q", "no ID\n").status), (String::new(), 1));
     // As in grep, the status says whether something was found.
     let none = imid("grep", "no ID\n");
     assert_eq!((none.status, none.out.as_str(), none.err.as_str()), (1, "", ""));
@@ -97,13 +101,15 @@ fn several_files_are_named_and_a_missing_one_does_not_hide_the_others() {
     fs::write(path("a.log"), log()).unwrap();
     fs::write(path("b.bin"), [b"\0\xff\xfe\0", id(1, SessionType::GROUP, "a").as_bytes(), b"\xff\n\0"].concat())
         .unwrap();
-    let run =
-        imid_args(&["grep", "-o", "--from", "2025-11-20T12:00:09Z", &path("a.log"), &path("none"), &path("b.bin")], "");
-    assert_eq!((run.status, run.out), (1, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
+    let run = imid_args(
+        &["grep", "-on", "--from", "2025-11-20T12:00:09Z", &path("a.log"), &path("none"), &path("b.bin")],
+        "",
+    );
+    assert_eq!((run.status, run.out), (2, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
     assert!(run.err.starts_with(&format!("error: cannot open {:?}: ", path("none"))), "{}", run.err);
     // A person can take the first argument for a pattern.
     let run = imid_args(&["grep", &id(0, SessionType::GROUP, "a"), &path("a.log")], "");
-    assert!(run.err.ends_with("; the arguments are files: to find one ID, use grep -i\n"), "{}", run.err);
+    assert!(run.err.ends_with("; the arguments are files: to find one ID, use --id\n"), "{}", run.err);
     // A line of another encoding is printed as it is.
     let out = command().args(["grep", &path("b.bin")]).output().unwrap().stdout;
     assert!(out.starts_with(b"\0\xff\xfe\0") && out.ends_with(b"\xff\n"));
@@ -118,8 +124,45 @@ fn the_ids_of_many_blocks_have_the_numbers_of_their_lines() {
         _ => format!("line {n} of a-b-c-d text"),
     };
     let lines: Vec<_> = (1..=40_000).map(text).collect();
-    let out = imid("grep -o", lines.join("\n")).ok();
+    let out = imid("grep -on", lines.join("\n")).ok();
     let found = |n: u64| format!("{}:{}", n * 1_000, id(n * 1_000, SessionType::GROUP, "a"));
     let expected = (1..=40).map(found).collect::<Vec<_>>().join("\n") + "\n";
     assert_eq!(out, expected);
+}
+
+#[test]
+fn one_id_is_found_in_each_of_its_forms() {
+    let text = "EUNC-Q8QJ-22GH-T3DD\n";
+    let dump = "\\\\x66a8ab1ad0001cfc856b,a\n484792763652715801511275\n{\"id\":\"ZqirGtAAHPyFaw==\"}\n\
+                019AA2AC6B4070078FC856B000000000\neuncq8qj22ght3dd\nEUNC-Q8QJ-22GH-T3DE\n66a8ab1ad0001cfc856c\n";
+    for id in ["EUNC-Q8QJ-22GH-T3DD", "0x66a8ab1ad0001cfc856b", "484792763652715801511275"] {
+        let out = imid(&format!("grep -n --id {id}"), format!("{text}{dump}")).ok();
+        let numbers: Vec<_> = out.lines().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(numbers, ["1", "2", "3", "4", "5", "6"], "{out}");
+    }
+    let both = imid("grep -c --id EUNC-Q8QJ-22GH-T3DD --id EUNC-Q8QJ-22GH-T3DE", format!("{text}{dump}")).ok();
+    assert_eq!(both, "8\n");
+    assert_eq!(imid("grep -c --id 204697221847986177", "a 204697221847986177 b\n").ok(), "1\n");
+    assert!(imid("grep --id x", "").error(2).starts_with("--id: \"x\" is not an ID: "));
+}
+
+#[test]
+fn folders_are_searched_and_what_cannot_be_read_is_status_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir_all(path("a/b")).unwrap();
+    let id = id(1, SessionType::GROUP, "a");
+    for name in ["a/b/2.log", "a/1.log", "0.log"] {
+        fs::write(path(name), format!("x {id}\n")).unwrap();
+    }
+    fs::write(path("a/none.log"), "no ID\n").unwrap();
+    let out = imid_args(&["grep", "-rl", &path("")], "").ok();
+    let names: Vec<_> = out.lines().map(|line| line.rsplit('/').next().unwrap()).collect();
+    assert_eq!(names, ["0.log", "1.log", "2.log"], "{out}");
+    assert_eq!(imid_args(&["grep", "-ro", &path("0.log")], "").ok(), format!("{}:{id}\n", path("0.log")));
+    let run = imid_args(&["grep", &path("a")], "");
+    assert!(run.status == 2 && run.err.ends_with(" is a folder; to search it, use -r\n"), "{}", run.err);
+    assert_eq!(imid_args(&["grep", "-r", &path("none")], "").status, 2);
+    // What is found is checked without a change.
+    assert!(imid("check", imid_args(&["grep", "-o", &path("0.log")], "").ok()).ok().contains("valid"));
 }

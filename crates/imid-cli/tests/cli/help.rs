@@ -184,6 +184,8 @@ fn make_files(folder: &Path) {
     let tagged = imid("tag --session-field room --time-field at", chat).out;
     write("tagged.jsonl", tagged.as_bytes());
     let log = format!("now {}", imid("new --type group --session room-42", "").ok());
+    // The help looks for this ID in each of its forms.
+    let log = log + "old=0x64d1601c46e2afbc856b\n";
     write("app.log", log.as_bytes());
     write("app.log.gz", &crate::tag::gzip(log.as_bytes()));
     write("events.csv", b"event,204697221847986177\n");
@@ -258,8 +260,10 @@ fn no_line_is_wider_than_the_terminal() {
         }
     }
     // A chart fits a narrower terminal than a page of fields.
-    let many =
-        (0..200).map(|n| format!("{{\"s\":{n},\"t\":{}}}\n", 1_763_640_000_000_u64 + n * 59_999)).collect::<String>();
+    let many = (0..200)
+        .map(|n| format!("{{\"s\":{n},\"t\":{}}}\n", 1_763_640_000_000_u64 + n * 59_999))
+        .collect::<Vec<_>>()
+        .concat();
     let ids = imid("tag --session-field s --time-field t", many).out;
     for args in ["stats", "stats --per hour", "stats --time-field t", "check", "stats --top 1 --per month"] {
         for columns in 40..74 {

@@ -82,7 +82,7 @@ fn each_command_has_a_man_page() {
     assert_eq!(std::fs::read_dir(path).unwrap().count(), 1 + commands.len(), "the tool and {commands:?}");
     assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
     let error = imid("man lane no", "").error(2);
-    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, resize, doctor, watch, found \"no\"");
+    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, create, resize, doctor, watch, found \"no\"");
     assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
 
     assert_eq!(std::fs::read_to_string(folder.path().join("imid.1")).unwrap(), tool);

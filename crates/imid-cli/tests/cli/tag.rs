@@ -325,7 +325,9 @@ fn uuid(id: &MessageId) -> String {
 fn times_are_read_as_databases_and_spreadsheets_write_them() {
     let rows =
         ["2025-11-20 12:00:00+00", "2025-11-20 12:00:00 UTC", "2025-11-20T20:00+0800", "1763640000000", "1.76364E+12"];
-    let table = |rows: &[&str]| "room,at\n".to_owned() + &rows.iter().map(|at| format!("a,{at}\n")).collect::<String>();
+    let table = |rows: &[&str]| {
+        "room,at\n".to_owned() + &rows.iter().map(|at| format!("a,{at}\n")).collect::<Vec<_>>().concat()
+    };
     let run = imid("tag --in csv --session-field room --time-field at", table(&rows));
     let ids: Vec<_> = run.out.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
     assert!(ids.len() == 5 && ids.iter().all(|id| id.starts_with("EUN6-KDW2-")), "{}", run.err);
@@ -337,4 +339,20 @@ fn times_are_read_as_databases_and_spreadsheets_write_them() {
     let problem = "error: line 3: field \"at\": expected a time that exists, found \"2025-03-30 02:30\": the clocks of Europe/Berlin \
                    go forward by 1h and never show it";
     assert_eq!((run.status, run.out.lines().count(), run.error_line()), (1, 2, problem));
+}
+
+#[test]
+fn a_table_with_semicolons_is_read_and_recognized() {
+    let table = "room;at;text\nkitchen;1763640000000;\"tea; please\"\n";
+    let error = imid("tag --in csv --session-field room --time-field at", table).error(1);
+    let hint = "(for a table with ; between its fields, give --in ssv)";
+    assert_eq!(error, format!("line 1: field \"room\" is missing in the header, which has \"room;at;text\" {hint}"));
+    let run = imid("tag --in ssv --session-field room --time-field at", table);
+    assert!(
+        run.status == 0 && run.out.starts_with("room;at;text;id\nkitchen;1763640000000;\"tea; please\";EUN6-"),
+        "{}",
+        run.out
+    );
+    let checked = imid("check --in ssv --json", run.out).ok();
+    assert!(checked.contains("\"valid\":1,"), "{checked}");
 }

@@ -137,7 +137,7 @@ fn the_progress_bar_fits_the_terminal_and_is_gone_after_the_run() {
             let longest = bars.map(|piece| piece.chars().count()).max();
             assert!(longest.is_some_and(|longest| (60..=80).contains(&longest)), "{args:?}: {pieces:?}");
             // What comes after the bar is not the bar.
-            let last_bar = pieces.iter().rposition(|piece| is_bar(piece)).unwrap();
+            let last_bar = pieces.iter().rposition(is_bar).unwrap();
             if is_stopped {
                 assert_eq!(last_bar, pieces.len() - 2, "{args:?}: {pieces:?}");
                 assert!(pieces[last_bar + 1].starts_with("ended by SIGINT"), "{args:?}: {pieces:?}");

@@ -46,6 +46,10 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
 ///   `WorkerIds` (feature `worker-ids`) has none of these weaknesses.
 ///
+/// The URL is all that it takes, TLS included: `rediss://chat:secret@db/0?cacert=ca.pem&cert=chat.pem&key=chat.key`. The files are
+/// read for each new connection. There is no `password_with`: after a change of the password, close the queue and open it with the
+/// new URL.
+///
 /// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list. So
 /// [close](Generator::close) the generator before.
 ///

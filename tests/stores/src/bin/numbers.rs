@@ -74,6 +74,7 @@ macro_rules! database {
                             "sender" => query.bind(&$message.sender),
                             "key" => query.bind(&$message.key),
                             "body" => query.bind("hello"),
+                            "limit" => query.bind(10_i64),
                             other => panic!("the pack has a parameter {other}"),
                         };
                     }
@@ -137,17 +138,32 @@ macro_rules! database {
                 Ok((audit, gaps.len()))
             }
 
+            async fn resume(connection: &mut $connection, message: &Message, id: MessageId) -> Result<Vec<MessageId>> {
+                let rows = bound!(of_pack("resume")[0], message, Some(id), 0_i64).fetch_all(connection).await?;
+                Ok(rows.iter().map(|row| row.try_get(0)).collect::<std::result::Result<_, _>>()?)
+            }
+
             /// Returns what `audit` counts, and the number of ranges that `gaps` finds. Then deletes a message, which both must
             /// notice, and removes the tables.
             pub(super) async fn audit(url: &str) -> Result<(Audit, usize)> {
                 let mut connection = $connection::connect(url).await?;
                 let found = count(&mut connection).await?;
-                let first = "SELECT one.id FROM messages AS one JOIN messages AS two ON one.room = two.room AND one.number = 1 \
+                let first = "SELECT one.id, one.room FROM messages AS one JOIN messages AS two ON one.room = two.room AND one.number = 1 \
                              AND two.number = 2 ORDER BY one.id LIMIT 1";
-                let id: MessageId = sqlx::query_scalar(first).fetch_one(&mut connection).await?;
+                let (id, room): (MessageId, String) = sqlx::query_as(first).fetch_one(&mut connection).await?;
+                // The first row is the message that the client has, while the database has it.
+                let message = Message { room, sender: String::new(), key: String::new() };
+                let resumed = resume(&mut connection, &message, id).await?;
+                if resumed.first() != Some(&id) || resumed.len() < 2 {
+                    return Err(format!("expected {id} and what is after it, found {resumed:?}").into());
+                }
                 let delete = statement("DELETE FROM messages WHERE id = :id;", Parameters::$parameters);
                 sqlx::query(AssertSqlSafe(delete.sql)).bind(id).execute(&mut connection).await?;
                 let ((messages, missing, _), gaps) = count(&mut connection).await?;
+                let resumed = resume(&mut connection, &message, id).await?;
+                if resumed.first() == Some(&id) {
+                    return Err(format!("a lost message was not noticed: {resumed:?}").into());
+                }
                 if (messages, missing, gaps) != (found.0.0 - 1, found.0.1 + 1, found.1 + 1) {
                     return Err(format!("a missing number was not noticed: {missing} missing, {gaps} gaps").into());
                 }
@@ -279,7 +295,7 @@ macro_rules! server {
             let wrong = TOTALS.wrong.load(Ordering::Relaxed);
             let ((messages, missing, misplaced), gaps) = $module::audit(url).await?;
             println!(
-                "{}, {rooms} rooms, {CLIENTS} clients: {:.0} messages a second, {messages} messages, {} kills, {missing} numbers missing \
+                "{}, {rooms} rooms, {CLIENTS} clients: {:.0} messages per second, {messages} messages, {} kills, {missing} numbers missing \
                  ({gaps} gaps), {misplaced} IDs out of order, {} lost or doubled, {} sent twice, {wrong} wrong answers",
                 stringify!($module),
                 stored as f64 / took,
@@ -366,7 +382,7 @@ fn sqlite_parent(rooms: u64, seconds: u64, kills: u64) -> Result<ExitCode> {
     let doubled = stored.len() - keys.len();
     std::fs::remove_dir_all(&folder)?;
     println!(
-        "sqlite, {rooms} rooms, 4 processes: {:.0} messages a second, {messages} messages, {killed} kills, {missing} numbers missing \
+        "sqlite, {rooms} rooms, 4 processes: {:.0} messages per second, {messages} messages, {killed} kills, {missing} numbers missing \
          ({gaps} gaps), {misplaced} IDs out of order, {lost} lost, {doubled} doubled",
         messages as f64 / took
     );

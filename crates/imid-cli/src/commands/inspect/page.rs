@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
-use imid_inspect::{FieldName, Form, Id, named_type};
+use imid_inspect::{FieldName, Form, Id, ReadForm, named_type};
 use jiff::tz::TimeZone;
 
 use crate::id_object::IdObject;
@@ -69,7 +69,11 @@ impl Page {
             }
         }
         if let Some(form) = object.form {
-            self.line(out, "read as", PLAIN, format_args!("{} of {}", form.name(), id.scheme_name()))?;
+            // Digits can be an integer too.
+            let hex = (form == ReadForm::Exact(Form::Hex)).then(|| id.in_form(Form::Hex)).flatten();
+            let is_decimal = hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_digit()));
+            let hint = if is_decimal { ", not as an integer (--id-form int)" } else { "" };
+            self.line(out, "read as", PLAIN, format_args!("{} of {}{hint}", form.name(), id.scheme_name()))?;
         }
         writeln!(out)
     }

@@ -1,0 +1,140 @@
+//! One ID in each form that it has in logs, dumps and tables.
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
+use imid::MessageId;
+use memchr::memmem;
+
+use crate::find::{Found, starts_alone};
+use crate::form::{Form, Read, ReadForm};
+use crate::scheme::Id;
+
+/// Finds one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and the base 64
+/// of its bytes and of the view.
+///
+/// ```
+/// use imid_inspect::{STANDARD, Spellings};
+///
+/// let id = STANDARD.parse(b"EMAQ-2948-WCRV-T3DD")?;
+/// let row = br"\x64d1601c46e2afbc856b,476098943286636231558507,emaq2948wcrvt3dd";
+/// assert_eq!(Spellings::new(id).find_in(row).len(), 3);
+/// # Ok::<(), imid_inspect::ReadError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Spellings {
+    id: Id,
+    texts: Vec<(ReadForm, String)>,
+}
+
+impl Spellings {
+    /// Returns the spellings of an ID.
+    pub fn new(id: Id) -> Self {
+        let mut texts = Vec::new();
+        let mut add = |form, text: String| {
+            for text in [text.to_lowercase(), text.to_uppercase(), text] {
+                if !texts.iter().any(|(_, known)| *known == text) {
+                    texts.push((form, text));
+                }
+            }
+        };
+        let text = id.to_string();
+        add(ReadForm::LenientText, text.replace('-', ""));
+        add(ReadForm::Exact(Form::Text), text);
+        for form in [Form::Hex, Form::Int, Form::Uuid] {
+            if let Some(text) = id.in_form(form) {
+                add(ReadForm::Exact(form), text.replace('-', ""));
+                add(ReadForm::Exact(form), text);
+            }
+        }
+        if let Id::Message { id, .. } = id {
+            let view = MessageId::try_from(id).ok().map(|id| id.to_uuid_bytes().to_vec());
+            for bytes in [Some(id.to_bytes().to_vec()), view].into_iter().flatten() {
+                for engine in [BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD] {
+                    let text = engine.encode(&bytes);
+                    if !texts.iter().any(|(_, known)| *known == text) {
+                        texts.push((ReadForm::Base64, text));
+                    }
+                }
+            }
+        }
+        Self { id, texts }
+    }
+
+    /// Returns each spelling with its form.
+    pub fn iter(&self) -> impl Iterator<Item = (ReadForm, &str)> {
+        self.texts.iter().map(|(form, text)| (*form, text.as_str()))
+    }
+
+    /// Returns all places of the ID in a text, in their order.
+    pub fn find_in(&self, text: &[u8]) -> Vec<Found> {
+        let mut found = Vec::new();
+        for (form, spelling) in self.iter() {
+            for start in memmem::find_iter(text, spelling) {
+                let at = start..start + spelling.len();
+                if ends(form, text, at.start, at.end) {
+                    found.push(Found { at, read: Read { id: self.id, form } });
+                }
+            }
+        }
+        found.sort_by_key(|found| found.at.start);
+        found
+    }
+}
+
+/// Returns whether a spelling begins and ends here, and is not a part of a longer word.
+fn ends(form: ReadForm, text: &[u8], start: usize, end: usize) -> bool {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+    if form == ReadForm::Base64 {
+        return !text[..start].last().is_some_and(is_base64) && !text.get(end).is_some_and(is_base64);
+    }
+    let has_prefix = matches!(text[..start], [.., b'0' | b'\\', b'x' | b'X']);
+    !text.get(end).is_some_and(u8::is_ascii_alphanumeric) && (has_prefix || starts_alone(text, start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::STANDARD;
+
+    #[test]
+    fn an_id_is_found_in_each_form_and_not_in_a_longer_word() {
+        let spellings = Spellings::new(STANDARD.parse(b"EUNC-Q8QJ-22GH-T3DD").unwrap());
+        let found = |text: &str| spellings.find_in(text.as_bytes()).len();
+        for text in [
+            "EUNC-Q8QJ-22GH-T3DD",
+            "eunc-q8qj-22gh-t3dd",
+            "chat-EUNC-Q8QJ-22GH-T3DD-orig",
+            "EUNCQ8QJ22GHT3DD",
+            "\\neuncq8qj22ght3dd",
+            "66a8ab1ad0001cfc856b",
+            "0x66A8AB1AD0001CFC856B",
+            "\\\\x66a8ab1ad0001cfc856b",
+            "X'66A8AB1AD0001CFC856B'",
+            "484792763652715801511275",
+            "019aa2ac-6b40-7007-8fc8-56b000000000",
+            "019AA2AC6B4070078FC856B000000000",
+            "ZqirGtAAHPyFaw==",
+            "ZqirGtAAHPyFaw",
+            "AZqirGtAcAePyFawAAAAAA==",
+            "AZqirGtAcAePyFawAAAAAA",
+        ] {
+            assert_eq!(found(text), 1, "{text}");
+            for text in [format!("\"{text}\","), format!("{text} "), format!("\t{text}\n")] {
+                assert_eq!(found(&text), 1, "{text}");
+            }
+        }
+        for text in [
+            "EUNC-Q8QJ-22GH-T3DE",
+            "Eunc-Q8QJ-22GH-T3DD",
+            "xEUNCQ8QJ22GHT3DD",
+            "1484792763652715801511275",
+            "4847927636527158015112750",
+            "zqirgtaahpyfaw",
+            "+ZqirGtAAHPyFaw",
+            "66a8ab1ad0001cfc856b00",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+        assert_eq!(found("EUNC-Q8QJ-22GH-T3DD ZqirGtAAHPyFaw== EUNC-Q8QJ-22GH-T3DD"), 3);
+    }
+}
