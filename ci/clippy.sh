@@ -14,3 +14,4 @@ cargo clippy --manifest-path benches/Cargo.toml --locked --all-targets -- -D war
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
 cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings
+cargo clippy --manifest-path web/Cargo.toml --locked -- -D warnings

@@ -2,7 +2,7 @@
 # The tests pass on other processors and systems, in emulators: ci/platforms.sh [[short] TARGET...]. `ci/platforms.sh list` names
 # the targets. `short` runs the tests that a processor or a system can break, instead of all. Without an argument it runs the
 # short sets of the targets for which nothing compiles std; ci/platforms_std.sh runs those of the others. docs/PLATFORMS.md has the
-# results.
+# results. `with COMMAND...` runs a command with the Rust that compiles std, and ends with 3 if there is none.
 #
 # It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
 # and emulators are unpacked into target/platforms (5 GB), whatever else the machine has; only Chromium is installed, if it can be.
@@ -324,6 +324,12 @@ sanitized() {
 # ---- The targets ---------------------------------------------------------------------------------------------------------
 
 failed=0
+if [ "${1-}" = with ]; then
+  shift
+  command -v apt-get >/dev/null && rust >/dev/null || exit 3
+  export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
+  exec "$@"
+fi
 if ! command -v apt-get >/dev/null || ! rust; then
   not_checked "no Rust of Debian 12 for x86-64, which compiles std"
   exit

@@ -87,6 +87,16 @@ RULES = [
         ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
     ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
         ("seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {")]),
+    ("follow-a-room", "a process cannot post in a room whose last ID is past its ceiling", "Closed", [
+        ("renew.rs", "let followed = self.follow(at, present.ceiling_ms);", "let followed = self.follow(at, present.ceiling_ms).filter(|_| false);")]),
+    ("follow-by-two-skews", "a process whose clock is behind cannot post after one whose clock is ahead", "Closed", [
+        ("renew.rs", "self.config.max_skew_ms.saturating_mul(2))", "0)"),
+        ("renew.rs", "if self.must_ask(at) {", "if self.must_ask(at) && false {")]),
+    ("follow-what-was-granted", "a room is closed to processes that do not know of a longer horizon", "Closed", [
+        ("renew.rs", "if self.must_ask(at) {", "if self.must_ask(at) && false {")]),
+    ("follow-within-limits", "each crash takes the IDs further ahead", LEAD, [
+        ("renew.rs", "if at.wanted_ms <= ceiling_ms || at.wanted_ms > most_ms {", "if at.wanted_ms <= ceiling_ms {"),
+        ("renew.rs", ".min((most_ms - at.wanted_ms) / 8);", ";")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -23,7 +23,7 @@
 #     server, and `server standby promote` kills the server and gives its port to the standby.
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
-#     with venv, chromium, prometheus (for promtool), docker-compose, etcd-client, redis-sentinel,
+#     with venv, chromium, binaryen, prometheus (for promtool), docker-compose, etcd-client, redis-sentinel,
 #     pgbouncer, haproxy or curl.
 #   ci/services.sh list
 #     Prints the stores, one on each line. The other scripts take them from here.
@@ -54,6 +54,7 @@ is_installed() {
     zookeeper) program java && [ -e /usr/share/java/zookeeper.jar ] ;;
     python) python3 -c 'import venv, ensurepip' 2>&1 ;;
     chromium) program chromium ;;
+    binaryen) program wasm-opt ;;
     prometheus) program promtool ;;
     pgbouncer | haproxy | curl | docker-compose | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null

@@ -106,7 +106,8 @@ fn java(name: &str) -> u32 {
 /// Returns the CRC-32 (IEEE 802.3) of the UTF-8 bytes.
 #[cfg(feature = "juggleim")]
 fn crc32(name: &str) -> u32 {
-    crc32fast::hash(name.as_bytes())
+    static CRC_32: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+    CRC_32.checksum(name.as_bytes())
 }
 
 #[cfg(test)]

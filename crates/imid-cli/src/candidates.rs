@@ -31,6 +31,20 @@ pub(crate) fn describe(scheme: Scheme, text: &str, form: Option<Form>, not_paste
         Some(Hint::Other(id)) => {
             format!("{problem}; imid inspect reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
         }
+        Some(Hint::CutOff(cut)) => {
+            let (first, last) = (rfc3339(cut.first.timestamp_ms()), rfc3339(cut.last.timestamp_ms()));
+            let times = if first == last { format!("of {first}") } else { format!("from {first} to {last}") };
+            let rest = if cut.digits == 15 { "digit".to_owned() } else { format!("{} digits", 16 - cut.digits) };
+            format!(
+                "{} lacks the last {rest} of an ID {times}; imid range --prefix prints its bounds",
+                quote(text.trim())
+            )
+        }
+        Some(Hint::WrongDigit(wrong)) => {
+            let fits: Vec<_> = wrong.fits.chars().map(String::from).collect();
+            format!("{problem}; IDs have no {:?}: is it {}?", wrong.found, fits.join(" or "))
+        }
+        Some(Hint::NoPadding(id)) => format!("{problem}; if it is base 64, add == to read {id}"),
         _ if form.is_none() && Path::new(text).is_file() => {
             format!("{problem}; it is a file: to read its lines, write < {text}")
         }

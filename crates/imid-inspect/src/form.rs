@@ -41,6 +41,8 @@ pub enum ReadForm {
     LenientText,
     /// The bytes in base 64, as JSON encoders write them.
     Base64,
+    /// The bytes as a list of numbers, a dump or a literal of Python.
+    Bytes,
 }
 
 impl ReadForm {
@@ -58,6 +60,7 @@ impl ReadForm {
             Self::Exact(Form::Text) => "text",
             Self::LenientText => "lenient text",
             Self::Base64 => "base64",
+            Self::Bytes => "bytes",
             Self::Exact(Form::Hex) => "hex",
             Self::Exact(Form::Int) => "int",
             Self::Exact(Form::Uuid) => "uuid",

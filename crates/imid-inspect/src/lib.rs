@@ -22,6 +22,7 @@
 //! assert_eq!(&log[found.at], "EMAQ-2948-WCRV-T3DD");
 //! ```
 
+mod cut;
 mod error;
 mod fields;
 mod find;
@@ -34,6 +35,7 @@ mod scheme;
 mod spellings;
 pub mod time;
 
+pub use cut::{CutOff, WrongDigit};
 pub use error::{ReadError, look_alike};
 pub use fields::{Field, FieldName, named_type};
 pub use find::{Finder, Found, scan};

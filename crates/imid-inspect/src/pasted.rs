@@ -5,6 +5,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use imid::MessageId;
 use imid::dialect::DialectId;
 
+use crate::cut::{CutOff, WrongDigit};
 use crate::error::{ReadError, look_alike};
 use crate::find::{Found, find_in};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len};
@@ -31,6 +32,12 @@ pub enum Hint {
     Inside(Found),
     /// The whole text is an ID of another scheme.
     Other(Id),
+    /// The text is the beginning of an ID.
+    CutOff(CutOff),
+    /// One digit of the text is wrong.
+    WrongDigit(WrongDigit),
+    /// The text is 10 bytes in base 64, but for the padding: many words are.
+    NoPadding(Id),
 }
 
 /// Returns the ways to read a text, the likely ones first.
@@ -73,11 +80,17 @@ pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) 
     if let Ok(read) = scheme.recognize(&unwrapped, now_ms) {
         return Ok(Read { form: read.form.lenient(), ..read });
     }
-    if let Some(read) = from_base64(scheme, text, now_ms) {
+    if let Some(read) = from_base64(scheme, text, now_ms).or_else(|| from_bytes(scheme, text, now_ms)) {
         return Ok(read);
     }
-    let hint =
-        find_inside(scheme, text, now_ms).map(Hint::Inside).or_else(|| hint(text.trim(), now_ms).map(Hint::Other));
+    let other =
+        || find_inside(scheme, text, now_ms).map(Hint::Inside).or_else(|| hint(text.trim(), now_ms).map(Hint::Other));
+    let cut_off = || CutOff::read(&unwrapped, now_ms).or_else(|| CutOff::read(text, now_ms)).map(Hint::CutOff);
+    let standard = || {
+        let padded = || from_base64(scheme, &format!("{}==", text.trim()), now_ms).map(|read| Hint::NoPadding(read.id));
+        cut_off().or_else(|| WrongDigit::read(text, now_ms).map(Hint::WrongDigit)).or_else(padded)
+    };
+    let hint = other().or_else(|| scheme.is_standard().then(standard).flatten());
     Err(NotPasted { error, hint })
 }
 
@@ -112,7 +125,7 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
         return exact;
     }
     let unwrapped = readings(&unwrapped(text), now_ms);
-    match from_base64(STANDARD, text, now_ms) {
+    match from_base64(STANDARD, text, now_ms).or_else(|| from_bytes(STANDARD, text, now_ms)) {
         Some(read) if unwrapped.is_empty() => vec![read],
         _ => unwrapped,
     }
@@ -133,6 +146,18 @@ fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
 /// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
 /// look-alikes of a dash between its groups.
 fn unwrapped(text: &str) -> String {
+    // Full-width letters and digits, as input methods of East Asia write them.
+    let half_width = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3000}' => ' ',
+        _ => c,
+    };
+    let text: String = text.chars().map(half_width).collect();
+    let text = text.trim();
+    // A literal of Python, and a number of JavaScript.
+    let text = ["b'", "b\""].iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
+    let number = text.strip_suffix('n').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let text = number.unwrap_or(text);
     let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '\\';
     let text = text.trim_matches(|c: char| !is_inside(c) && c != '-');
     let text = text.trim_matches('-');
@@ -153,6 +178,57 @@ fn unwrapped(text: &str) -> String {
     }
     // Other texts keep their separators, because an error or another form needs them.
     text.to_owned()
+}
+
+/// Reads 10 bytes: a list of numbers, signed as in Java or not; a line of a hex dump; a literal of Python with its escapes.
+fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
+    let Scheme::Dialect(dialect) = scheme else { return None };
+    let bytes = listed(text).or_else(|| dumped(text)).or_else(|| escaped(text))?;
+    let id = Id::Message { dialect, id: DialectId::from_bytes(bytes.try_into().ok()?, dialect.layout()) };
+    id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Bytes })
+}
+
+/// Reads `[102, 168, 171]`, `{102, -88}` and `<102 168>`.
+fn listed(text: &str) -> Option<Vec<u8>> {
+    let inner = text.trim_matches(|c: char| !c.is_ascii_digit() && c != '-');
+    let numbers = inner.split([',', ' ', ';']).filter(|number| !number.is_empty());
+    let byte = |number: &str| number.parse::<u8>().ok().or_else(|| Some(number.parse::<i8>().ok()?.cast_unsigned()));
+    numbers.map(byte).collect()
+}
+
+/// Reads a line of `xxd` or `hexdump -C`: a place, bytes in groups of two or four digits, and their characters.
+fn dumped(text: &str) -> Option<Vec<u8>> {
+    let (place, rest) = text.trim().split_once([':', ' '])?;
+    let is_hex = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
+    let parts = rest.split('|').next()?.trim_start().split("  ").take_while(is_hex);
+    let digits: String = parts.flat_map(str::chars).filter(char::is_ascii_hexdigit).collect();
+    let is_dump = (6..=8).contains(&place.len()) && place.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_dump || digits.len() != 2 * MessageId::BYTE_LEN {
+        return None;
+    }
+    (0..MessageId::BYTE_LEN).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()).collect()
+}
+
+/// Reads `b'f\xa8\xab\x1a'`.
+fn escaped(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let single = text.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
+    let double = || text.strip_prefix("b\"").and_then(|rest| rest.strip_suffix('"'));
+    let (mut rest, mut bytes) = (single.or_else(double).filter(|rest| rest.is_ascii())?, Vec::new());
+    while let Some(first) = rest.bytes().next() {
+        let (byte, len) = match (first, rest.as_bytes().get(1)) {
+            (b'\\', Some(b'x')) => (u8::from_str_radix(rest.get(2..4)?, 16).ok()?, 4),
+            (b'\\', Some(b'n')) => (b'\n', 2),
+            (b'\\', Some(b'r')) => (b'\r', 2),
+            (b'\\', Some(b't')) => (b'\t', 2),
+            (b'\\', Some(sign @ (b'\\' | b'\'' | b'"'))) => (*sign, 2),
+            (b'\\', _) => return None,
+            _ => (first, 1),
+        };
+        bytes.push(byte);
+        rest = &rest[len..];
+    }
+    Some(bytes)
 }
 
 /// Returns the most likely ID that a text can be.

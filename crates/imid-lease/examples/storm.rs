@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::env;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ impl Default for Storm {
 struct Outcome {
     posts: u64,
     refused: u64,
-    /// The longest time in which no post of a room succeeded although one was tried.
+    /// The longest time in which no post of a gateway in a room succeeded although it tried.
     closed: Duration,
     /// The longest time of a post that succeeded.
     longest: Duration,
@@ -148,8 +148,8 @@ struct Room {
     tag: SessionTag,
     last: Option<MessageId>,
     stored: Vec<MessageId>,
-    /// Since when posts have been refused.
-    closed_since: Option<Instant>,
+    /// Of each gateway, since when its posts have been refused.
+    closed_since: Vec<Option<Instant>>,
 }
 
 impl Storm {
@@ -223,13 +223,13 @@ impl Storm {
             opened.expect("a lane for each gateway");
         }
         let room = |at| SessionTag::new(SessionType::GROUP, &format!("room-{at}"));
-        let new_room = |at| Room { tag: room(at), last: None, stored: Vec::new(), closed_since: None };
+        let new_room =
+            |at| Room { tag: room(at), last: None, stored: Vec::new(), closed_since: vec![None; self.gateways] };
         let rooms: Vec<_> = (0..self.rooms).map(|at| Mutex::new(new_room(at))).collect();
         let (outcome, ends) = (Mutex::new(Outcome::default()), Instant::now() + self.time);
-        let posts = AtomicU64::new(0);
         thread::scope(|scope| {
             for (at, gateway) in gateways.iter().enumerate() {
-                let (outcome, rooms, posts) = (&outcome, &rooms, &posts);
+                let (outcome, rooms) = (&outcome, &rooms);
                 scope.spawn(move || {
                     let mut turn = at;
                     while Instant::now() < ends {
@@ -238,8 +238,7 @@ impl Storm {
                         // Until it has a lane again, a balancer sends it nothing.
                         let gateway = gateway.lock().unwrap();
                         if gateway.ids.status().lane.is_some() {
-                            let order = posts.fetch_add(1, Ordering::Relaxed);
-                            self.post(&gateway.ids, &rooms[(turn * 7 + at) % self.rooms], order, outcome);
+                            self.post(at, &gateway.ids, &rooms[(turn * 7 + at) % self.rooms], outcome);
                         }
                     }
                 });
@@ -251,7 +250,7 @@ impl Storm {
         outcome
     }
 
-    fn post(&self, ids: &LeasedGenerator<Shifted, STRIPES>, room: &Mutex<Room>, _: u64, outcome: &Mutex<Outcome>) {
+    fn post(&self, at: usize, ids: &LeasedGenerator<Shifted, STRIPES>, room: &Mutex<Room>, outcome: &Mutex<Outcome>) {
         let began = Instant::now();
         let mut room = room.lock().unwrap();
         let locked = Instant::now();
@@ -263,7 +262,7 @@ impl Storm {
                 outcome.longest = outcome.longest.max(locked.elapsed());
                 let now_ms = SystemClock.now_ms().expect("a clock").cast_signed();
                 outcome.lead_ms = outcome.lead_ms.max(id.timestamp_ms().cast_signed() - now_ms);
-                if let Some(since) = room.closed_since.take() {
+                if let Some(since) = room.closed_since[at].take() {
                     outcome.closed = outcome.closed.max(since.elapsed());
                 }
                 room.last = Some(id);
@@ -271,7 +270,7 @@ impl Storm {
             }
             Err(error) => {
                 outcome.refused += 1;
-                let since = *room.closed_since.get_or_insert(began);
+                let since = *room.closed_since[at].get_or_insert(began);
                 outcome.closed = outcome.closed.max(since.elapsed());
                 outcome.error.get_or_insert(error);
             }

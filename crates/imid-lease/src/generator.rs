@@ -22,7 +22,7 @@ use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
-use crate::state::Status;
+use crate::state::{State, Status};
 use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
@@ -77,6 +77,8 @@ struct Inner<C, const STRIPES: usize> {
     refused: AtomicU64,
     /// The least ceiling with which the call that wanted most would have succeeded.
     wanted_ms: AtomicU64,
+    /// The same of the last call that wanted more than any lane was known to be granted.
+    asked_ms: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
@@ -183,6 +185,7 @@ where
             is_closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
             wanted_ms: AtomicU64::new(0),
+            asked_ms: AtomicU64::new(0),
             clock: clock.clone(),
             settings: settings.clone(),
             lane_bits,
@@ -541,14 +544,21 @@ where
     ) -> Result<MessageId, LeaseError> {
         // The ID can be in the next millisecond.
         let wanted_ms = last.map_or(0, |last| last.timestamp_ms() + 2);
-        let is_wanted = |generator: &Generator<BelievedClock<C>, STRIPES>| {
-            mint(generator).inspect_err(|error| {
-                if error.is_ceiling() && self.too_far(wanted_ms).is_none() {
+        let mut too_far = None;
+        let minted = self.try_again(|generator| {
+            let minted = mint(generator);
+            if minted.is_err_and(GenerateError::is_ceiling) {
+                too_far = self.too_far(wanted_ms);
+                if too_far.is_none() {
                     self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
+                } else if self.inner.asked_ms.swap(wanted_ms, Ordering::Relaxed) != wanted_ms {
+                    // The keeper looks first what the lanes were granted.
+                    too_far = None;
                 }
-            })
-        };
-        self.try_again(is_wanted).map_err(|error| match self.too_far(wanted_ms) {
+            }
+            minted
+        });
+        minted.map_err(|error| match too_far {
             Some(kind) if error.is_used_up() => kind.into(),
             _ => error,
         })
@@ -556,7 +566,10 @@ where
 
     /// Returns why no ceiling is raised so far.
     fn too_far(&self, wanted_ms: u64) -> Option<LeaseKind> {
-        let max_ms = self.keeper.state(0).follows_ms;
+        let State { follows_ms: max_ms, granted_ms, .. } = self.keeper.state(0);
+        if wanted_ms <= granted_ms.saturating_add(1) {
+            return None;
+        }
         let found_ms = wanted_ms.saturating_sub(self.inner.clock.believed_ms()?);
         (found_ms > max_ms).then_some(LeaseKind::Skew { max_ms, found_ms })
     }
@@ -729,6 +742,10 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
 
     fn wanted_ms(&self) -> u64 {
         self.0.wanted_ms.load(Ordering::Relaxed)
+    }
+
+    fn asked_ms(&self) -> u64 {
+        self.0.asked_ms.load(Ordering::Relaxed)
     }
 
     fn start(&mut self, grant: Grant) {

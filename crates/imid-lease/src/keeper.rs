@@ -31,6 +31,11 @@ pub(crate) trait Tenant: Send {
         0
     }
 
+    /// Returns the same of a call that wants more than any lane is known to be granted; 0 if there is none.
+    fn asked_ms(&self) -> u64 {
+        0
+    }
+
     /// Starts to mint under a grant. The generator before is sealed.
     fn start(&mut self, grant: Grant);
 
@@ -391,6 +396,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             now_ms: self.clock.believed_ms(),
             used_until_ms: self.leases[lease].tenant.used_until_ms(),
             wanted_ms: self.leases[lease].tenant.wanted_ms(),
+            asked_ms: self.leases[lease].tenant.asked_ms(),
         }
     }
 
@@ -398,9 +404,6 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
             self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
-            if let Some(longest_ms) = self.survey.longest_horizon_ms() {
-                self.leases.iter_mut().for_each(|lease| lease.engine.note_horizons(longest_ms));
-            }
         }
     }
 
@@ -500,6 +503,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.used_until_ms = used_until_ms;
         published.follows_ms = engine.follows_ms();
+        published.granted_ms = engine.granted_ms();
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;

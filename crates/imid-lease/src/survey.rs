@@ -38,7 +38,6 @@ struct Found {
 struct Lane {
     number: u16,
     is_held: bool,
-    horizon_ms: u64,
     /// How far the ceiling was ahead of the clock.
     ahead_ms: u64,
 }
@@ -61,7 +60,7 @@ impl Survey {
         let (Some(lanes), Some(now_ms)) = (self.lanes(records), at.now_ms) else { return };
         let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(now_ms);
-            Lane { number, is_held: record.state == LaneState::Held, horizon_ms: record.horizon_ms, ahead_ms }
+            Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
         self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
@@ -81,11 +80,6 @@ impl Survey {
                 .iter()
                 .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
         )
-    }
-
-    /// Returns the longest horizon of all lanes that were found.
-    pub(crate) fn longest_horizon_ms(&self) -> Option<u64> {
-        self.found.as_ref()?.lanes.iter().map(|lane| lane.horizon_ms).max()
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
@@ -160,7 +154,7 @@ mod tests {
          layout=imid-80 bits=4 era=2 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn now(mono_ms: u64) -> Moment {
-        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0 }
+        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
     }
 
     fn put(register: &mut MemoryRegister, key: &str, value: &str) {

@@ -1,7 +1,6 @@
 //! Finds compressed input by its first bytes, and decompresses it.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::mem;
 
 use flate2::bufread::GzDecoder;
 
@@ -86,14 +85,13 @@ pub(crate) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result
 }
 
 /// The members of gzip data, one after another. Zeros after a member are padding, such as that of a tape, as for gzip(1).
-enum Members<R> {
-    Member(GzDecoder<R>),
-    End,
-}
+///
+/// `None` is the end.
+struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Members<R> {
     fn new(source: R) -> Self {
-        Self::Member(GzDecoder::new(source))
+        Self(Some(GzDecoder::new(source)))
     }
 
     /// Returns the next member, or the end.
@@ -102,7 +100,7 @@ impl<R: BufRead> Members<R> {
             let buffer = source.fill_buf()?;
             let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
             if buffer.is_empty() {
-                return Ok(Self::End);
+                return Ok(Self(None));
             }
             if zeros < buffer.len() {
                 source.consume(zeros);
@@ -115,12 +113,12 @@ impl<R: BufRead> Members<R> {
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Self::Member(member) = self {
+        while let Some(member) = &mut self.0 {
             let n = member.read(buffer)?;
             if n > 0 || buffer.is_empty() {
                 return Ok(n);
             }
-            if let Self::Member(member) = mem::replace(self, Self::End) {
+            if let Some(member) = self.0.take() {
                 *self = Self::after(member.into_inner())?;
             }
         }

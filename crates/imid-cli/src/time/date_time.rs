@@ -18,13 +18,13 @@ pub(super) struct DateAndTime {
 
 impl DateAndTime {
     /// Reads a text that has the shape of RFC 3339's `date-time`, also without seconds, with a space before the time, and
-    /// with an offset as PostgreSQL (`+00`), BigQuery (` UTC`) or Snowflake (` +0000`) writes it, or without one. Returns
+    /// with an offset as PostgreSQL (`+00`), `BigQuery` (` UTC`) or Snowflake (` +0000`) writes it, or without one. Returns
     /// `None` for any other shape.
     ///
     /// jiff reads more shapes, so it gets only those that are checked here.
     pub(super) fn read(text: &str) -> Option<Result<Self, Problem>> {
         let (local, offset) = split(text)?;
-        let offset = read_offset(offset)?;
+        let offset = read_offset(offset).ok()?;
         // jiff reads second 60 as 59.
         if local.get(17..).is_some_and(|second| second.starts_with("60")) {
             return Some(Err(Problem::LeapSecond));
@@ -88,14 +88,14 @@ fn split(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.len() - rest.len()))
 }
 
-/// Reads an offset, which can be missing. Returns `None` if it is not one.
-fn read_offset(text: &str) -> Option<Option<Offset>> {
+/// Reads an offset, which can be missing. An error is a text that is not an offset.
+fn read_offset(text: &str) -> Result<Option<Offset>, ()> {
     match text {
-        "" => return Some(None),
-        "Z" | "z" | " UTC" | " GMT" => return Some(Some(Offset::UTC)),
+        "" => return Ok(None),
+        "Z" | "z" | " UTC" | " GMT" => return Ok(Some(Offset::UTC)),
         _ => {}
     }
-    offset(text.strip_prefix(' ').unwrap_or(text)).map(Some)
+    offset(text.strip_prefix(' ').unwrap_or(text)).map(Some).ok_or(())
 }
 
 /// Reads an offset such as `+01`, `+0100` or `+01:00`.

@@ -215,7 +215,10 @@ fn a_character_that_another_program_put_in_is_named() {
     for (text, expected) in [
         ("EMAQ-2948—WCRV", "a digit 2-9 or A-Z without I and O, found '—' (U+2014 em dash) at 9"),
         ("EMAQ\u{a0}2948", "a digit 2-9 or A-Z without I and O, found '\\u{a0}' (U+00A0 no-break space) at 4"),
-        ("“EMAQ-2948-WCRV-T3D”", "found '“' (U+201C left double quotation mark) at 0"),
+        (
+            "“EMAQ-2948-WCRV-T3D”",
+            "lacks the last digit of an ID of 2024-11-19T17:37:45.755Z; imid range --prefix prints its bounds",
+        ),
         ("ÉMAQ-2948-WCRV-T3DD", "a digit 2-9 or A-Z without I and O, found 'É' (U+00C9) at 0"),
         (r"\x64d1601c46e2afbc856–", "expected a hex digit, found '–' (U+2013 en dash) at 21"),
         ("0x12", "expected a hex digit, found the end at 4"),
@@ -225,7 +228,10 @@ fn a_character_that_another_program_put_in_is_named() {
     }
     // Positions do not count the white space that the error does not show.
     let error = imid_args(&["inspect", "  EMAQ-2948-WCRV-T3D0 "], "").error(1);
-    assert!(error.contains("\"EMAQ-2948-WCRV-T3D0\"") && error.ends_with("found '0' at 18"), "{error}");
+    assert!(
+        error.contains("\"EMAQ-2948-WCRV-T3D0\"") && error.ends_with("found '0' at 18; IDs have no '0': is it D or Q?"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -417,6 +423,35 @@ fn what_people_paste_is_read_or_named() {
         for args in [&["inspect", text][..], &[text]] {
             assert!(imid_args(args, "").ok().starts_with("EUNC-Q8QJ-22GH-T3DD\n"), "{args:?}");
         }
+    }
+    for text in [
+        "484792763652715801511275n",
+        "ＥＵＮＣ－Ｑ８ＱＪ－２２ＧＨ－Ｔ３ＤＤ",
+        "b'EUNC-Q8QJ-22GH-T3DD'",
+        "b'f\\xa8\\xab\\x1a\\xd0\\x00\\x1c\\xfc\\x85k'",
+        "[102, 168, 171, 26, 208, 0, 28, 252, 133, 107]",
+        "[102, -88, -85, 26, -48, 0, 28, -4, -123, 107]",
+        "00000000  66 a8 ab 1a d0 00 1c fc  85 6b                    |f........k|",
+        "00000000: 66a8 ab1a d000 1cfc 856b                 f........k",
+    ] {
+        read(text);
+    }
+    // What is refused says what would help.
+    for (text, help) in [
+        (
+            "EUNC-Q8QJ-22G…",
+            "lacks the last 5 digits of an ID of 2025-11-20T19:10:00.000Z; imid range --prefix prints its bounds",
+        ),
+        (
+            "eunc-q8qj",
+            "lacks the last 8 digits of an ID from 2025-11-20T19:10:00.000Z to 2025-11-20T19:10:00.003Z; imid range --prefix prints its bounds",
+        ),
+        ("EUNC-Q0QJ-22GH-T3DD", "found '0' at 6; IDs have no '0': is it D or Q?"),
+        ("EUNC-Q8QJ-22GH-T3D1", "found '1' at 18; IDs have no '1': is it L or T or J or 7?"),
+        ("ZqirGtAAHPyFaw", "if it is base 64, add == to read EUNC-Q8QJ-22GH-T3DD"),
+    ] {
+        let error = imid_args(&["inspect", text], "").error(1);
+        assert!(error.ends_with(help), "{error}");
     }
     // Base 64 of other bytes, and numbers that are no IDs.
     for text in ["AAAAAAAAAAAAAA==", "aGVsbG8gd29ybGQ=", "1,234,567", "deadbeef deadbeef"] {

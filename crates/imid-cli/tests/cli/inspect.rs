@@ -107,7 +107,7 @@ fn environment_variables_set_colors() {
 fn a_bad_id_is_reported_with_its_place_after_the_output_of_earlier_ids() {
     let run = imid(&format!("inspect --json {ID} EMAQ-2948-WCRV-T3D0 {ID}"), "");
     let expected = "error: argument 2: \"EMAQ-2948-WCRV-T3D0\" is not an ID: \
-                    expected a digit 2-9 or A-Z without I and O, found '0' at 18\n";
+                    expected a digit 2-9 or A-Z without I and O, found '0' at 18; IDs have no '0': is it D or Q?\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
 
     let run = imid("inspect --json", format!("{ID}\n\nx\n{ID}\n"));

@@ -294,7 +294,7 @@ fn the_picture_of_odd_data_says_what_it_is() {
         (out, std::fs::read_to_string(path).unwrap())
     };
     let tag = |times: &[u64]| {
-        let lines = times.iter().map(|t| format!("{{\"s\":1,\"t\":{t}}}\n")).collect::<String>();
+        let lines = times.iter().map(|t| format!("{{\"s\":1,\"t\":{t}}}\n")).collect::<Vec<_>>().concat();
         imid("tag --session-field s --time-field t", lines).out
     };
     // Nothing.

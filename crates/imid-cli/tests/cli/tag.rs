@@ -325,7 +325,9 @@ fn uuid(id: &MessageId) -> String {
 fn times_are_read_as_databases_and_spreadsheets_write_them() {
     let rows =
         ["2025-11-20 12:00:00+00", "2025-11-20 12:00:00 UTC", "2025-11-20T20:00+0800", "1763640000000", "1.76364E+12"];
-    let table = |rows: &[&str]| "room,at\n".to_owned() + &rows.iter().map(|at| format!("a,{at}\n")).collect::<String>();
+    let table = |rows: &[&str]| {
+        "room,at\n".to_owned() + &rows.iter().map(|at| format!("a,{at}\n")).collect::<Vec<_>>().concat()
+    };
     let run = imid("tag --in csv --session-field room --time-field at", table(&rows));
     let ids: Vec<_> = run.out.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned()).collect();
     assert!(ids.len() == 5 && ids.iter().all(|id| id.starts_with("EUN6-KDW2-")), "{}", run.err);

@@ -73,11 +73,6 @@ fn a_command_that_waits_for_a_person_says_for_what() {
         ("stats", "IDs or JSON objects, one per line,", ID),
         ("tag --session-field s", "messages as JSON lines", "{\"s\":1}"),
         ("tag --session-field s --in csv", "a table with a header", "s\n1"),
-        (
-            "risk --hosts 2 --session-field s --time-field t --history -",
-            "messages as JSON lines",
-            "{\"s\":1,\"t\":1}\n{\"s\":1,\"t\":2}",
-        ),
     ] {
         let (mut screen, mut child) = Screen::run(&args.split(' ').collect::<Vec<_>>(), None, Stdio::null());
         screen.wait_for(&format!("note: waiting for {what} on standard input; Ctrl-D ends it"));
@@ -137,7 +132,7 @@ fn the_progress_bar_fits_the_terminal_and_is_gone_after_the_run() {
             let longest = bars.map(|piece| piece.chars().count()).max();
             assert!(longest.is_some_and(|longest| (60..=80).contains(&longest)), "{args:?}: {pieces:?}");
             // What comes after the bar is not the bar.
-            let last_bar = pieces.iter().rposition(|piece| is_bar(piece)).unwrap();
+            let last_bar = pieces.iter().rposition(is_bar).unwrap();
             if is_stopped {
                 assert_eq!(last_bar, pieces.len() - 2, "{args:?}: {pieces:?}");
                 assert!(pieces[last_bar + 1].starts_with("ended by SIGINT"), "{args:?}: {pieces:?}");

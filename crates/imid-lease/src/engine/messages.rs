@@ -29,6 +29,8 @@ pub(crate) struct Moment {
     pub(crate) used_until_ms: u64,
     /// The least ceiling with which a call that was refused would have succeeded; 0 if there is none.
     pub(crate) wanted_ms: u64,
+    /// The same of a call that wants more than this process knows that any lane was granted; 0 if there is none.
+    pub(crate) asked_ms: u64,
 }
 
 impl Moment {

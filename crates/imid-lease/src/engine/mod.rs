@@ -26,6 +26,8 @@ use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
+#[cfg(test)]
+pub(crate) use renew::FOLLOW_GAP_MS;
 pub(crate) use seek::first_wait_ms;
 
 /// The least time between two attempts to write.
@@ -106,6 +108,8 @@ enum Step {
     /// Tell the generator of a ceiling.
     Raise,
     Renewing,
+    /// List the lanes, because a call wants more than was known to be granted.
+    Asking,
     /// Read the lane's record at this time.
     Check {
         at_ms: u64,
@@ -143,6 +147,11 @@ pub(crate) struct Engine {
     followed_at_ms: Option<u64>,
     /// The longest horizon of this process and of the records as they were last listed.
     longest_horizon_ms: u64,
+    /// The greatest ceiling of all lanes, as they were last listed.
+    granted_ms: u64,
+    /// What a call asked for when the lanes were last listed for it, and when.
+    asked_ms: u64,
+    asked_at_ms: Option<u64>,
     backoff: Backoff,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
@@ -182,6 +191,9 @@ impl Engine {
         Self {
             longest_horizon_ms: config.horizon_ms,
             followed_at_ms: None,
+            granted_ms: 0,
+            asked_ms: 0,
+            asked_at_ms: None,
             config,
             meta: None,
             proven: None,
@@ -261,6 +273,7 @@ impl Engine {
             | Step::Confirming { .. }
             | Step::Sealing(_)
             | Step::Renewing
+            | Step::Asking
             | Step::Checking
             | Step::Releasing
             | Step::CheckingRelease => Action::Wait,
@@ -397,6 +410,7 @@ impl Engine {
                 | Step::Taking { .. }
                 | Step::Confirming { .. }
                 | Step::Renewing
+                | Step::Asking
                 | Step::Checking
                 | Step::Releasing
                 | Step::CheckingRelease
@@ -423,9 +437,17 @@ impl Engine {
         self.next_ms
     }
 
-    /// Takes the horizons of all lanes into account, as they were listed.
-    pub(crate) fn note_horizons(&mut self, longest_ms: u64) {
-        self.longest_horizon_ms = self.config.horizon_ms.max(longest_ms);
+    /// Takes the lanes into account as they were listed: what they say of how far the IDs of others can be.
+    pub(crate) fn note_lanes<'a>(&mut self, lanes: impl Iterator<Item = &'a LaneRecord>) {
+        let start = (self.config.horizon_ms, 0);
+        (self.longest_horizon_ms, self.granted_ms) = lanes.fold(start, |(horizon_ms, granted_ms), lane| {
+            (horizon_ms.max(lane.horizon_ms), granted_ms.max(lane.ceiling_ms))
+        });
+    }
+
+    /// Returns the greatest ceiling of all lanes, as they were last listed.
+    pub(crate) fn granted_ms(&self) -> u64 {
+        self.granted_ms
     }
 
     /// Returns how many lanes other processes hold, as they were last read.

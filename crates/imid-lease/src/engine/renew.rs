@@ -9,6 +9,9 @@ use crate::record::{LaneRecord, LaneState, Token};
 /// with more each crash would take the IDs further ahead.
 const MOST_MARGIN_MS: u64 = 1_000;
 
+/// The least time between two attempts to write for calls that wait. Each call that must wait for the next one is late by this.
+pub(crate) const FOLLOW_GAP_MS: u64 = 10;
+
 impl Engine {
     /// Raises the ceiling of the present lane, if it is time.
     pub(super) fn renew(&mut self, at: Moment, token: Token) -> Action {
@@ -20,9 +23,14 @@ impl Engine {
         let wants_room = left_ms <= present.room_ms / 2;
         let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + MIN_GAP_MS);
         let regular_ms = acknowledged_at_ms + horizon_ms / 4;
+        if self.must_ask(at) {
+            (self.asked_ms, self.asked_at_ms) = (at.asked_ms, Some(at.mono_ms));
+            self.step = Step::Asking;
+            return Action::List;
+        }
         // A call waits for this one. The first of them waits for nothing else.
         let followed = self.follow(at, present.ceiling_ms);
-        let follow_ms = self.followed_at_ms.map_or(0, |followed| followed + MIN_GAP_MS);
+        let follow_ms = self.followed_at_ms.map_or(0, |followed| followed + FOLLOW_GAP_MS);
         let due_ms = match followed {
             Some(_) if follow_ms < allowed_ms => follow_ms,
             Some(_) => allowed_ms,
@@ -56,12 +64,27 @@ impl Engine {
     /// Returns the ceiling that a refused call wants, if it is above this one and near enough, and a margin for the calls that follow
     /// it.
     fn follow(&self, at: Moment, ceiling_ms: u64) -> Option<u64> {
-        let most_ms = at.now_ms?.saturating_add(self.follows_ms()).min(END_OF_TIME_MS);
+        let most_ms = self.most_ms(at)?;
         if at.wanted_ms <= ceiling_ms || at.wanted_ms > most_ms {
             return None;
         }
         let margin_ms = (self.config.horizon_ms / 16).min(MOST_MARGIN_MS).min((most_ms - at.wanted_ms) / 8);
         Some(at.wanted_ms + margin_ms)
+    }
+
+    /// Returns how far a ceiling is raised because a call wants it: as far ahead as any clock explains, or to what another lane was granted.
+    fn most_ms(&self, at: Moment) -> Option<u64> {
+        let by_clock = at.now_ms?.saturating_add(self.follows_ms());
+        // The ID after one that is below a ceiling can be in the millisecond of the ceiling.
+        Some(by_clock.max(self.granted_ms.saturating_add(1)).min(END_OF_TIME_MS))
+    }
+
+    /// Returns whether to look what was granted, because a call wants more than is known. A call that repeats what an earlier one wanted
+    /// is not a reason for a while.
+    fn must_ask(&self, at: Moment) -> bool {
+        let gap_ms = if at.asked_ms == self.asked_ms { 10 * MIN_GAP_MS } else { FOLLOW_GAP_MS };
+        let is_soon = self.asked_at_ms.is_some_and(|asked| at.mono_ms < asked + gap_ms);
+        at.asked_ms > 0 && !is_soon && self.most_ms(at).is_some_and(|most_ms| at.asked_ms > most_ms)
     }
 
     /// Returns how far ahead of the clock a ceiling is raised because a call wants it. The last ID of a room can be a horizon ahead of

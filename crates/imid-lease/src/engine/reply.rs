@@ -10,6 +10,13 @@ impl Engine {
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         match reply {
             Reply::Listed(listed) => {
+                if matches!(self.step, Step::Asking) {
+                    self.step = Step::Keep;
+                    if let Ok(records) = listed {
+                        self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
+                    }
+                    return;
+                }
                 if !matches!(self.step, Step::Looking) {
                     return;
                 }

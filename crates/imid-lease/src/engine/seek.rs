@@ -76,8 +76,7 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
-        let lanes = records.iter().filter_map(|(_, record)| record.lane.as_ref());
-        self.note_horizons(lanes.map(|lane| lane.horizon_ms).max().unwrap_or(0));
+        self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
         let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
         for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {

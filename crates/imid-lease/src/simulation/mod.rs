@@ -11,6 +11,7 @@ mod named;
 
 mod random;
 mod restored;
+mod rooms;
 mod rules;
 
 mod store;

@@ -189,8 +189,8 @@ impl PreviousOutput {
     ) -> Result<(), Stop> {
         let Some(sample) = self.samples.iter_mut().find(|sample| sample.number == number) else { return Ok(()) };
         let place = format!("line {line}");
-        let (facts, made) = make(sample.id).map_err(|problem| refused(&format!("{place}: {problem}")))?;
-        check_text(&place, &made, &sample.text)?;
+        let (facts, text) = make(sample.id).map_err(|problem| refused(&format!("{place}: {problem}")))?;
+        check_text(&place, &text, &sample.text)?;
         sample.check_id(facts, line).map_err(|problem| refused(&format!("the ID of {place} of FILE.part: {problem}")))
     }
 

@@ -1,0 +1,290 @@
+// The page in Chromium, as a person uses it: node --test page.test.mjs. PAGE is the file, CHROMIUM the browser.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const repository = new URL("../../", import.meta.url);
+const url = pathToFileURL(process.env.PAGE ?? "imid.html").href;
+const vectors = JSON.parse(readFileSync(new URL("docs/vectors.json", repository), "utf8"));
+const dialects = JSON.parse(readFileSync(new URL("docs/dialects.json", repository), "utf8"));
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const ID = "EUNC-Q8QJ-22GH-T3DD"; // 2025-11-20T19:10:00Z, GROUP, of FORMAT.md
+
+let browser;
+const requests = [];
+const problems = [];
+
+/** Opens the page as a person with this browser sees it. */
+async function open(hash = "", options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, locale: "en-US", timezoneId: "Asia/Shanghai", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => { if (message.type() === "error") problems.push(message.text()); });
+  await page.goto(url + hash);
+  await page.waitForSelector("nav a[aria-current]"); // the module runs, and the page shows its link
+  return page;
+}
+
+/** Pastes a text, as the clipboard would. */
+const paste = (page, text) => page.evaluate((pasted) => {
+  const field = document.getElementById("text");
+  field.focus();
+  const data = new DataTransfer();
+  data.setData("text/plain", pasted);
+  const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+  if (field.dispatchEvent(event)) {
+    field.value = pasted;
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }
+}, text);
+const read = async (page, text) => {
+  await page.evaluate(() => { delete document.getElementById("ids").dataset.milliseconds; });
+  await paste(page, text);
+  await page.waitForFunction(() => document.getElementById("ids").dataset.milliseconds !== undefined);
+};
+const texts = (page, selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent));
+const status = (page) => page.textContent("#status");
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
+});
+after(async () => {
+  await browser?.close();
+  // One request for each page: the file itself.
+  assert.deepEqual([...new Set(requests.map((request) => request.split("#")[0]))], [url]);
+  assert.deepEqual(problems, []);
+});
+
+test("one ID is open in full, with its time in three zones", async () => {
+  const page = await open();
+  await page.fill("#zone", "America/New_York");
+  await read(page, ID);
+  assert.equal(await status(page), "1 ID.");
+  const open_ = await page.textContent("#open");
+  for (const expected of ["2025-11-20 19:10:00.000+00:00", "2025-11-21 03:10:00.000+08:00", "2025-11-20 14:10:00.000-05:00", "66a8ab1ad0001cfc856b", "484792763652715801511275", "019aa2ac-6b40-7007-8fc8-56b000000000", "ZqirGtAAHPyFaw==", "3 group", "2109-05-15"]) {
+    assert.ok(open_.includes(expected), `${expected} in ${open_}`);
+  }
+  const bits = await texts(page, "#open .bits code");
+  assert.equal(bits.join(""), BigInt("0x66a8ab1ad0001cfc856b").toString(2).padStart(80, "0"));
+  assert.deepEqual(bits.map((field) => field.length), [42, 12, 4, 22]);
+});
+
+test("each form of an ID is read, and named", async () => {
+  const page = await open();
+  for (const [text, form] of [[ID, "text"], [ID.toLowerCase(), "lenient text"], ["66a8ab1ad0001cfc856b", "hex"], ["\\x66a8ab1ad0001cfc856b", "hex"], ["484792763652715801511275", "integer"], ["019aa2ac-6b40-7007-8fc8-56b000000000", "uuid"], ["ZqirGtAAHPyFaw==", "base64"]]) {
+    await read(page, text);
+    const open_ = (await page.textContent("#open")).toLowerCase();
+    assert.ok(open_.startsWith(ID.toLowerCase()), `${text}: ${open_}`);
+    assert.ok(open_.includes(`read as${form}`) || open_.includes(`read as${form.slice(0, 3)}`), `${text}: ${open_}`);
+  }
+});
+
+test("every row of the vectors is read as they say", async () => {
+  const page = await open();
+  const rows = vectors.ids;
+  await read(page, rows.map((row) => `sent ${row.text} ok`).join("\n"));
+  while (await page.isVisible("#more")) await page.click("#more");
+  const found = new Set(await texts(page, "#rows .id"));
+  // A time that is not plausible is not searched for in a text: it is read alone.
+  let alone = 0;
+  for (const row of rows) {
+    if (found.has(row.text)) continue;
+    alone += 1;
+    await read(page, row.text);
+    assert.ok((await texts(page, "#rows .id, #open-title")).includes(row.text), row.text);
+  }
+  assert.ok(found.size > 5 && alone > 0, `${found.size} found, ${alone} alone`);
+  for (const row of rows.filter((_, index) => index % 7 === 0)) {
+    await read(page, row.text);
+    // The likeliest system of a text of 1970 is not ours.
+    const standard = (await texts(page, "#rows th")).indexOf(row.text);
+    if (standard > 0) await page.click(`#rows tr:nth-child(${standard + 1}) .id`);
+    const fields = await texts(page, "#open .bits small");
+    const expected = [["time", row.timestamp], ["spin", row.spin], ["type", row.type], ["room hash", row.hash]];
+    expected.forEach(([name, value], index) => assert.match(fields[index], new RegExp(`^${name}, \\d+ bits: ${value}\\b`), row.text));
+    const forms = await texts(page, "#open .copy code");
+    for (const form of [row.text, row.hex, row.integer]) assert.ok(forms.includes(form), `${form} of ${row.text}`);
+  }
+});
+
+test("what the vectors refuse is refused, with the place", async () => {
+  const page = await open();
+  for (const row of vectors.texts_refused.filter((one) => typeof one.input === "string" && one.input.trim() === one.input && one.input.length === 19)) {
+    await read(page, row.input);
+    // Another system's ID, or a lenient reading, says so.
+    const readAs = await page.$$eval("#open dd", (facts) => facts.map((fact) => fact.textContent).find((text) => / of \w/.test(text)));
+    assert.ok(readAs !== "text of standard", row.input);
+  }
+  await read(page, "EUNC-Q8QJ-22GH-T3D0");
+  assert.match(await page.textContent("#problem"), /found '0' at 18/);
+  assert.equal(await page.textContent("#problem mark"), "0");
+  assert.match(await page.textContent("#problem"), /What fits there/);
+});
+
+test("a line of a log, a JSON object and a ticket have their IDs marked", async () => {
+  const page = await open();
+  const later = "EUNC-Q8QX-22GH-T3DD";
+  await read(page, `12:00 sent ${ID} to room\n{"id":"${later}"}\nsee BUFE-A62U-32C4-01I2, 谢谢 😀`);
+  assert.deepEqual(await texts(page, "#rows .id"), [ID, later, "BUFE-A62U-32C4-01I2"]);
+  assert.equal(await status(page), "3 IDs, of 2 rooms.");
+  await page.click("#marked summary");
+  assert.deepEqual(await texts(page, "#marks mark"), [ID, later, "BUFE-A62U-32C4-01I2"]);
+  assert.ok((await page.textContent("#marks")).endsWith("谢谢 😀"));
+  assert.deepEqual((await texts(page, "#rows tr")).map((row) => /[AB]$/.exec(row)?.[0]), ["A", "A", "B"]);
+  await page.click("#rows tr:nth-child(3) .id");
+  assert.equal(await page.textContent("#open-title"), "BUFE-A62U-32C4-01I2");
+});
+
+test("two IDs show which came first, by how much, and whether they share a room", async () => {
+  const page = await open();
+  const [first, second] = vectors.times.slice(-1).map((row) => [row.first, row.last])[0];
+  assert.ok(first < second);
+  await read(page, `EUNC-Q8QX-22GH-T3DD and ${ID}`);
+  const line = await page.textContent("#line");
+  assert.match(line, new RegExp(`^In order${ID} came first, \\d+ ms before EUNC-Q8QX-22GH-T3DD: the same room`));
+  await page.focus("#text");
+});
+
+test("the ID of another system has its candidates, sorted by a time that the person knows", async () => {
+  const page = await open();
+  await read(page, "204697221847986177");
+  const candidates = await page.$$eval("#rows th", (cells) => cells.map((cell) => cell.textContent));
+  assert.ok(candidates.length >= 4, String(candidates));
+  await page.fill("#near", "2012-05-21");
+  await page.waitForFunction(() => document.querySelector("#rows th")?.textContent?.includes("twitter"));
+  assert.match(await page.textContent("#open"), /2012-05-21 22:16:35\.436/);
+});
+
+test("every row of identify has its candidates, in order", async () => {
+  const page = await open();
+  // A browser's clock ends in the year 275760.
+  for (const row of [...dialects.identify, ...dialects.identify_near].filter(({ now }) => now <= 8.64e15)) {
+    await page.clock.setFixedTime(row.now);
+    await page.evaluate((near) => { document.getElementById("near").value = near ?? ""; }, row.near === undefined ? null : new Date(row.near).toISOString());
+    await read(page, row.input);
+    const found = await page.$$eval("#rows th", (cells) => cells.map((cell) => / ([a-z][\w-]*)/.exec(cell.textContent)?.[1] ?? "standard"));
+    // It also reads other forms, and leaves out what is implausible where something else is not.
+    const known = found.filter((name) => row.candidates.includes(name));
+    assert.deepEqual(known, row.candidates.filter((name) => known.includes(name)), `${row.input} ${found}`);
+    if (row.candidates.length > 0) assert.ok(known.length > 0, `${row.input} ${found}`);
+  }
+});
+
+test("is it of this room", async () => {
+  const page = await open();
+  const { name, hash } = vectors.names.find((row) => row.name.startsWith("room"));
+  await page.fill("#room", name);
+  const row = vectors.ids.find((one) => one.hash === hash);
+  await read(page, row ? row.text : ID);
+  assert.match(await page.textContent("#open"), row ? /It can be of this room \(1 in 4 million/ : /It is not of this room/);
+  const { a, b, hash: pair } = vectors.pairs[0];
+  await page.fill("#room", a);
+  await page.fill("#peer", b);
+  await page.waitForTimeout(200);
+  const own = vectors.ids.find((one) => one.hash === pair);
+  if (own) {
+    await read(page, own.text);
+    assert.match(await page.textContent("#open"), /It can be of this room/);
+  }
+});
+
+test("the bounds of a time are those of the vectors, in all forms", async () => {
+  const page = await open("#view=time");
+  for (const row of vectors.times.filter((one) => one.from > 1e12 && one.to < 4e12)) {
+    await page.fill("#from", new Date(row.from).toISOString());
+    await page.fill("#to", new Date(row.to + 1).toISOString());
+    await page.waitForFunction((text) => text.every((one) => document.getElementById("bounds").textContent.includes(one)), [row.first, row.last]);
+  }
+  await page.fill("#from", "2026-03-29 02:30");
+  await page.fill("#to", "");
+  await page.fill("#time-zone", "Europe/Berlin");
+  await page.waitForFunction(() => document.getElementById("bounds").textContent.includes("does not exist in Europe/Berlin"));
+  await page.fill("#from", "2026-02-30");
+  await page.waitForFunction(() => document.getElementById("bounds").textContent.includes("expected a time such as"));
+});
+
+test("the risk of a deployment, with its plot", async () => {
+  const page = await open("#view=risk&hosts=8&rate=10&rooms=1&zipf=0");
+  const table = await page.textContent("#answer");
+  assert.match(table, /about once in 1 day 2 hours/); // 26 hours: README
+  assert.match(table, /never, while/);
+  assert.equal((await page.$$("#plot path")).length, 1, "one room never shares its hash");
+  await page.fill("#rooms", "10000");
+  await page.waitForFunction(() => document.querySelectorAll("#plot path").length === 2);
+  await page.fill("#hosts", "x");
+  await page.waitForFunction(() => document.getElementById("answer").textContent.includes('hosts: expected a number from 1'));
+});
+
+test("the link carries the input, and Back returns", async () => {
+  const page = await open();
+  await read(page, ID);
+  await page.waitForFunction(() => location.hash.includes("EUNC"));
+  await page.click("nav a[data-view=risk]");
+  await page.waitForSelector("#risk:not([hidden])");
+  await page.goBack();
+  await page.waitForSelector("#open:not([hidden])");
+  assert.equal(await page.inputValue("#text"), ID);
+  await page.goForward();
+  await page.waitForSelector("#risk:not([hidden])");
+  const again = await open(`#text=${encodeURIComponent(`a ${ID} b`)}&zone=Asia%2FTokyo`);
+  assert.match(await again.textContent("#open"), /2025-11-21 04:10:00\.000\+09:00/);
+});
+
+test("what is pasted is text and never markup", async () => {
+  const page = await open();
+  for (const text of [`<img src=x onerror=alert(1)>${ID}<script>document.title="x"</script>`, `\ud800 ${ID} \udc00 😀`, `"&lt;${ID}\u0000\u202e${ID}`, "\u2028\u2029<b>"]) {
+    await read(page, text);
+    assert.equal(await page.$$eval("#ids img, #ids script, #ids b", (found) => found.length), 0);
+    if (text.includes(ID)) assert.equal(await page.textContent("#open-title"), ID);
+  }
+  assert.match(await page.title(), /imid/);
+});
+
+test("a thousand lines, twenty thousand and 10 MB", async (t) => {
+  const page = await open();
+  const line = (index) => `2026-11-22 12:00:00 INFO sent ${vectors.ids[0] && ID.slice(0, 12)}${"23456789ABCDEFGH"[index % 16]}${"23456789"[(index >> 4) % 8]}-T3DD to a room with some more words`;
+  const lines = (count) => Array.from({ length: count }, (_, index) => line(index)).join("\n");
+  for (const [name, text, most] of [["1,000 lines", lines(1_000), 1_000], ["20,000 lines", lines(20_000), 20_000], ["10 MB of other text", "hello world, nothing here\n".repeat(400_000), 0]]) {
+    await read(page, text);
+    const took = await page.$eval("#ids", (section) => Number(section.dataset.milliseconds));
+    t.diagnostic(`${name}: ${took} ms of script`);
+    const found = most ? `${most.toLocaleString("en")} IDs` : "No ID";
+    assert.match(await status(page), new RegExp(`^${found}`));
+    assert.ok((await page.$$("#rows tr")).length <= 200);
+  }
+});
+
+test("by keyboard alone, and copied", async () => {
+  const page = await open("", { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.focus("#text");
+  await page.keyboard.insertText(`x ${ID} y EUNC-Q8QX-22GH-T3DD`);
+  await page.waitForSelector("#rows tr:nth-child(2)");
+  for (let tabs = 0; tabs < 12 && (await page.evaluate(() => document.activeElement.closest("#rows tr:nth-child(2)"))) === null; tabs += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "open-title");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "copy");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.textContent === "copied");
+});
+
+for (const [name, options] of [["wide and light", {}], ["320 wide and dark", { viewport: { width: 320, height: 700 }, colorScheme: "dark" }], ["in Chinese", { locale: "zh-CN" }], ["in Arabic, with reduced motion", { locale: "ar-EG", reducedMotion: "reduce", timezoneId: "Africa/Cairo" }]]) {
+  test(`nothing is out of reach: ${name}`, async () => {
+    for (const hash of ["", `#text=${ID}`, `#text=${ID}%20EUNC-Q8QX-22GH-T3DD%20BUFE-A62U-32C4-01I2`, "#text=EUNC-Q8QJ-22GH-T3D0", "#view=time&from=2025-11-20", "#view=risk"]) {
+      const page = await open(hash, options);
+      // The policy of the page keeps scripts out; DevTools are not bound by it.
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], hash);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${hash} scrolls sideways`);
+      const digits = await page.evaluate(() => document.body.textContent.match(/[\u0660-\u0669]/g));
+      assert.equal(digits, null);
+      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name.replaceAll(/\W+/g, "-")}-${hash.replaceAll(/\W+/g, "-").slice(0, 60)}.png`, fullPage: true });
+      await page.context().close();
+    }
+  });
+}

@@ -1,0 +1,92 @@
+// Times in zones. Digits and words are those of English on every machine, so that a copied time means the same everywhere.
+
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/** @param {string} zone */
+function format(zone) {
+  let made = formats.get(zone);
+  if (!made) {
+    const digits = /** @type {const} */ ("2-digit");
+    made = new Intl.DateTimeFormat("en-GB-u-nu-latn-ca-gregory", {
+      timeZone: zone, year: "numeric", month: digits, day: digits, hour: digits, minute: digits, second: digits, fractionalSecondDigits: 3, hourCycle: "h23",
+    });
+    formats.set(zone, made);
+  }
+  return made;
+}
+
+/** Returns the time as the clock of the zone shows it, read as if it were UTC. @param {number} ms @param {string} zone */
+function wall(ms, zone) {
+  const parts = Object.fromEntries(format(zone).formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second, parts.fractionalSecond);
+}
+
+export const myZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+/** Returns `2025-11-20 19:10:00.000`, with the offset if asked. @param {number} ms @param {string} zone @param {boolean} [hasOffset] */
+export function iso(ms, zone, hasOffset = false) {
+  const shown = zone === "UTC" ? ms : wall(ms, zone);
+  const text = new Date(shown).toISOString().replace("T", " ").replace("Z", "");
+  if (!hasOffset) return text;
+  const minutes = Math.round((shown - ms) / 60_000);
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `${text}${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
+}
+
+/** Returns the name of a zone or an offset such as +08:00 as browsers know it, or null. @param {string} name */
+export function canonicalZone(name) {
+  if (!name.trim()) return null;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name.trim() }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
+}
+
+/** @type {[string, number][]} */
+const UNITS = [["year", 31_557_600_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]];
+
+/** Returns a length of time in its two greatest units. @param {number} ms */
+export function span(ms) {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const at = UNITS.findIndex(([, length]) => ms >= length);
+  const [name, length] = UNITS[at];
+  const count = Math.floor(ms / length);
+  const words = (/** @type {number} */ n, /** @type {string} */ unit) => `${n.toLocaleString("en")} ${unit}${n === 1 ? "" : "s"}`;
+  if (name === "second") return words(Number((ms / 1_000).toFixed(count < 10 ? 3 : 0)), name);
+  const [smaller, smallerLength] = UNITS[at + 1];
+  const rest = Math.floor((ms % length) / smallerLength);
+  return rest ? `${words(count, name)} ${words(rest, smaller)}` : words(count, name);
+}
+
+/** @param {number} ms @param {number} now */
+export const ago = (ms, now) => (ms <= now ? `${span(now - ms)} ago` : `in ${span(ms - now)}`);
+
+/**
+ * Reads a date, a date and a time, RFC 3339, or unix seconds or milliseconds. Returns what is wrong as text, and null for nothing.
+ * @param {string} text @param {string} zone of a time without an offset
+ * @returns {number | string | null}
+ */
+export function parseTime(text, zone) {
+  const trimmed = text.trim();
+  if (!trimmed) return null;
+  if (/^\d{10}$/.test(trimmed)) return Number(trimmed) * 1_000;
+  if (/^\d{13}$/.test(trimmed)) return Number(trimmed);
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,3})?)?))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?$/i.exec(trimmed);
+  const expected = `expected a time such as 2025-11-20 19:10, found ${JSON.stringify(trimmed)}`;
+  if (!match) return expected;
+  const [, day, clock = "00:00", offset] = match;
+  const asUtc = Date.parse(`${day}T${clock.replace(",", ".")}Z`);
+  // Date.parse accepts 2025-02-30.
+  if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 10) !== day) return expected;
+  if (offset) {
+    const hours = /^([+-])(\d\d):?(\d\d)?$/.exec(offset);
+    return hours ? asUtc - (hours[1] === "-" ? -1 : 1) * (Number(hours[2]) * 60 + Number(hours[3] ?? 0)) * 60_000 : asUtc;
+  }
+  if (zone === "UTC") return asUtc;
+  // The offset of a zone is known for a time in UTC. A day to both sides has the offset before and after a change.
+  const offsets = new Set([-86_400_000, 86_400_000].map((near) => wall(asUtc + near, zone) - (asUtc + near)));
+  const fits = [...offsets].map((ms) => asUtc - ms).filter((ms) => wall(ms, zone) === asUtc);
+  return fits.length ? Math.min(...fits) : `${trimmed} does not exist in ${zone}: the clock skips it`;
+}
