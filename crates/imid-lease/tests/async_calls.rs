@@ -128,10 +128,10 @@ async fn each_call_of_worker_ids() {
     workers.wait_until_open_async(LONG).await.unwrap();
     later.join().unwrap();
     let snowflakes = workers.generator().unwrap();
-    let mut last = workers.generate_async(&snowflakes, LONG).await.unwrap();
+    let mut last = snowflakes.generate_async(LONG).await.unwrap();
     // More than a millisecond has, so the task must wait for the next one.
     for _ in 0..10_000 {
-        let next = workers.generate_async(&snowflakes, LONG).await.unwrap();
+        let next = snowflakes.generate_async(LONG).await.unwrap();
         assert!(last < next);
         last = next;
     }

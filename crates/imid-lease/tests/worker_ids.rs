@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::{GenerateError, Generator, Layout, NodeSource, Preset, Snowflake};
+use imid_snowflake::{GenerateError, Layout, NodeSource, Preset, Snowflake};
 mod faulty;
 mod opened;
 
 use faulty::FaultyRegister;
 use imid_lease::Phase;
 use imid_lease::register::FileRegister;
-use imid_lease::worker_ids::{WorkerClock, WorkerIds, WorkerOptions};
+use imid_lease::worker_ids::{LeasedSnowflakes, WorkerIds, WorkerOptions};
 use opened::{opened, opened_within};
 
 const fn ms(ms: u64) -> Duration {
@@ -55,7 +55,7 @@ fn short(preset: Preset) -> WorkerOptions<Shifted> {
     WorkerOptions::new(preset).clock(Shifted::past()).horizon(ms(1_200)).max_skew(ms(1_000))
 }
 
-type Ids = Generator<WorkerClock<Shifted>, WorkerIds<Shifted>>;
+type Ids = LeasedSnowflakes<Shifted>;
 
 /// Waits until a condition holds.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {

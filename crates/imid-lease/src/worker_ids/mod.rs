@@ -43,7 +43,7 @@ use table::Table;
 /// Calls of a generator, [`open`](Self::open), [`generator`](Self::generator), [`status`](Self::status) and drops do not
 /// block. [`wait_until_open`](Self::wait_until_open) and [`close_within`](Self::close_within) block for at most the given
 /// time; an async task calls [`wait_until_open_async`](Self::wait_until_open_async),
-/// [`generate_async`](Self::generate_async) and [`close_async`](Self::close_async).
+/// [`generate_async`](LeasedSnowflakes::generate_async) and [`close_async`](Self::close_async).
 ///
 /// ```
 /// use std::time::Duration;
@@ -119,28 +119,15 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the
     /// clock shows. The worker IDs were closed, or are the parent process's.
-    pub fn generator(&self) -> Result<Generator<WorkerClock<C>, Self>, LeaseError> {
+    pub fn generator(&self) -> Result<LeasedSnowflakes<C>, LeaseError> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
         let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
         let preset = self.0.options.preset;
         let builder = Generator::builder(preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
-        builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch.into())
-    }
-
-    /// Mints with a generator of these worker IDs in a task of any async runtime. While it is refused for now, the task
-    /// sleeps and tries again, for at most `timeout` in all. Dropping the future takes no ID.
-    ///
-    /// # Errors
-    /// As for [`Generator::generate_within`].
-    pub async fn generate_async(
-        &self,
-        ids: &Generator<WorkerClock<C>, Self>,
-        timeout: Duration,
-    ) -> Result<Snowflake, GenerateError> {
-        let look = retry_within(timeout, || ids.generate(), GenerateError::retry_after, |_| false);
-        self.0.keeper.changes().wait_async(look).await
+        let generator = builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch)?;
+        Ok(LeasedSnowflakes { generator, workers: self.clone() })
     }
 
     /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
@@ -152,7 +139,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Gives all worker IDs back, and waits for at most `timeout`. Returns whether the register has acknowledged it for
     /// each of them.
     ///
-    /// Generators that have one end with the present tick. [Close](Generator::close) them before, or their worker IDs cannot
+    /// Generators that have one end with the present tick. [Close](LeasedSnowflakes::close) them before, or their worker IDs cannot
     /// be used again before their ceilings. After a call without an answer the rest is given up, and these worker IDs stay
     /// taken for the horizon. In a forked child this does nothing and returns `false`.
     ///
@@ -249,6 +236,59 @@ impl<C> fmt::Debug for WorkerIds<C> {
             shown.field("held", &held).field("in_use", &in_use);
         }
         shown.finish_non_exhaustive()
+    }
+}
+
+/// A generator that has a worker ID of [`WorkerIds`], and takes another one when it needs it.
+///
+/// The methods are those of an [`imid_snowflake::Generator`], with an async form. Dropping it without a [`close`](Self::close) keeps its
+/// worker ID from being used again before the ceiling.
+#[derive(Debug)]
+pub struct LeasedSnowflakes<C = SystemClock> {
+    generator: Generator<WorkerClock<C>, WorkerIds<C>>,
+    workers: WorkerIds<C>,
+}
+
+impl<C: Clock> LeasedSnowflakes<C> {
+    /// Mints the next ID.
+    ///
+    /// # Errors
+    /// As for [`Generator::generate`].
+    #[inline]
+    pub fn generate(&self) -> Result<Snowflake, GenerateError> {
+        self.generator.generate()
+    }
+
+    /// Mints the next ID. While the call is refused for now, it sleeps and retries, for at most `timeout` in all.
+    ///
+    /// # Errors
+    /// As for [`Generator::generate_within`].
+    pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
+        self.generator.generate_within(timeout)
+    }
+
+    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime. Dropping the future takes no ID.
+    ///
+    /// # Errors
+    /// As for [`generate_within`](Self::generate_within).
+    pub async fn generate_async(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
+        let look = retry_within(timeout, || self.generate(), GenerateError::retry_after, |_| false);
+        self.workers.0.keeper.changes().wait_async(look).await
+    }
+
+    /// Returns the worker ID that it mints with now.
+    pub fn node(&self) -> u32 {
+        self.generator.node()
+    }
+
+    /// Closes the generator and gives its worker ID back to the [`WorkerIds`]: see [`Generator::close`].
+    pub fn close(&self) -> Option<u64> {
+        self.generator.close()
+    }
+
+    /// Returns the generator, for the rest of its methods.
+    pub const fn generator(&self) -> &Generator<WorkerClock<C>, WorkerIds<C>> {
+        &self.generator
     }
 }
 
