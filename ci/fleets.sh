@@ -15,7 +15,8 @@ figures=${CARGO_TARGET_DIR:-target}/release/examples/figures
 url=IMID_${store^^}_URL log=$IMID_SERVICES/fleet.log pid=
 
 start() {
-  "$figures" fleet "${!url}" "$count" "$bits" 600 >"$log" 2>&1 &
+  : >"$log"
+  "$figures" "$1" "${!url}" "$count" "$bits" 900 >"$log" 2>&1 &
   pid=$!
 }
 
@@ -31,16 +32,23 @@ wait_for_all() {
 }
 
 failed=0
-start
-wait_for_all "fresh" 30
+start fleet-shared
+wait_for_all "leases of one process on an empty register" 10
+grep -E 'VmHWM|Threads|^voluntary' "/proc/$pid/status"
 kill -9 $pid
-wait $pid || true
-start
+wait $pid 2>/dev/null || true
+sleep 1
+start fleet
+wait_for_all "a process each, after their crash" 30
+kill -9 $pid
+wait $pid 2>/dev/null || true
+start fleet
 wait_for_all "after a crash of all" 30
 for seconds in 5 20 60; do
   ci/services.sh server "$store" stop
-  sleep $seconds
+  sleep "$seconds"
   ci/services.sh server "$store" start
+  sleep 1
   wait_for_all "after $seconds s without the store" 20
 done
 ci/services.sh server "$store" kill

@@ -25,6 +25,8 @@ pub struct Status {
     pub register_id: Option<String>,
     /// What other processes have in the space, or `None` until it was read.
     pub others: Option<Others>,
+    /// How many lanes or worker IDs the space has.
+    pub lanes: u32,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
     /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew) one of both is wrong.
     pub store_ahead_ms: Option<i64>,
@@ -51,6 +53,16 @@ pub struct Status {
     pub lost: u64,
     /// The error of the register's last call, if it failed.
     pub last_error: Option<String>,
+}
+
+impl Status {
+    /// Returns whether three quarters of the lanes are taken, as of the last look at the register. Once all are, a new process
+    /// waits: add lanes (`imid lane resize`) before. A space with a single lane is for a single process, and is never meant.
+    pub fn is_nearly_full(&self) -> bool {
+        let own = usize::from(self.phase == Phase::Holding);
+        let held = self.others.map_or(0, |others| others.lanes) + own;
+        self.lanes > 1 && held * 4 >= self.lanes as usize * 3
+    }
 }
 
 /// What other processes have in a space, as of the last look at the register.
@@ -117,6 +129,7 @@ impl State {
             space_id: None,
             register_id: None,
             others: None,
+            lanes: config.space.lane_count(),
             store_ahead_ms: None,
             is_new_register: false,
             promise,
@@ -217,6 +230,32 @@ impl State {
             last_renewal: self.renewed_at_ms.map(ago),
             others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
             ..self.status.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::LaneOptions;
+
+    #[test]
+    fn a_space_is_nearly_full_at_three_quarters() {
+        for (bits, others, phase, is_nearly_full) in [
+            (4, 11, Phase::Holding, true),
+            (4, 10, Phase::Holding, false),
+            (4, 12, Phase::Seeking, true),
+            (4, 11, Phase::Seeking, false),
+            (1, 0, Phase::Holding, false),
+            (1, 1, Phase::Holding, true),
+            (0, 0, Phase::Holding, false),
+        ] {
+            let settings = LaneOptions::new().lane_bits(bits).settings;
+            let (space, name) = settings.check().unwrap();
+            let mut status = State::new(&settings.config(space, name), Promise::Strong).status;
+            status.phase = phase;
+            status.others = Some(Others { lanes: others, lead: Duration::ZERO, age: Duration::ZERO });
+            assert_eq!(status.is_nearly_full(), is_nearly_full, "{bits} bits, {others} others, {phase:?}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn a_good_register_needs_no_change_and_is_only_read() {
     let out = doctor(&path, &[]).ok();
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(lines(&out, "promise"), ["strong"]);
-    assert_eq!(lines(&out, "register"), [register_id.to_string()]);
+    assert_eq!(lines(&out, "register"), [register_id]);
     assert_eq!(lines(&out, "writes"), ["not measured; --write measures them"]);
     assert_eq!(lines(&out, "space"), [format!("lanes ({space_id}): 2 lanes of imid-80, 0 held, 1 never used")]);
     assert_eq!(lines(&out, "clock"), ["the store has no time of its own"]);
@@ -137,6 +137,29 @@ fn a_pipe_with_the_url_is_read_once() {
     }
 }
 
+#[test]
+fn three_quarters_of_the_lanes_and_lanes_without_a_description_are_named() {
+    let (_folder, path) = folder();
+    let ceiling_ms = imid::clock::Clock::now_ms(&imid::clock::SystemClock).unwrap() + 60_000;
+    let url = format!("file:{}", path.display());
+    imid_args(&["lane", "create", "--bits", "4", "--register", &url], "").ok();
+    let mut register = FileRegister::shared(&path).unwrap();
+    let mut hold = |space: &str, lane: u32| {
+        let record = "imid-lease/1 lane version=1 token=0000000000000001 holder=web horizon=60000";
+        let text = format!("{record} ceiling={ceiling_ms} held");
+        assert!(register.compare_and_set(&format!("{space}/1/{lane:05}"), None, &text).unwrap());
+    };
+    (0..11).for_each(|lane| hold("lanes", lane));
+    let changes = || lines(&doctor(&path, &[]).ok(), "change").into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(changes(), ["nothing that this command can see"]);
+    hold("lanes", 11);
+    (0..2).for_each(|lane| hold("lost", lane));
+    let found = changes();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("12 of 16 lanes of lanes are held"), "{found:?}");
+    assert!(found[1].starts_with("the space lost has lanes and no record lost/meta"), "{found:?}");
+}
+
 // A register in a file is weak on Windows, and the doctor names that.
 #[cfg(not(windows))]
 #[test]
@@ -192,7 +215,7 @@ fn a_register_that_cannot_be_used_is_an_error() {
 fn json_has_what_the_text_has() {
     let (_folder, path) = folder();
     let ids = lease(&path, "web-1");
-    let space_id = ids.status().space_id.unwrap().to_string();
+    let space_id = ids.status().space_id.unwrap();
     let other = lease(&path, "web-2");
     let mut register = FileRegister::shared(&path).unwrap();
     assert!(register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap());

@@ -1,26 +1,28 @@
 //! How long many processes with a connection each take to get their lanes, and to get over a fault of the store. Each is a lease
 //! of this one process here, with a register of its own. Its caller kills it, and does harm to the store.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url};
 use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 
 use crate::{Failure, room};
 
 /// Prints each change of how many hold a lane, can mint, and have lost one, for this time.
-pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str) -> Result<(), Failure> {
+/// With `is_shared` all leases have one connection.
+pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str, is_shared: bool) -> Result<(), Failure> {
     let (count, bits): (usize, u32) = (count.parse()?, bits.parse()?);
     let end = Duration::from_secs(seconds.parse()?);
     let begun = Instant::now();
-    let opened = AtomicUsize::new(0);
+    let shared = is_shared.then(|| open_url(url, DEFAULT_TIME_LIMIT).map(SharedRegister::new)).transpose()?;
     let leases: Result<Vec<_>, Failure> = (0..count)
         .map(|_| {
-            let lease = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, LaneOptions::new().lane_bits(bits))?;
-            opened.fetch_add(1, Ordering::Relaxed);
-            Ok(lease)
+            let options = LaneOptions::new().lane_bits(bits);
+            Ok(match &shared {
+                Some(shared) => LeasedGenerator::open(shared.clone(), options)?,
+                None => LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, options)?,
+            })
         })
         .collect();
     let leases = leases?;

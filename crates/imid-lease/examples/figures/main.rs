@@ -7,6 +7,7 @@
 //! figures outage STORE    a segment while the store of ci/services.sh is stopped
 //! figures share           leases that share a register whose calls are slow
 //! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; ci/fleets.sh runs it
+//! figures fleet-shared URL LEASES BITS SECONDS  many leases with one connection
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
 
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
         ["idle", url] => idle::run(url),
         ["outage", store] => outage::run(store),
         ["share"] => share::run(),
-        ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds),
+        ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, false),
+        ["fleet-shared", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, true),
         ["hold", url, space] => take_over::hold(url, space),
         _ => Err(
             "expected take-over URL, writes URL, idle URL, outage STORE, share, or fleet URL PROCESSES BITS SECONDS"

@@ -1,5 +1,6 @@
 //! `imid lane doctor`: what a register promises, and what to change.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -224,7 +225,7 @@ impl Doctor {
             Stop::Error(message)
         })?;
         let register_id = match register_id(&mut *register) {
-            Ok(id) => id.map(|id| id.to_string()),
+            Ok(id) => id,
             Err(error) => {
                 changes.push(format!("the ID of the register cannot be read: {error}"));
                 None
@@ -262,7 +263,13 @@ impl Doctor {
             };
             Space { space: name.to_owned(), lanes }
         });
-        let spaces = spaces.collect();
+        let spaces: Vec<_> = spaces.collect();
+        for name in undescribed(&records) {
+            changes.push(format!(
+                "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: it was \
+                 deleted or lost, see `imid lane create`"
+            ));
+        }
         let segments = records.iter().filter(is_segment).count();
         let promise = promise.to_string();
         Ok(Findings {
@@ -337,6 +344,16 @@ impl Doctor {
         }
         Ok(())
     }
+}
+
+/// Returns the names of the spaces that have lanes and no description.
+fn undescribed(records: &[(String, String)]) -> BTreeSet<&str> {
+    let is_lane = |text: &str| text.split(' ').nth(1) == Some("lane");
+    let lanes = records.iter().filter(|(_, text)| is_lane(text));
+    let names = lanes.filter_map(|(key, _)| key.rsplitn(3, '/').nth(2));
+    let is_described = |name: &str| records.iter().any(|(key, _)| key.strip_suffix("/meta") == Some(name));
+    let names: BTreeSet<_> = names.collect();
+    names.into_iter().filter(|name| !is_described(name)).collect()
 }
 
 fn failed(error: &RegisterError) -> Stop {
@@ -455,10 +472,15 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> Lanes {
     if late > 0 {
         changes.push(format!("{late} holders in {name} have not renewed in time: find out whether they live"));
     }
+    if held < lanes && held * 4 >= lanes * 3 {
+        changes.push(format!(
+            "{held} of {lanes} lanes of {name} are held, and a new process waits once all are: see `imid lane resize`"
+        ));
+    }
     if held == lanes {
         changes.push(format!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
-    Lanes { space_id: meta.space_id.to_string(), layout: meta.layout.clone(), lanes, held, unused }
+    Lanes { space_id: meta.space_id.clone(), layout: meta.layout.clone(), lanes, held, unused }
 }
 
 /// Measures a call.
