@@ -242,7 +242,7 @@ fn risk(question: &str) -> String {
         Err(SessionsError::Listed { .. }) => return problem("the busiest room has more messages than all rooms"),
         Err(SessionsError::Others { .. }) => return problem("another room would be busier than the busiest one"),
     };
-    let pairs = Pairs::expected(&sessions, None);
+    let pairs = Pairs::expected(&sessions);
     let mut out = String::new();
     let mut object = Object::new(&mut out);
     list(object.member("modes"), MODES, |out, mode| {

@@ -13,7 +13,6 @@ mod output;
 mod output_file;
 mod progress;
 mod report;
-mod risk;
 mod scheme;
 mod session;
 #[cfg(unix)]

@@ -5,6 +5,8 @@
 //! `generate_after` replaces. A crash cuts the process from the register, so that it gives nothing back, and starts it again under
 //! its name. `ids=FILE` writes each ID with its room, in the order of the posts: `imid check` counts duplicates and faults of order.
 
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
+
 use std::collections::{HashMap, HashSet};
 use std::env;
 use std::fs::File;
@@ -181,7 +183,7 @@ impl Storm {
     fn open(&self, at: usize, register: &MemoryRegister) -> Gateway {
         let is_cut = Arc::new(AtomicBool::new(false));
         let half = self.offset_ms / 2;
-        let clock = Shifted(Arc::new(AtomicI64::new(if at % 2 == 0 { half } else { -half })));
+        let clock = Shifted(Arc::new(AtomicI64::new(if at.is_multiple_of(2) { half } else { -half })));
         let options = LaneOptions::new()
             .lane_bits(self.bits)
             .holder(format!("gateway-{at}"))

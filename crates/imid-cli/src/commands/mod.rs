@@ -52,7 +52,7 @@ impl Command {
             Self::Range(args) => args.run(out, report),
             Self::Check(args) => args.run(out, report),
             Self::Stats(args) => args.run(out, report),
-            Self::Risk(args) => args.run(out, report),
+            Self::Risk(args) => args.run(out),
             Self::Shard(args) => args.run(out, report),
             Self::Lane(args) => args.run(out, report),
             Self::Completions(args) => args.run(out),

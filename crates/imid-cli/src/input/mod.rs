@@ -15,7 +15,7 @@ use indicatif::ProgressBar;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
-pub(crate) use self::format::{FilesArgs, InputArgs, Kind, KindArg, Opened, open, paths};
+pub(crate) use self::format::{FilesArgs, InputArgs, Opened, open, paths};
 pub(crate) use self::records::{Header, Record, Records};
 use crate::Out;
 use crate::output_file::check_is_not_stdout;

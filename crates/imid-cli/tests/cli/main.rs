@@ -147,7 +147,6 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
         "risk --hosts 2 --rate 1 --rooms 1.5",
         "risk --hosts 2 --rate 1 --zipf -1",
         "risk --hosts 2 --rate 1 --busiest 1,x",
-        "risk --hosts 2 --rate 1 --burst 20",
         "shard -n 0",
         "check --in xml",
         "new --format xml",

@@ -1,6 +1,6 @@
 //! A real chat log, tagged and read back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -24,26 +24,6 @@ fn chat(test: &str) -> Option<String> {
     let mut lines = String::new();
     GzDecoder::new(file).read_to_string(&mut lines).unwrap();
     Some(lines)
-}
-
-#[test]
-fn the_pairs_of_a_real_chat_log_are_those_of_a_recount() {
-    let Some(lines) = chat("the_pairs_of_a_real_chat_log_are_those_of_a_recount") else { return };
-    let (mut rooms, mut all) = (HashMap::<_, u64>::new(), HashMap::<_, u64>::new());
-    for line in lines.lines() {
-        let message: Value = serde_json::from_str(line).unwrap();
-        let ms = message["time_ms"].as_u64().unwrap();
-        *rooms.entry((ms, message["topic"].as_str().unwrap().to_owned())).or_default() += 1;
-        *all.entry(ms).or_default() += 1;
-    }
-    let pairs = |counts: &mut dyn Iterator<Item = &u64>| counts.map(|n| n * (n - 1) / 2).sum::<u64>();
-    let (of_one, of_all) = (pairs(&mut rooms.values()), pairs(&mut all.values()));
-    let args = "risk --json --hosts 8 --history - --session-field topic --time-field time_ms";
-    let found: Value = serde_json::from_str(&imid(args, lines).ok()).unwrap();
-    let found = &found["history"];
-    assert_eq!(found["pairs_of_one_session"].as_f64(), Some(f64::from(u32::try_from(of_one).unwrap())));
-    assert_eq!(found["pairs_of_two_sessions"].as_f64(), Some(f64::from(u32::try_from(of_all - of_one).unwrap())));
-    assert_eq!((found["messages"].as_u64(), found["unit_ms"].as_u64()), (Some(49_774), Some(1_000)));
 }
 
 #[test]

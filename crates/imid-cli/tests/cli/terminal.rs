@@ -73,11 +73,6 @@ fn a_command_that_waits_for_a_person_says_for_what() {
         ("stats", "IDs or JSON objects, one per line,", ID),
         ("tag --session-field s", "messages as JSON lines", "{\"s\":1}"),
         ("tag --session-field s --in csv", "a table with a header", "s\n1"),
-        (
-            "risk --hosts 2 --session-field s --time-field t --history -",
-            "messages as JSON lines",
-            "{\"s\":1,\"t\":1}\n{\"s\":1,\"t\":2}",
-        ),
     ] {
         let (mut screen, mut child) = Screen::run(&args.split(' ').collect::<Vec<_>>(), None, Stdio::null());
         screen.wait_for(&format!("note: waiting for {what} on standard input; Ctrl-D ends it"));

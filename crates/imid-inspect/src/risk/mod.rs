@@ -3,8 +3,10 @@
 //! DESIGN.md of imid derives the formulas. Rates are per second, and a pair is a pair of messages.
 #![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
 
+mod forecast;
 mod repeats;
 mod traffic;
 
+pub use forecast::{Forecast, Row};
 pub use repeats::{MODES, Mode, Pairs, YEAR_S, probability};
-pub use traffic::{Burst, Sessions, SessionsError};
+pub use traffic::{Sessions, SessionsError};

@@ -1,6 +1,6 @@
 //! From pairs of messages in one millisecond to equal IDs.
 
-use super::traffic::{Burst, Sessions};
+use super::traffic::Sessions;
 
 /// Seconds of a year of 365.25 days.
 pub const YEAR_S: f64 = 31_557_600.0;
@@ -77,22 +77,18 @@ impl Mode {
 /// Pairs of messages that have one millisecond, per second. Whichever hosts mint their IDs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pairs {
-    /// Messages of one session that arrive independently. The number grows with the square of the rate.
+    /// Messages of one session, which arrive independently. The number grows with the square of the rate.
     pub independent: f64,
-    /// Messages of one session and one burst. The number grows with the rate.
-    pub in_bursts: f64,
     /// Messages of two sessions. The number grows with the square of the rate.
     pub of_two: f64,
 }
 
 impl Pairs {
-    /// Returns the pairs of this traffic: for independent messages r² / 2 × 1 ms, and those within bursts.
-    pub fn expected(sessions: &Sessions, burst: Option<Burst>) -> Self {
+    /// Returns the pairs of this traffic: r² / 2 × 1 ms.
+    pub fn expected(sessions: &Sessions) -> Self {
         let (rate, squares) = (sessions.rate, sessions.squares);
-        let in_bursts = burst.map_or(0.0, |burst| rate * burst.pairs_per_message());
         Self {
             independent: squares / 2.0 * MILLISECOND_S,
-            in_bursts,
             of_two: (rate * rate - squares).max(0.0) / 2.0 * MILLISECOND_S,
         }
     }
@@ -102,29 +98,20 @@ impl Pairs {
     /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. The shards and lanes of [`Mode::ByShard`],
     /// [`Mode::Lanes`] and [`Mode::Lease`] have no such pair while their conditions hold.
     pub fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
-        let (linear, quadratic) = self.parts(mode, hosts);
-        linear + quadratic
+        let two_hosts = (1.0 - 1.0 / f64::from(hosts)) / SPINS;
+        match mode {
+            Mode::AnyHost => (self.independent + self.of_two / HASHES) * two_hosts,
+            Mode::ByName => self.of_two / HASHES * two_hosts,
+            Mode::ByShard | Mode::Lanes | Mode::Lease => 0.0,
+            Mode::Uuid7 => (self.independent + self.of_two) / UUID_RANDOM,
+        }
     }
 
     /// Returns by how much all rates have to grow until one pair of equal IDs a year is expected. `None` if no pair is
     /// possible.
     pub fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
-        let (linear, quadratic) = self.parts(mode, hosts);
-        let (a, b, c) = (quadratic * YEAR_S, linear * YEAR_S, 1.0);
-        // The root of a x² + b x = c, in the form that loses no digits if a or b is small.
-        let root = 2.0 * c / (b + (b * b + 4.0 * a * c).sqrt());
-        root.is_finite().then_some(root)
-    }
-
-    /// Returns the equal IDs per second that grow with the rate, and those that grow with its square.
-    fn parts(self, mode: Mode, hosts: u32) -> (f64, f64) {
-        let two_hosts = (1.0 - 1.0 / f64::from(hosts)) / SPINS;
-        match mode {
-            Mode::AnyHost => (self.in_bursts * two_hosts, (self.independent + self.of_two / HASHES) * two_hosts),
-            Mode::ByName => (0.0, self.of_two / HASHES * two_hosts),
-            Mode::ByShard | Mode::Lanes | Mode::Lease => (0.0, 0.0),
-            Mode::Uuid7 => (self.in_bursts / UUID_RANDOM, (self.independent + self.of_two) / UUID_RANDOM),
-        }
+        let growth = (self.equal_ids(mode, hosts) * YEAR_S).sqrt().recip();
+        growth.is_finite().then_some(growth)
     }
 }
 
@@ -142,7 +129,7 @@ mod tests {
     }
 
     fn one_room(rate: f64) -> Pairs {
-        Pairs::expected(&Sessions::new(1.0, 0.0, &[], rate).unwrap(), None)
+        Pairs::expected(&Sessions::new(1.0, 0.0, &[], rate).unwrap())
     }
 
     #[test]
@@ -154,7 +141,7 @@ mod tests {
         near(1.0 / one_room(100.0).equal_ids(Mode::AnyHost, 8) / 60.0, 15.6, 1e-2);
         // 100,000 a second in all, of rooms without number: those that share a hash.
         let sessions = Sessions::new(1e9, 0.0, &[], 1e5).unwrap();
-        near(1.0 / Pairs::expected(&sessions, None).equal_ids(Mode::ByName, 8) / 60.0, 65.4, 1e-2);
+        near(1.0 / Pairs::expected(&sessions).equal_ids(Mode::ByName, 8) / 60.0, 65.4, 1e-2);
         // 1,000,000 UUIDs a second.
         let uuids = one_room(1e6).equal_ids(Mode::Uuid7, 8) * YEAR_S;
         near(uuids, 8.35e-7, 1e-2);
@@ -162,7 +149,7 @@ mod tests {
 
     #[test]
     fn one_host_and_the_modes_that_are_unique_have_no_pair() {
-        let pairs = Pairs { independent: 1e9, in_bursts: 1e9, of_two: 1e12 };
+        let pairs = Pairs { independent: 1e9, of_two: 1e12 };
         for mode in [Mode::ByShard, Mode::Lanes, Mode::Lease] {
             assert_eq!((pairs.equal_ids(mode, 64), pairs.growth_to_one_a_year(mode, 64)), (0.0, None));
         }
@@ -175,18 +162,9 @@ mod tests {
 
     #[test]
     fn the_growth_leads_to_one_a_year() {
-        for pairs in [
-            Pairs { independent: 2.0, in_bursts: 0.0, of_two: 5.0 },
-            Pairs { independent: 2.0, in_bursts: 3.0, of_two: 0.0 },
-            Pairs { independent: 0.0, in_bursts: 3.0, of_two: 0.0 },
-            Pairs { independent: 1e-9, in_bursts: 1e3, of_two: 1e-20 },
-        ] {
+        for pairs in [Pairs { independent: 2.0, of_two: 5.0 }, Pairs { independent: 1e-9, of_two: 1e-20 }] {
             let x = pairs.growth_to_one_a_year(Mode::AnyHost, 4).unwrap();
-            let grown = Pairs {
-                independent: pairs.independent * x * x,
-                in_bursts: pairs.in_bursts * x,
-                of_two: pairs.of_two * x * x,
-            };
+            let grown = Pairs { independent: pairs.independent * x * x, of_two: pairs.of_two * x * x };
             near(grown.equal_ids(Mode::AnyHost, 4) * YEAR_S, 1.0, 1e-9);
         }
     }

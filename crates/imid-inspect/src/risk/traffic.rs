@@ -130,30 +130,6 @@ fn power_sum(after: f64, last: f64, s: f64) -> f64 {
     sum + integral + ends + slopes
 }
 
-/// Messages of one session that one event causes, such as a question that all answer.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Burst {
-    /// Number of messages, at least 1.
-    pub messages: f64,
-    /// They are spread evenly over this time, in milliseconds.
-    pub over_ms: f64,
-}
-
-impl Burst {
-    /// Returns the pairs of messages of one burst that have one millisecond, for each message. The clocks of
-    /// the hosts agree. Clocks that differ make it less.
-    pub(super) fn pairs_per_message(self) -> f64 {
-        (self.messages - 1.0) / 2.0 * self.same_ms()
-    }
-
-    /// Returns the probability that two messages of a burst have one millisecond.
-    fn same_ms(self) -> f64 {
-        let w = self.over_ms;
-        // Two points of an interval w, and a grid of 1 ms at a random place.
-        if w < 1.0 { 1.0 - w / 3.0 } else { (w - 1.0 / 3.0) / (w * w) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,25 +200,5 @@ mod tests {
             "expected rates that leave no other session busier than the listed ones, found 12 of 15 messages a second \
              in all sessions"
         );
-    }
-
-    #[test]
-    fn two_points_of_a_burst_have_one_millisecond_as_often_as_counted() {
-        for over_ms in [0.0, 0.25, 1.0, 3.5, 40.0] {
-            // Two points and a place of the grid, each at 200 values.
-            let n = 200_u32;
-            let value = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
-            let mut same = 0;
-            for a in 0..n {
-                for b in 0..n {
-                    let (a, b) = (value(a) * over_ms, value(b) * over_ms);
-                    let cells = |grid: &u32| ((a + value(*grid)).floor() - (b + value(*grid)).floor()).abs();
-                    same += (0..n).filter(|grid| cells(grid) < 0.5).count();
-                }
-            }
-            let counted = same as f64 / f64::from(n).powi(3);
-            let found = Burst { messages: 2.0, over_ms }.same_ms();
-            assert!((found - counted).abs() < 0.01, "{over_ms}: {found}, not {counted}");
-        }
     }
 }

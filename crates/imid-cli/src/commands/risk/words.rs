@@ -1,15 +1,16 @@
 //! Frequencies in words.
 
+use imid_inspect::risk::YEAR_S;
 use indicatif::HumanCount;
 
 /// Writes how often something happens, of which so many are expected per second.
-pub(crate) fn how_often(per_second: f64) -> String {
+pub(super) fn how_often(per_second: f64) -> String {
     const UNITS: [(&str, f64, f64); 5] = [
         ("seconds", 1.0, 120.0),
         ("minutes", 60.0, 120.0),
         ("hours", 3_600.0, 48.0),
         ("days", 86_400.0, 730.0),
-        ("years", super::YEAR_S, 10_000.0),
+        ("years", YEAR_S, 10_000.0),
     ];
     if per_second >= 1.0 {
         return format!("about {} a second", number(per_second));
@@ -23,7 +24,7 @@ pub(crate) fn how_often(per_second: f64) -> String {
 }
 
 /// Writes a number with two or more digits that count: `3.4`, `26`, `34,000`, `8.3e-7`.
-pub(crate) fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         _ if !(0.01..1e15).contains(&value) => {
@@ -48,7 +49,7 @@ fn grouped(value: f64) -> String {
 
 /// Writes a number that is not negative with all of its digits. A whole number below 1e15 has commas.
 #[expect(clippy::cast_sign_loss, reason = "numbers are not negative")]
-pub(crate) fn exact(value: f64) -> String {
+pub(super) fn exact(value: f64) -> String {
     if value.fract() == 0.0 && value < 1e15 { HumanCount(value as u64).to_string() } else { value.to_string() }
 }
 
@@ -68,9 +69,9 @@ mod tests {
             (26.0 * 3_600.0, "about once in 26 hours"),
             (4.5 * 86_400.0, "about once in 4.5 days"),
             (108.0 * 86_400.0, "about once in 108 days"),
-            (3.0 * super::super::YEAR_S, "about once in 3 years"),
-            (9_000.0 * super::super::YEAR_S, "about once in 9,000 years"),
-            (10_001.0 * super::super::YEAR_S, "none expected in 10,000 years"),
+            (3.0 * YEAR_S, "about once in 3 years"),
+            (9_000.0 * YEAR_S, "about once in 9,000 years"),
+            (10_001.0 * YEAR_S, "none expected in 10,000 years"),
             (f64::INFINITY, "none expected in 10,000 years"),
         ] {
             assert_eq!(how_often(1.0 / seconds), expected);
