@@ -7,8 +7,8 @@ use imid_lease::register::PostgresRegister;
 use imid_lease::{LaneOptions, LeasedGenerator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let register = PostgresRegister::from_url("postgres://chat:secret@db/chat")?;
-    let ids = LeasedGenerator::open(register, LaneOptions::new().holder("chat-3"))?; // a name for each process
+    let register = PostgresRegister::from_url("postgres://chat:secret@db/chat?sslmode=verify-full")?;
+    let ids = LeasedGenerator::open(register, LaneOptions::new().holder("chat-3"))?; // a unique name per process
     ids.wait_until_open(Duration::from_secs(15))?;
     println!("{}", ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?);
     Ok(())
