@@ -257,3 +257,43 @@ fn threads_that_mint_after_ids_of_other_hosts_mint_no_id_twice_and_in_order() {
     after_far_ids(&far().stripes::<64>().build().unwrap());
     after_far_ids(&unlimited().max_skew(Duration::MAX).stripes::<64>().clock(ManualClock::new(T)).build().unwrap());
 }
+
+/// Two threads take the last stamp of the limit at one time. One of them has it, and the other one is refused: the stamp that it takes
+/// is compared with the limit once more.
+#[test]
+fn two_threads_at_the_last_stamp_of_the_limit_do_not_pass_it() {
+    const ROUNDS: u64 = if cfg!(debug_assertions) { 60_000 } else { 400_000 };
+    let clock = ManualClock::new(T);
+    let builder = Generator::builder().max_lead(Duration::from_millis(1)).lane(Lane { index: 0, bits: 12 });
+    let ids = builder.clock(&clock).build().unwrap();
+    let (round, done, furthest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let race = |now| {
+        if let Ok(id) = ids.generate(session(0)) {
+            // Asserted at the end: the other thread would wait for one that panics.
+            furthest.fetch_max(id.timestamp_ms() - now, Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for expected in 1..=ROUNDS {
+                while round.load(Ordering::Acquire) < expected {
+                    core::hint::spin_loop();
+                }
+                race(T + 10 * expected);
+                done.store(expected, Ordering::Release);
+            }
+        });
+        for this in 1..=ROUNDS {
+            let now = T + 10 * this;
+            clock.set(now);
+            // Publishes the limit of this millisecond, and leaves one stamp below it.
+            ids.generate(session(0)).unwrap();
+            round.store(this, Ordering::Release);
+            race(now);
+            while done.load(Ordering::Acquire) < this {
+                thread::yield_now();
+            }
+        }
+    });
+    assert_eq!(furthest.into_inner(), 1, "ms ahead of the clock");
+}

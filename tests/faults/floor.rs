@@ -1,9 +1,10 @@
 //! A floor that is raised while the generator runs: a host takes over what another one owned.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use imid::clock::ManualClock;
+use imid::clock::{Clock, ClockError, ManualClock};
 use imid::{Generator, MessageId, SessionTag, SessionType};
 
 use super::{
@@ -189,4 +190,41 @@ fn a_forged_floor_is_named_by_the_error() {
         "clock is 2602607819877 ms behind the floor of the generator (limit 3600000 ms): check the floor, wait, or raise max_rollback"
     );
     assert_eq!(error.retry_after(), Some(ms(2_602_607_819_877 - 3_600_000)));
+}
+
+/// A clock during whose reading another thread moves the generator's time.
+struct Meddling {
+    ids: Cell<Option<&'static Generator<&'static Meddling>>>,
+    /// How many readings are left until then.
+    left: Cell<u32>,
+}
+
+impl Clock for Meddling {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        let left = self.left.get();
+        self.left.set(left.wrapping_sub(1));
+        if left == 0
+            && let Some(ids) = self.ids.take()
+        {
+            ids.raise_floor_ms(T + 5_000);
+        }
+        Ok(T)
+    }
+}
+
+/// Between the loads of the words and the refusal, another thread can have moved the time to where there is room. The call then looks
+/// again, whichever reading of its own it was at.
+#[test]
+fn a_call_is_not_refused_by_what_the_time_was_before_another_thread_moved_it() {
+    for at in 0..3 {
+        let clock: &'static Meddling =
+            Box::leak(Box::new(Meddling { ids: Cell::new(None), left: Cell::new(u32::MAX) }));
+        let ids: &'static Generator<_> = Box::leak(Box::new(host(1).max_lead(ms(2)).clock(clock).build().unwrap()));
+        while ids.generate(room()).is_ok() {}
+        clock.ids.set(Some(ids));
+        clock.left.set(at);
+        let id = ids.generate(room()).unwrap_or_else(|error| panic!("moved at reading {at}: {error}"));
+        assert!(clock.ids.get().is_none(), "the call has {at} readings");
+        assert!(id.timestamp_ms() >= T + 5_000);
+    }
 }

@@ -339,7 +339,7 @@ fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
     // The ends of all forms without dashes: 15 and 25 digits.
     let is_form = WORD.start <= word.len() && word.len() <= 25 && word.bytes().any(|byte| byte.is_ascii_digit());
     let read = *identify(word, now_ms).first().filter(|_| is_form)?;
-    let worst = if read.id.session().is_some() { 1 } else { 0 };
+    let worst = u8::from(read.id.session().is_some());
     (read.id.fit(now_ms).0 <= worst).then_some(read)
 }
 

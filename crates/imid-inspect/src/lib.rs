@@ -1,7 +1,7 @@
 //! What a person pasted, and what it is: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and what is
 //! mistaken for them.
 //!
-//! - [`identify`] returns every way to read a text, the most likely one first.
+//! - [`identify`](fn@identify) returns every way to read a text, the most likely one first.
 //! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
 //! - [`scan`] finds the IDs in a pasted text in all of their forms, and [`Finder`] those in logs of any size, with their places.
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.

@@ -70,6 +70,7 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
 ///
 /// # Errors
 /// The text is of no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
+#[expect(clippy::result_large_err, reason = "a person gives few texts, and the error has what else they can be")]
 pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
     let error = match scheme.read(text, form, now_ms) {
         Ok(read) => return Ok(read),

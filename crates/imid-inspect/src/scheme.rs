@@ -118,6 +118,7 @@ impl Id {
     }
 
     /// Returns the first millisecond in which new IDs cannot have the time of this one.
+    #[expect(clippy::missing_panics_doc, reason = "no layout has a tick that late")]
     pub fn end_ms(self) -> u64 {
         let end = match self {
             Self::Message { .. } => return self.timestamp_ms() + 1,
@@ -141,6 +142,7 @@ impl Id {
     }
 
     /// Returns 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
+    #[expect(clippy::missing_panics_doc, reason = "64 bits fit 80")]
     pub fn sort_key(self) -> MessageId {
         match self {
             Self::Message { id, .. } => MessageId::from_bytes(id.to_bytes()),

@@ -571,7 +571,7 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     // At once, although it could wait.
     let error = ids.wait_until_open(Duration::MAX).unwrap_err();
     assert!(error.is_clock() && error.is_final(), "{error}");
-    let words = "expected lanes at most 1.5 s ahead of the clock, found ";
+    let words = "expected lanes at most 3 s ahead of the clock, found ";
     let found = error.to_string();
     let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
     let (seconds, rest) = rest.split_once(" s").unwrap();

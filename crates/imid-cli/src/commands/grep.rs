@@ -32,6 +32,7 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 #[derive(clap::Args)]
 #[command(mut_arg("session_type", |arg| arg.help("Session type that the IDs must have: a code from 0 to 15, or a name such as private or group, in any case")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{STATUS}"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
     /// Files to search; without a file, or with -, standard input is searched
     #[arg(value_name = "FILE")]
@@ -114,7 +115,7 @@ impl Args {
         for path in paths(&self.files) {
             match path {
                 Some(path) if self.recursive => {
-                    list(path, &mut files).unwrap_or_else(|problem| report.unreadable(problem))
+                    list(path, &mut files).unwrap_or_else(|problem| report.unreadable(problem));
                 }
                 path => files.push(path.map(Path::to_path_buf)),
             }

@@ -285,7 +285,7 @@ impl List {
         if self.json.json {
             let space = SpaceObject {
                 register_id: register_id.ok().flatten(),
-                space_id: meta.space_id.to_string(),
+                space_id: meta.space_id.clone(),
                 promise: promise.to_string(),
                 space: &self.space.name,
                 layout: &meta.layout,

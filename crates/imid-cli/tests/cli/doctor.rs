@@ -60,7 +60,7 @@ fn a_good_register_needs_no_change_and_is_only_read() {
     let out = doctor(&path, &[]).ok();
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(lines(&out, "promise"), ["strong"]);
-    assert_eq!(lines(&out, "register"), [register_id.to_string()]);
+    assert_eq!(lines(&out, "register"), [register_id]);
     assert_eq!(lines(&out, "writes"), ["not measured; --write measures them"]);
     assert_eq!(lines(&out, "space"), [format!("lanes ({space_id}): 2 lanes of imid-80, 0 held, 1 never used")]);
     assert_eq!(lines(&out, "clock"), ["the store has no time of its own"]);
@@ -215,7 +215,7 @@ fn a_register_that_cannot_be_used_is_an_error() {
 fn json_has_what_the_text_has() {
     let (_folder, path) = folder();
     let ids = lease(&path, "web-1");
-    let space_id = ids.status().space_id.unwrap().to_string();
+    let space_id = ids.status().space_id.unwrap();
     let other = lease(&path, "web-2");
     let mut register = FileRegister::shared(&path).unwrap();
     assert!(register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap());

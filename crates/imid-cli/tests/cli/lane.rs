@@ -63,8 +63,8 @@ fn lanes_are_json_objects_for_scripts() {
             .unwrap()
     };
     let listed = list();
-    assert_eq!(listed["register_id"], status.register_id.unwrap().to_string());
-    assert_eq!(listed["space_id"], status.space_id.unwrap().to_string());
+    assert_eq!(listed["register_id"], status.register_id.unwrap());
+    assert_eq!(listed["space_id"], status.space_id.unwrap());
     assert_eq!(
         (&listed["promise"], &listed["space"], &listed["layout"]),
         (&json!(status.promise.to_string()), &json!("lanes"), &json!("imid-80"))

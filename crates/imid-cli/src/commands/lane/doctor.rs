@@ -225,7 +225,7 @@ impl Doctor {
             Stop::Error(message)
         })?;
         let register_id = match register_id(&mut *register) {
-            Ok(id) => id.map(|id| id.to_string()),
+            Ok(id) => id,
             Err(error) => {
                 changes.push(format!("the ID of the register cannot be read: {error}"));
                 None
@@ -480,7 +480,7 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> Lanes {
     if held == lanes {
         changes.push(format!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
-    Lanes { space_id: meta.space_id.to_string(), layout: meta.layout.clone(), lanes, held, unused }
+    Lanes { space_id: meta.space_id.clone(), layout: meta.layout.clone(), lanes, held, unused }
 }
 
 /// Measures a call.

@@ -31,7 +31,7 @@ impl MysqlTable {
         Ok(Self(Mysql::parse(url, Leaf)?))
     }
 
-    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::Segment::open). The row of the tag must exist.
+    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::segment::Segment::open). The row of the tag must exist.
     pub fn blocks(mut self, tag: &str) -> impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + use<> {
         let tag = tag.to_owned();
         move |step| {
