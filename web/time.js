@@ -90,3 +90,22 @@ export function parseTime(text, zone) {
   const fits = [...offsets].map((ms) => asUtc - ms).filter((ms) => wall(ms, zone) === asUtc);
   return fits.length ? Math.min(...fits) : `${trimmed} does not exist in ${zone}: the clock skips it`;
 }
+
+/**
+ * Returns the beginning and the end of the minute, hour or day of a time in a zone.
+ * @param {number} ms @param {string} unit @param {string} zone
+ * @returns {[number, number]}
+ */
+export function around(ms, unit, zone) {
+  const length = { minute: 60_000, hour: 3_600_000 }[unit] ?? 86_400_000;
+  const local = wall(ms, zone);
+  const start = local - (local % length);
+  if (unit !== "day") return [ms - (local - start), ms - (local - start) + length];
+  // A day with a change of the clock has 23 or 25 hours, and in some zones it begins at 01:00.
+  /** @returns {number} */
+  const at = (/** @type {number} */ shown) => {
+    const time = parseTime(iso(shown, "UTC"), zone);
+    return typeof time === "number" ? time : at(shown + 1_800_000);
+  };
+  return [at(start), at(start + length)];
+}
