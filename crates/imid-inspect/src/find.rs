@@ -71,7 +71,7 @@ impl Finder {
             if has_dash(dash + 15)
                 && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
                 && stands_alone(text, &(start..dash + 28))
-                && let Some(read) = self.read_view(&text[start..dash + 28])
+                && let Some(read) = text.get(start..dash + 28).and_then(|view| self.read_view(view))
             {
                 return Some(Found { at: start..dash + 28, read });
             }
@@ -391,6 +391,17 @@ mod tests {
             found.push((next.at.start, next.read.id.to_string(), next.read.id.scheme_name()));
         }
         found
+    }
+
+    #[test]
+    fn a_view_that_is_cut_off_is_not_found() {
+        let view = "019aa2ac-6b40-7007-8fc8-56b000000000";
+        for text in [view.to_owned(), format!("id={view}"), "-".repeat(40)] {
+            for end in 0..=text.len() {
+                let count = scan(&text[..end], NOW).count();
+                assert_eq!(count, usize::from(text[..end].ends_with(view)), "{}", &text[..end]);
+            }
+        }
     }
 
     #[test]
