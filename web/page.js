@@ -116,6 +116,9 @@ function zoneIn(id) {
   return zone;
 }
 
+/** Says what is wrong with a field with a zone. @param {string} id */
+const zoneProblem = (id) => (input(id).value.trim() && zoneIn(id) === null ? `expected a time zone such as Asia/Shanghai, found ${JSON.stringify(input(id).value)}` : null);
+
 /** Reads a field with a time. @param {string} id @param {string} zone */
 function timeIn(id, zone) {
   const field = input(id);
@@ -152,7 +155,8 @@ function showIds() {
     : isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
     : ids.length === 1 ? "1 ID." : ids.length ? `${count} IDs${rooms}.` : isBroken ? "" : "No ID in this text.";
   const ofRoom = room && ids.length ? ` ${mine} can be of this room; 1 in ${ids.some(isHalf) ? 2 : 4} million matches by chance.` : "";
-  $("status").textContent = say + ofRoom;
+  const ignored = [zoneProblem("zone"), typeof near === "string" ? near : null].filter((problem) => problem).map((problem) => ` Not used: ${problem}.`);
+  $("status").textContent = say + ofRoom + ignored.join("");
   $("ids").dataset.milliseconds = (performance.now() - started).toFixed(1);
 }
 
@@ -347,7 +351,7 @@ function showTime() {
   const box = $("bounds");
   const zone = zoneIn("time-zone") ?? "UTC";
   const [from, to] = [timeIn("from", zone), timeIn("to", zone)];
-  for (const problem of [from, to]) {
+  for (const problem of [zoneProblem("time-zone"), from, to]) {
     if (typeof problem === "string") return box.replaceChildren(make("p", { class: "bad" }, problem));
   }
   if (typeof from !== "number") return box.replaceChildren();

@@ -34,13 +34,14 @@ export function iso(ms, zone, hasOffset = false) {
   return `${text}${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
 }
 
-/** Returns the name of a zone or an offset such as +08:00 as browsers know it, or null. @param {string} name */
+/** Returns the zone that a name, a city or an offset such as +08:00 means, or null. @param {string} name */
 export function canonicalZone(name) {
   if (!name.trim()) return null;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name.trim() }).resolvedOptions().timeZone;
   } catch {
-    return null;
+    const city = `/${name.trim().toLowerCase().replaceAll(" ", "_")}`;
+    return Intl.supportedValuesOf("timeZone").find((zone) => zone.toLowerCase().endsWith(city)) ?? null;
   }
 }
 

@@ -149,7 +149,7 @@ test("an ID that is cut off still tells its time, alone and beside others", asyn
   await read(page, "EUNC-Q8");
   assert.match(await page.textContent("#problem"), /6 of 16 digits are left.*between 2025-11-20 19:\d\d:\d\d\.\d{3} and 2025-11-20 19:\d\d:\d\d\.\d{3} UTC/);
   // A word of a longer text is a word.
-  await read(page, "room error5 was 1234-5678 and 2025-11-20 there");
+  await read(page, "gate EAST4 was 1234-5678 and 2025-11-20 there");
   assert.equal(await page.textContent("#problem"), "");
 });
 
@@ -182,6 +182,22 @@ test("conditions: the day of the zone, and what was chosen holds for the next ID
     assert.ok((await bounds.textContent("#bounds > p")).endsWith(` UTC, ${expected}.`), `${zone} ${from}: ${await bounds.textContent("#bounds > p")}`);
     await bounds.context().close();
   }
+});
+
+test("a zone is a city or an offset too, and what is not read is said", async () => {
+  const page = await open();
+  await read(page, ID);
+  for (const [zone, expected] of [["shanghai", "2025-11-21 03:10:00.000+08:00"], ["New York", "2025-11-20 14:10:00.000-05:00"], ["+05:30", "2025-11-21 00:40:00.000+05:30"]]) {
+    await page.fill("#zone", zone);
+    await page.waitForFunction((text) => document.getElementById("open").textContent.includes(text), expected);
+    assert.equal(await status(page), "1 ID.");
+  }
+  await page.fill("#zone", "Atlantis");
+  await page.fill("#near", "May");
+  await page.waitForFunction(() => document.getElementById("near").ariaInvalid === "true");
+  assert.equal(await status(page), '1 ID. Not used: expected a time zone such as Asia/Shanghai, found "Atlantis". Not used: expected a time such as 2025-11-20 19:10, found "May".');
+  const bounds = await open("#view=time&from=2025-11-20&time-zone=Atlantis");
+  assert.match(await bounds.textContent("#bounds"), /^expected a time zone such as Asia\/Shanghai, found "Atlantis"$/);
 });
 
 test("what is pasted beside the field is the next ticket", async () => {
