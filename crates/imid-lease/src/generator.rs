@@ -549,12 +549,18 @@ where
         let minted = self.try_again(|generator| {
             let minted = mint(generator);
             if minted.is_err_and(GenerateError::is_ceiling) {
+                // Another room can have taken the stripe to the ceiling already.
+                let ceiling_ms = self.keeper.state(0).status.ceiling_ms.unwrap_or(0);
+                let wanted_ms = wanted_ms.max(ceiling_ms + 1);
                 too_far = self.too_far(wanted_ms);
                 if too_far.is_none() {
                     self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
-                } else if self.inner.asked_ms.swap(wanted_ms, Ordering::Relaxed) != wanted_ms {
-                    // The keeper looks first what the lanes were granted.
-                    too_far = None;
+                } else {
+                    self.inner.asked_ms.store(wanted_ms, Ordering::Relaxed);
+                    if self.keeper.state(0).answered_ms != wanted_ms {
+                        // The keeper looks first what the lanes were granted.
+                        too_far = None;
+                    }
                 }
             }
             minted
