@@ -367,8 +367,7 @@ pub(crate) fn find_in(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> 
 fn read_plausible(scheme: Scheme, word: &str, now_ms: u64) -> Option<Read> {
     let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
     let hex = ["x", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
-    let read = scheme.recognize(word, now_ms);
-    let read = read.or_else(|error| hex.map_or(Err(error), |hex| scheme.recognize(hex, now_ms))).ok()?;
+    let read = scheme.recognized(word).or_else(|| scheme.recognized(hex?))?;
     ((is_number || is_mixed(word.as_bytes())) && read.id.is_plausible(now_ms)).then_some(read)
 }
 
