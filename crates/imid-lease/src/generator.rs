@@ -555,9 +555,12 @@ where
                 too_far = self.too_far(wanted_ms);
                 if too_far.is_none() {
                     self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
-                } else if self.inner.asked_ms.swap(wanted_ms, Ordering::Relaxed) != wanted_ms {
-                    // The keeper looks first what the lanes were granted.
-                    too_far = None;
+                } else {
+                    self.inner.asked_ms.store(wanted_ms, Ordering::Relaxed);
+                    if self.keeper.state(0).answered_ms != wanted_ms {
+                        // The keeper looks first what the lanes were granted.
+                        too_far = None;
+                    }
                 }
             }
             minted
