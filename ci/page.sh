@@ -13,7 +13,7 @@ home=$PWD/target/page
 mkdir -p "$home/web"
 status=0
 # Without the messages of panics, which nobody sees in a module.
-IMID_CARGO_OPTIONS=-Zbuild-std=std,panic_abort IMID_RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" \
+IMID_CARGO_OPTIONS="-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size" IMID_RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" \
   bash ci/platforms.sh with bash web/build.sh "$home/imid.html" >"$home/sizes" || status=$?
 [ $status != 3 ] || not_checked "no Rust with its sources for wasm32"
 [ $status = 0 ]

@@ -27,7 +27,7 @@ RULES = [
         ("reply.rs", "Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },",
                      "Outcome::Unknown => { let _ = again_ms; self.acknowledge(at, attempt) }")]),
     ("wait-for-time-out", "live holders lose their lanes", "LostWhileHealthy", [
-        ("seek.rs", "if is_taken && !self.is_own(seen) {", "if is_taken && !self.is_own(seen) && false {")]),
+        ("seek.rs", "if seen.is_stale || is_taken && !is_own {", "if seen.is_stale || is_taken && !is_own && false {")]),
     ("wait-for-horizon", "a slow holder loses its lane", "LostWhileHealthy", [
         ("seek.rs", "self.unchanged_ms(at) < record.horizon_ms", "self.unchanged_ms(at) < record.horizon_ms / 4")]),
     ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [

@@ -363,6 +363,22 @@ fn no_thread_mints_below_a_new_ceiling_with_an_old_floor() {
     });
 }
 
+/// The same for a thread that moves the stripe after an ID: the stamp that it moves to is past the old ceiling and below the new floor.
+#[test]
+fn no_thread_moves_a_stripe_between_an_old_ceiling_and_a_new_floor() {
+    model(1, || {
+        let ids = Arc::new(narrow().ceiling_ms(T + 1).clock(clock(T)).build().unwrap());
+        ids.generate(session(0)).unwrap();
+        let other = Arc::clone(&ids);
+        let after = MessageId::last_at(T + 1).unwrap();
+        let thread = thread::spawn(move || other.generate_after(Some(after), session(0)).ok());
+        ids.raise_floor(MessageId::last_at(T + 2).unwrap());
+        ids.raise_ceiling_ms(T + 9);
+        let late = thread.join().unwrap();
+        assert!(late.is_none_or(|late| ms(late) >= 3), "{late:?}");
+    });
+}
+
 #[test]
 fn no_thread_mints_at_the_ceiling() {
     model(2, || {

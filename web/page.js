@@ -1,6 +1,6 @@
 // The page: what it shows, from what module.js answers. Times are unix milliseconds.
 import { ask } from "./module.js";
-import { ago, canonicalZone, iso, myZone, parseTime, span } from "./time.js";
+import { ago, around, canonicalZone, iso, myZone, parseTime, span } from "./time.js";
 import { formsOf, whereClauses } from "./sql.js";
 
 /**
@@ -23,14 +23,16 @@ import { formsOf, whereClauses } from "./sql.js";
  * @property {number} lastMs the last millisecond of the layout
  * @property {{ name: string, bits: string, value: string, says: string }[]} fields
  * @property {[string, string][]} forms
- * @property {string} pattern a regular expression of all forms, or ""
+ * @property {[string, string][]} spellings each way to write it, with its form
  */
-/** @typedef {{ message: string, at: number, length: number, fits: string, from?: number, to?: number }} Problem */
+/** Why a text is not an ID. @typedef {{ message: string, isForeign: boolean, at: number | null }} Problem */
+/** What is wrong with a word. @typedef {{ at: number, fits: string } | { digits: number, from: number, to: number } | null} Mend */
 
 const ROWS = 200;
 const LONG = 100_000; // Chromium lays out a longer text for seconds
 const MARKED = 20_000;
 const LINKED = 4_000;
+const MENDED = 20_000;
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ ($(id));
@@ -42,6 +44,10 @@ const DEFAULTS = new Map(FIELDS.map((id) => [id, input(id).value]));
 let longText = "";
 /** @type {Id[]} */
 let ids = [];
+/** Whether the IDs are the ways to read one. */
+let isOne = false;
+/** The text in which they are. */
+let source = "";
 let chosen = 0;
 let shown = 0;
 
@@ -68,6 +74,7 @@ function copyable(text, label) {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "copied";
+      $("said").textContent = `Copied ${label}`;
     } catch {
       getSelection()?.selectAllChildren(code);
       button.textContent = "press Ctrl+C";
@@ -94,10 +101,12 @@ function letterOf(id) {
   return roomLetters.get(room) ?? "";
 }
 
-/** The hash that the named room has in each dialect. @type {Map<string, number>} */
-let wanted = new Map();
+/** The hashes that the named room has: dialects and hashes. @type {[string, number][]} */
+let wanted = [];
+/** RongCloud hashes the user whom a private message is addressed to. @param {Id} id */
+const isHalf = (id) => id.scheme.startsWith("rongcloud") && input("peer").value !== "";
 /** @param {Id} id */
-const isWanted = (id) => id.hash !== null && wanted.get(id.scheme) === id.hash;
+const isWanted = (id) => wanted.some(([scheme, hash]) => scheme === id.scheme && hash === id.hash) && (!isHalf(id) || id.type === "private");
 
 /** Reads a field with a zone, and marks it if there is no such zone. @param {string} id */
 function zoneIn(id) {
@@ -106,6 +115,9 @@ function zoneIn(id) {
   field.setAttribute("aria-invalid", String(field.value.trim() !== "" && zone === null));
   return zone;
 }
+
+/** Says what is wrong with a field with a zone. @param {string} id */
+const zoneProblem = (id) => (input(id).value.trim() && zoneIn(id) === null ? `expected a time zone such as Asia/Shanghai, found ${JSON.stringify(input(id).value)}` : null);
 
 /** Reads a field with a time. @param {string} id @param {string} zone */
 function timeIn(id, zone) {
@@ -120,27 +132,31 @@ function showIds() {
   const text = longText || input("text").value;
   const near = timeIn("near", zoneIn("zone") ?? "UTC");
   const room = input("room").value;
-  const hashes = room ? ask("room", room, input("peer").value) : [];
-  wanted = new Map(hashes);
+  wanted = room ? ask("room", room, input("peer").value) : [];
   roomLetters.clear();
-  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], problem: null, isOne: false };
+  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], problem: null, isOne: false, isDoubtful: false };
   ids = answer.ids;
+  isOne = answer.isOne;
+  source = text;
   chosen = Math.min(chosen, Math.max(0, ids.length - 1));
   shown = 0;
   ids.forEach(letterOf);
   $("rows").replaceChildren();
   $("list").hidden = ids.length < 2;
   showMore();
-  showProblem(text, answer.problem);
-  showLine(answer.isOne);
-  showMarks(text, answer.isOne);
+  const isBroken = showBroken(text, answer.isDoubtful) || showProblem(text, answer.problem);
+  showLine();
+  showMarks(text);
   showOpen();
   const count = ids.length.toLocaleString("en");
   const mine = ids.filter(isWanted).length.toLocaleString("en");
-  const say = !text.trim() ? "" : answer.isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
-    : ids.length === 1 ? "1 ID." : ids.length ? `${count} IDs, of ${roomLetters.size.toLocaleString("en")} rooms.` : answer.problem ? "" : "No ID in this text.";
-  const ofRoom = wanted.size && ids.length ? ` ${mine} can be of this room; 1 in 4 million matches by chance.` : "";
-  $("status").textContent = say + ofRoom;
+  const rooms = roomLetters.size ? `, of ${roomLetters.size.toLocaleString("en")} room${roomLetters.size === 1 ? "" : "s"}` : "";
+  const say = !text.trim() ? "" : isOne && isBroken ? "Probably mistyped. As it is, its time is unlikely."
+    : isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
+    : ids.length === 1 ? "1 ID." : ids.length ? `${count} IDs${rooms}.` : isBroken ? "" : "No ID in this text.";
+  const ofRoom = room && ids.length ? ` ${mine} can be of this room; 1 in ${ids.some(isHalf) ? 2 : 4} million matches by chance.` : "";
+  const ignored = [zoneProblem("zone"), typeof near === "string" ? near : null].filter((problem) => problem).map((problem) => ` Not used: ${problem}.`);
+  $("status").textContent = say + ofRoom + ignored.join("");
   $("ids").dataset.milliseconds = (performance.now() - started).toFixed(1);
 }
 
@@ -183,24 +199,50 @@ function choose(index) {
   $("open").querySelector("h3")?.focus();
 }
 
+/** Shows a place in the text, with what is around it. @param {string} text @param {number} at @param {number} end */
+const placeIn = (text, at, end) => make("p", { class: "bad" }, make("code", {}, at > 80 ? "… " : "", text.slice(Math.max(0, at - 80), at), make("mark", {}, text.slice(at, end) || "␣"), text.slice(end, end + 80), text.length > end + 80 ? " …" : ""));
+
 /** @param {string} text @param {Problem | null} problem */
 function showProblem(text, problem) {
-  const box = $("problem");
-  box.replaceChildren();
-  if (!problem) return;
-  const { at, length } = problem;
-  const end = at + length;
-  const place = text.length > 200 ? null : make("p", { class: "bad" }, make("code", {}, text.slice(0, at), make("mark", {}, text.slice(at, end) || "␣"), text.slice(end)));
-  box.append(make("p", { class: "bad" }, problem.message));
-  if (place && (length || at < text.length)) box.append(place);
-  if (problem.fits) box.append(make("p", {}, `What fits there: ${problem.fits}`));
-  if (problem.from !== undefined && problem.to !== undefined) {
-    box.append(make("p", {}, `What is left of it says: between ${iso(problem.from, "UTC")} and ${iso(problem.to, "UTC")} UTC.`));
-  }
+  // A sentence is not an ID that somebody mistyped.
+  if (!problem || (!problem.isForeign && /\s/.test(text.trim()))) return false;
+  $("problem").append(make("p", { class: "bad" }, problem.message));
+  const { at } = problem;
+  if (at !== null) $("problem").append(placeIn(text, at, at + (String.fromCodePoint(text.codePointAt(at) ?? 0).length)));
+  return true;
 }
 
-/** A line of time of two IDs or more. @param {boolean} isOne */
-function showLine(isOne) {
+/** Shows the first word that is an ID without its end, or with a wrong digit. @param {string} text @param {boolean} isDoubtful whether the IDs that were read are not what the person meant */
+function showBroken(text, isDoubtful) {
+  const box = $("problem");
+  box.replaceChildren();
+  if (text.length > MENDED) return false;
+  for (const { 0: word, index: start } of text.matchAll(/[A-Za-z\d-]{5,}(?:…|\.{2,})?/g)) {
+    if (!isDoubtful && ids.some(({ at }) => at[0] < start + word.length && start < at[1])) continue;
+    /** @type {Mend} */
+    const mend = ask("mend", Date.now(), word);
+    if (!mend) continue;
+    if ("fits" in mend) {
+      const at = start + mend.at;
+      const fixed = [...mend.fits].map((digit) => text.slice(start, at) + digit + text.slice(at + 1, start + word.length));
+      const buttons = fixed.flatMap((one) => ask("read", Date.now(), "", one).ids.slice(0, 1).map((/** @type {Id} */ id) => make("li", {}, make("button", { class: "id", click: () => fill(one) }, id.text), ` ${iso(id.ms, "UTC")} UTC`)));
+      box.append(make("p", { class: "bad" }, `${text[at]} is not a digit of an ID.`), placeIn(text, at, at + 1),
+        make("p", {}, `What fits there: ${[...mend.fits].join(", ")}. It can have been:`), make("ul", {}, ...buttons));
+      return true;
+    }
+    // A word in a longer text is cut off if it has a dash or dots.
+    if (word !== text.trim() && !/[-….]/.test(word)) continue;
+    const zone = zoneIn("zone") ?? myZone();
+    const times = (/** @type {string} */ of) => mend.from === mend.to ? iso(mend.from, of) : `between ${iso(mend.from, of)} and ${iso(mend.to, of)}`;
+    box.append(make("p", { class: "bad" }, `Cut off: ${mend.digits} of 16 digits are left.`), placeIn(text, start, start + word.length),
+      make("p", {}, "Its time is still known: ", make("strong", {}, `${times("UTC")} UTC`), zone === "UTC" ? "" : `, ${times(zone)} ${zone}`, "."));
+    return true;
+  }
+  return false;
+}
+
+/** A line of time of two IDs or more. */
+function showLine() {
   const box = $("line");
   box.hidden = isOne || ids.length < 2;
   if (box.hidden) return;
@@ -211,18 +253,22 @@ function showLine(isOne) {
   const picture = make("svg", { viewBox: "0 0 1000 50", role: "img", "aria-label": "IDs in the order of their times" },
     make("line", { class: "axis", x1: "20", x2: "980", y1: "25", y2: "25" }),
     ...sorted.map((id) => make("circle", { class: isWanted(id) ? "open" : "dot", cx: x(id.ms), cy: "25", r: "5" }, make("title", {}, `${id.text} ${iso(id.ms, "UTC")} ${letterOf(id)}`))));
-  const sameRoom = new Set(sorted.map(roomOf)).size === 1 && roomOf(first) !== null;
-  const sameScheme = new Set(sorted.map((id) => id.scheme)).size === 1;
-  const order = first.ms === last.ms && sameScheme ? "in one millisecond, in the order of their text"
-    : `over ${span(last.ms - first.ms)}${sameScheme ? "" : ", of different systems"}`;
-  const which = sorted.length === 2 ? `${first.text} came first, ${span(last.ms - first.ms)} before ${last.text}: ` : `From ${first.text} to ${last.text}, ${order}: `;
-  const rooms = sameRoom ? "the same room, as far as an ID can tell." : sorted.length === 2 ? "not the same room." : `${new Set(sorted.map(roomOf)).size} rooms.`;
+  const ofRooms = new Set(sorted.map(roomOf)).size;
+  const isOneSystem = new Set(sorted.map((id) => id.scheme)).size === 1;
+  const [isTwo, isOneMs] = [sorted.length === 2, first.ms === last.ms];
+  const order = isOneMs && isOneSystem ? "in one millisecond, in the order of their text"
+    : `over ${span(last.ms - first.ms)}${isOneSystem ? "" : ", of different systems"}`;
+  const which = !isTwo ? `From ${first.text} to ${last.text}, ${order}: `
+    : isOneMs ? `${first.text} and ${last.text} are of one millisecond, and are first and second if one process made both: `
+    : `${first.text} came first, ${span(last.ms - first.ms)} before ${last.text}: `;
+  const rooms = roomOf(first) === null && ofRooms === 1 ? "such IDs do not tell their room." : isTwo && !isOneSystem ? "different systems, whose rooms cannot be compared."
+    : ofRooms === 1 ? "the same room, as far as an ID can tell." : isTwo ? "not the same room." : `${ofRooms} rooms.`;
   const cut = ids.length > ROWS ? ` The first ${ROWS} in the text.` : "";
   box.replaceChildren(make("h3", {}, "In order"), make("p", {}, which + rooms + cut), picture);
 }
 
-/** @param {string} text @param {boolean} isOne */
-function showMarks(text, isOne) {
+/** @param {string} text */
+function showMarks(text) {
   $("marked").hidden = isOne || ids.length === 0;
   if ($("marked").hidden) return;
   const parts = [];
@@ -254,56 +300,75 @@ function showOpen() {
     make("dt", {}, "Last day of this layout"), make("dd", {}, iso(opened.lastMs, "UTC").slice(0, 10)));
   const bits = make("div", { class: "bits" }, ...opened.fields.map((field, index) =>
     make("div", { class: `f${index % 4}` }, make("code", {}, field.bits), make("small", {}, `${field.name}, ${field.bits.length} bits: ${field.value}${field.says ? ` ${field.says}` : ""}`))));
-  const ofRoom = wanted.has(id.scheme) ? make("p", {}, make("strong", {}, isWanted(id) ? "It can be of this room" : "It is not of this room"), isWanted(id) ? " (1 in 4 million matches by chance)." : ": the hash is another one.") : "";
+  const isOfRoom = isHalf(id) ? "It can be a private message to one of these users; RongCloud does not hash the sender" : "It can be of this room";
+  const ofRoom = wanted.some(([scheme]) => scheme === id.scheme) ? make("p", {}, make("strong", {}, isWanted(id) ? isOfRoom : "It is not of this room"), isWanted(id) ? ` (1 in ${isHalf(id) ? 2 : 4} million matches by chance).` : ": the hash is another one.") : "";
+  // The text of a Snowflake is its integer.
+  const forms = opened.forms.filter(([name, value]) => name !== "int" || value !== opened.text);
+  const base64 = opened.spellings.find(([form]) => form === "base64");
+  if (base64) forms.push(["base64", `${base64[1]}==`]);
   const parts = [
     make("h3", { id: "open-title", tabindex: "-1" }, opened.text), facts, ofRoom,
+    id.scheme === "standard" || isOne ? "" : make("p", {}, make("button", { click: () => fill(source.slice(...id.at)) }, "What else can it be?")),
     make("h3", {}, "Its bits"), bits,
-    make("h3", {}, "Its forms"), make("div", { class: "forms" }, ...opened.forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)])),
+    make("h3", {}, "Its forms"), make("div", { class: "forms" }, ...forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)])),
+    make("h3", {}, "Find it in files"), copyable(`rg '${pattern(opened.spellings)}'`, "the command"),
   ];
-  if (opened.pattern) parts.push(make("h3", {}, "Find it in files"), copyable(`rg -i '${opened.pattern}'`, "the command"));
-  if (id.scheme === "standard") parts.push(make("h3", {}, "IDs of the same time in a table"), queries(id.ms));
+  if (id.scheme === "standard") {
+    const rangeOf = () => around(id.ms, chosenOf.Time, zone ?? "UTC");
+    parts.push(make("h3", {}, "IDs of the same time in a table"), queries(rangeOf, { Database: Object.keys(whereClauses), Time: ["minute", "hour", "day"], Column: Object.keys(formsOf) }, zone ?? "UTC"));
+  }
   box.replaceChildren(...parts);
 }
 
-/** SQL for the minute, hour and day of a time. @param {number} ms */
-function queries(ms) {
-  const select = (/** @type {string} */ label, /** @type {string[]} */ options) => {
-    const made = make("select", { "aria-label": label, change: () => show() }, ...options.map((option) => make("option", {}, option)));
-    return /** @type {HTMLSelectElement} */ (made);
-  };
-  const database = select("Database", Object.keys(whereClauses));
-  const length = select("Time", ["minute", "hour", "day"]);
-  const form = select("Column", Object.keys(formsOf));
+/** A regular expression of all spellings. Upper and lower case differ only in base 64. @param {[string, string][]} spellings */
+function pattern(spellings) {
+  const others = spellings.filter(([form, text]) => form !== "base64" && text === text.toLowerCase()).map(([, text]) => text);
+  return [`(?i:${others.join("|")})`, ...spellings.filter(([form]) => form === "base64").map(([, text]) => text.replaceAll("+", "\\+"))].join("|");
+}
+
+/** What was chosen for a condition holds for the next ID too. @type {Record<string, string>} */
+const chosenOf = { Database: "PostgreSQL", Time: "hour", Column: "bytes" };
+
+/** SQL for the IDs of a range of time. @param {() => [number, number]} rangeOf @param {Record<string, string[]>} choices @param {string} zone */
+function queries(rangeOf, choices, zone) {
+  const selects = Object.entries(choices).map(([label, options]) => make("label", {}, label, make("select", { change: (event) => {
+    chosenOf[label] = /** @type {HTMLSelectElement} */ (event.target).value;
+    show();
+  } }, ...options.map((option) => make("option", { selected: option === chosenOf[label] }, option)))));
   const result = make("div");
   function show() {
-    const unit = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[length.value] ?? 60_000;
-    const from = ms - (ms % unit);
-    const [first, last] = ask("bounds", from, from + unit);
-    result.replaceChildren(copyable(whereClauses[database.value](formsOf[form.value](first), formsOf[form.value](last), form.value), "the condition"));
+    const [from, to] = rangeOf();
+    const [first, last] = ask("bounds", from, to);
+    const form = formsOf[chosenOf.Column];
+    result.replaceChildren(copyable(whereClauses[chosenOf.Database](form(first), form(last), chosenOf.Column), "the condition"),
+      make("small", {}, `From ${iso(from, zone)} until before ${iso(to, zone)}, ${zone}.`));
   }
   show();
-  return make("div", {}, make("div", { class: "fields" }, database, make("span", {}, "this"), length, make("span", {}, "(UTC), a column of"), form), result);
+  return make("div", {}, make("div", { class: "fields" }, ...selects), result);
 }
 
 function showTime() {
   const box = $("bounds");
   const zone = zoneIn("time-zone") ?? "UTC";
   const [from, to] = [timeIn("from", zone), timeIn("to", zone)];
-  for (const problem of [from, to]) {
+  for (const problem of [zoneProblem("time-zone"), from, to]) {
     if (typeof problem === "string") return box.replaceChildren(make("p", { class: "bad" }, problem));
   }
   if (typeof from !== "number") return box.replaceChildren();
-  const end = typeof to === "number" ? to : from + 1;
+  // A day alone is all of it, and so is a minute.
+  const [, date, clock, seconds] = /^(\d{4}-\d\d-\d\d)?([T ]+\d\d:\d\d)?(:\d\d)?/.exec(input("from").value.trim()) ?? [];
+  const [start, next] = around(from, "day", zone);
+  const end = typeof to === "number" ? to : !date || seconds ? from + 1 : clock ? from + 60_000 : from + (start === from ? next - from : 86_400_000);
   if (end <= from) return box.replaceChildren(make("p", { class: "bad" }, "The end is not after the beginning."));
   const answer = ask("bounds", from, end);
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
   const [first, last] = answer;
   const rows = Object.keys(first).map((form) => make("tr", {}, make("th", { scope: "row" }, form), make("td", { "data-label": "first" }, make("code", {}, first[form])), make("td", { "data-label": "last" }, make("code", {}, last[form]))));
-  const conditions = make("div", { class: "forms" }, ...Object.entries(whereClauses).flatMap(([name, where]) => [make("small", {}, name), copyable(where(formsOf.bytes(first), formsOf.bytes(last), "bytes"), `the condition for ${name}`)]));
+  const inZone = zone === "UTC" ? "" : `From ${iso(from, zone)} until before ${iso(end, zone)} ${zone}. `;
   box.replaceChildren(
-    make("p", {}, `From ${iso(from, "UTC")} until before ${iso(end, "UTC")} UTC, ${span(end - from)}.`),
+    make("p", {}, `${inZone}From ${iso(from, "UTC")} until before ${iso(end, "UTC")} UTC, ${span(end - from)}.`),
     make("table", {}, make("thead", {}, make("tr", {}, ...["Form", "First ID", "Last ID"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)),
-    make("h3", {}, "As a condition, for a column of 10 bytes"), conditions);
+    make("h3", {}, "As a condition"), queries(() => [from, end], { Database: Object.keys(whereClauses), Column: Object.keys(formsOf) }, zone));
 }
 
 /** @param {number} value */
@@ -447,23 +512,27 @@ document.addEventListener("input", (event) => {
 });
 // The next edit after a pause is a new page for Back.
 document.addEventListener("focusin", () => { linkIsNew = true; });
-$("text").addEventListener("paste", (event) => {
+// Also where the focus is elsewhere, as on a button that copied something.
+document.addEventListener("paste", (event) => {
   linkIsNew = true;
-  const pasted = /** @type {ClipboardEvent} */ (event).clipboardData?.getData("text/plain") ?? "";
-  if (pasted.length <= LONG) return;
+  const pasted = event.clipboardData?.getData("text/plain") ?? "";
+  const isElsewhere = !(/** @type {HTMLElement} */ (event.target).closest("input, textarea"));
+  if (view !== "ids" || !(isElsewhere || (event.target === $("text") && pasted.length > LONG))) return;
   event.preventDefault();
-  take(pasted);
+  fill(pasted);
 });
 
-/** Takes a text that is too long for the field. @param {string} text */
-function take(text) {
-  longText = text;
+/** Reads another text, which the field shows if it is not too long. @param {string} text */
+function fill(text) {
+  const isLong = text.length > LONG;
+  longText = isLong ? text : "";
   chosen = 0;
-  input("text").value = text.slice(0, 2_000);
-  $("shortened").hidden = false;
+  input("text").value = isLong ? text.slice(0, 2_000) : text;
+  $("shortened").hidden = !isLong;
   $("shortened").textContent = `${text.length.toLocaleString("en")} characters are read; the field shows the first 2,000. The link does not carry them.`;
   show();
   link(true);
+  $("open").querySelector("h3")?.focus();
 }
 
 $("more").addEventListener("click", showMore);

@@ -34,13 +34,14 @@ export function iso(ms, zone, hasOffset = false) {
   return `${text}${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
 }
 
-/** Returns the name of a zone or an offset such as +08:00 as browsers know it, or null. @param {string} name */
+/** Returns the zone that a name, a city or an offset such as +08:00 means, or null. @param {string} name */
 export function canonicalZone(name) {
   if (!name.trim()) return null;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name.trim() }).resolvedOptions().timeZone;
   } catch {
-    return null;
+    const city = `/${name.trim().toLowerCase().replaceAll(" ", "_")}`;
+    return Intl.supportedValuesOf("timeZone").find((zone) => zone.toLowerCase().endsWith(city)) ?? null;
   }
 }
 
@@ -89,4 +90,23 @@ export function parseTime(text, zone) {
   const offsets = new Set([-86_400_000, 86_400_000].map((near) => wall(asUtc + near, zone) - (asUtc + near)));
   const fits = [...offsets].map((ms) => asUtc - ms).filter((ms) => wall(ms, zone) === asUtc);
   return fits.length ? Math.min(...fits) : `${trimmed} does not exist in ${zone}: the clock skips it`;
+}
+
+/**
+ * Returns the beginning and the end of the minute, hour or day of a time in a zone.
+ * @param {number} ms @param {string} unit @param {string} zone
+ * @returns {[number, number]}
+ */
+export function around(ms, unit, zone) {
+  const length = { minute: 60_000, hour: 3_600_000 }[unit] ?? 86_400_000;
+  const local = wall(ms, zone);
+  const start = local - (local % length);
+  if (unit !== "day") return [ms - (local - start), ms - (local - start) + length];
+  // A day with a change of the clock has 23 or 25 hours, and in some zones it begins at 01:00.
+  /** @returns {number} */
+  const at = (/** @type {number} */ shown) => {
+    const time = parseTime(iso(shown, "UTC"), zone);
+    return typeof time === "number" ? time : at(shown + 1_800_000);
+  };
+  return [at(start), at(start + length)];
 }

@@ -97,6 +97,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     pub(super) fn take_where_moved(&self, stripe: &Stripe, wanted: Wanted, window: Window, now: u64) -> Option<u64> {
         loop {
             let free = stripe.free.load(Ordering::Relaxed);
+            let window = Window { first: window.first.max(self.words.first.load(Ordering::Relaxed)), ..window };
             if let Some(least) = self.move_to(free, window, wanted.after) {
                 let latest = self.words.latest.load(Ordering::Relaxed);
                 if self.refuse_to_move(wanted, least, now, latest).is_some() {
@@ -129,11 +130,15 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Some(least.max(start | policy.origin.rolled(free, &policy.shape)))
     }
 
-    /// Moves a stripe to a stamp and takes it. `false` if another thread was faster.
+    /// Moves a stripe to a stamp and takes it. `false` if another thread was faster, or has raised a floor past it.
     ///
     /// `latest` is the greatest reading. The clock, and what its steps grant, is never before that again, so the stamp stays below the
     /// limit.
     pub(super) fn take_moved(&self, stripe: &Stripe, free: u64, least: u64, latest: u64) -> bool {
+        // ORDERING: after the ceiling, as in `Words::window`: stamps between an old ceiling and a floor can be another generator's.
+        if least < self.words.first.load(Ordering::Relaxed) {
+            return false;
+        }
         let tick = self.policy().shape.tick(least);
         raise(&stripe.meet, (2 * tick).saturating_sub(latest));
         stripe.exchange(free, least, 1)

@@ -29,7 +29,10 @@ fn each_value_is_one_argument() {
     assert_eq!(written(&AsText(ID)), b"EUNC-Q8QJ-22GH-T3DD");
     assert_eq!(written(&ID.session_tag()), b"16549227");
     assert_eq!(written(&SessionType::GROUP), b"3");
-    assert!(matches!(SessionTag::from_u32((1 << 26) - 1).unwrap().describe_numeric_behavior(), NumericBehavior::NumberIsInteger));
+    assert!(matches!(
+        SessionTag::from_u32((1 << 26) - 1).unwrap().describe_numeric_behavior(),
+        NumericBehavior::NumberIsInteger
+    ));
     assert!(matches!(ID.describe_numeric_behavior(), NumericBehavior::NonNumeric));
 }
 

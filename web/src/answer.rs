@@ -3,8 +3,11 @@
 use imid::MessageId;
 use imid::SessionTag;
 use imid::dialect::Dialect;
-use imid_inspect::risk::{MODES, Mode, Pairs, Sessions, SessionsError, YEAR_S};
-use imid_inspect::{Field, FieldName, Form, Id, Read, ReadForm, STANDARD, Scheme, identify, read_pasted, scan};
+use imid_inspect::risk::{Forecast, Mode, Sessions, SessionsError};
+use imid_inspect::{
+    CutOff, Field, FieldName, Form, Id, Read, ReadForm, STANDARD, Scheme, Spellings, WrongDigit, identify, read_pasted,
+    scan,
+};
 
 use crate::json::{Object, list, string};
 
@@ -17,6 +20,7 @@ pub fn answer(question: &str) -> String {
     match name {
         "read" => read(rest),
         "open" => open(rest),
+        "mend" => mend(rest),
         "room" => room(rest),
         "bounds" => bounds(rest),
         "risk" => risk(rest),
@@ -83,18 +87,19 @@ fn read(question: &str) -> String {
         let len = text[place.start..place.end].encode_utf16().count();
         summary(out, place.read, units, units + len);
     });
-    let out_problem = object.member("problem");
     // What is of another system at an implausible time can be a mistyped ID.
     let is_doubtful = is_short && !trimmed.is_empty() && (places.is_empty() || is_one && !is_plausible);
-    let expected = is_doubtful.then(|| Box::new(read_pasted(STANDARD, trimmed, None, now_ms)));
-    match expected.as_deref() {
+    object.raw("isDoubtful", is_doubtful);
+    let out_problem = object.member("problem");
+    match is_doubtful.then(|| read_pasted(STANDARD, trimmed, None, now_ms)) {
         Some(Err(problem)) => {
-            let at = problem.error.position();
-            let before = at.map_or(0, |at| text[..floor(text, start + at)].encode_utf16().count());
-            let found = at.and_then(|at| text[floor(text, start + at)..].chars().next());
             let mut object = Object::new(out_problem);
-            object.text("message", problem.error).raw("at", before).raw("length", found.map_or(0, char::len_utf16));
-            object.text("fits", fits(found)).end();
+            object.text("message", problem.error).raw("isForeign", problem.error.foreign().is_some());
+            match problem.error.position() {
+                Some(at) => object.raw("at", units_before(text, start + at)),
+                None => object.raw("at", "null"),
+            };
+            object.end();
         }
         _ => out_problem.push_str("null"),
     }
@@ -102,18 +107,27 @@ fn read(question: &str) -> String {
     out
 }
 
-/// Returns the nearest place at or before a byte at which a character begins.
-fn floor(text: &str, byte: usize) -> usize {
-    (0..=byte.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+/// Returns the UTF-16 units before a byte, or before the character that it is in.
+fn units_before(text: &str, byte: usize) -> usize {
+    let at = (0..=byte.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text[..at.unwrap_or_default()].encode_utf16().count()
 }
 
-/// Says what a person can have meant by a character that is not a digit of an ID.
-fn fits(found: Option<char>) -> &'static str {
-    match found {
-        Some('0' | 'O' | 'o') => "no digit looks like it: 0 and O are never in an ID; look for a Q, a D or an 8",
-        Some('1' | 'I' | 'i' | 'l') => "no digit looks like it: 1 and I are never in an ID; look for a J, an L or a 7",
-        _ => "",
+/// Returns what is wrong with a word: its only wrong digit and what fits there, or the times of an ID without its end.
+fn mend(question: &str) -> String {
+    let [now, word] = values(question);
+    let now_ms = now.parse().unwrap_or_default();
+    let mut out = String::new();
+    if let Some(wrong) = WrongDigit::read(word, now_ms) {
+        // Everything before a wrong digit is a digit of one byte.
+        Object::new(&mut out).raw("at", wrong.at).text("fits", wrong.fits).end();
+    } else if let Some(cut) = CutOff::read(word, now_ms) {
+        let mut object = Object::new(&mut out);
+        object.raw("digits", cut.digits).raw("from", cut.first.timestamp_ms()).raw("to", cut.last.timestamp_ms()).end();
+    } else {
+        out.push_str("null");
     }
+    out
 }
 
 fn summary(out: &mut String, read: Read, start: usize, end: usize) {
@@ -146,14 +160,11 @@ fn open(question: &str) -> String {
     object.text("scheme", id.scheme_name()).text("text", id).raw("ms", id.timestamp_ms());
     object.raw("lastMs", id.layout_end_ms());
     list(object.member("fields"), id.fields(), |out, field| write_field(out, id, field));
-    let forms: Vec<_> = [Form::Text, Form::Hex, Form::Int, Form::Uuid]
-        .into_iter()
-        .filter_map(|form| Some((ReadForm::Exact(form).name(), id.in_form(form)?)))
-        .chain(base64(id).map(|text| (ReadForm::Base64.name(), text)))
-        .collect();
-    list(object.member("forms"), &forms, |out, (name, form)| list(out, [*name, form], string));
-    let pattern: Vec<_> = forms.iter().map(|(_, form)| form.replace('+', "\\+")).collect();
-    object.text("pattern", pattern.join("|"));
+    let forms = [Form::Text, Form::Hex, Form::Int, Form::Uuid];
+    let forms = forms.into_iter().filter_map(|form| Some((ReadForm::Exact(form).name(), id.in_form(form)?)));
+    list(object.member("forms"), forms, |out, (name, form)| list(out, [name, &form], string));
+    let spellings = Spellings::new(id);
+    list(object.member("spellings"), spellings.iter(), |out, (form, text)| list(out, [form.name(), text], string));
     object.end();
     out
 }
@@ -174,26 +185,18 @@ fn write_field(out: &mut String, id: Id, field: Field) {
     object.text("value", field.value).text("says", says).end();
 }
 
-/// Returns the 10 bytes of a message ID in base 64.
-fn base64(id: Id) -> Option<String> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    id.session()?;
-    let digits = (0..14).map(|at| char::from(DIGITS[((id.sort_key().to_u128() << 4) >> (78 - 6 * at)) as usize & 63]));
-    Some(digits.chain(['=', '=']).collect())
-}
-
-/// Returns the hash that a room has in each dialect.
+/// Returns the hashes that a room has in each dialect.
 fn room(question: &str) -> String {
     let [name, peer] = values(question);
-    let hashes = Dialect::ALL.iter().filter_map(|dialect| {
-        let hash = match (dialect.name(), peer) {
-            (_, "") => dialect.hash_of(name),
-            ("standard", _) => Some(SessionTag::pair(name, peer).session_hash().to_u32()),
-            ("juggleim", _) => dialect.hash_of(&[name.min(peer), name.max(peer)].join(":")),
+    let hashes = Dialect::ALL.iter().flat_map(|dialect| {
+        let hashes = match (dialect.name(), peer) {
+            (_, "") => [dialect.hash_of(name), None],
+            ("standard", _) => [Some(SessionTag::pair(name, peer).session_hash().to_u32()), None],
+            ("juggleim", _) => [dialect.hash_of(&[name.min(peer), name.max(peer)].join(":")), None],
             // RongCloud hashes the addressed one of the two.
-            _ => None,
+            _ => [dialect.hash_of(name), dialect.hash_of(peer)],
         };
-        Some((dialect.name(), hash?))
+        hashes.into_iter().flatten().map(|hash| (dialect.name(), hash))
     });
     let mut out = String::new();
     list(&mut out, hashes, |out, (name, hash)| {
@@ -242,36 +245,41 @@ fn risk(question: &str) -> String {
         Err(SessionsError::Listed { .. }) => return problem("the busiest room has more messages than all rooms"),
         Err(SessionsError::Others { .. }) => return problem("another room would be busier than the busiest one"),
     };
-    let pairs = Pairs::expected(&sessions);
+    let forecast = Forecast::new(hosts, sessions);
     let mut out = String::new();
     let mut object = Object::new(&mut out);
-    list(object.member("modes"), MODES, |out, mode| {
+    list(object.member("modes"), &forecast.rows, |out, row| {
         let mut object = Object::new(out);
-        object.text("mode", mode.name()).text("name", mode.title());
-        let is_alone = hosts == 1 && mode != Mode::Uuid7;
-        match mode.condition().or(is_alone.then_some("while one process mints all IDs")) {
+        object.text("mode", row.mode.name()).text("name", row.mode.title());
+        match row.condition {
             Some(condition) => object.text("condition", condition),
             None => object.raw("condition", "null"),
         };
-        object.text("perYear", (pairs.equal_ids(mode, hosts) * YEAR_S).to_bits());
-        match pairs.growth_to_one_a_year(mode, hosts) {
-            Some(growth) => object.text("oneAt", (growth * sessions.rate).to_bits()),
+        object.text("perYear", row.per_year().to_bits());
+        match row.one_a_year_at {
+            Some(rate) => object.text("oneAt", rate.to_bits()),
             None => object.raw("oneAt", "null"),
         };
         object.end();
     });
-    object.text("advice", advice(hosts));
+    object.text("advice", advice(&forecast));
     object.end();
     out
 }
 
 /// Says what to do, as docs/DEPLOY.md does.
-fn advice(hosts: u32) -> String {
-    if hosts == 1 {
+fn advice(forecast: &Forecast) -> String {
+    if forecast.recommended() == Mode::AnyHost {
         return "One process needs no coordination. imid-lease with a file also excludes duplicates after a crash."
             .into();
     }
-    // Two lanes for each host, because old and new processes overlap in a deployment.
-    let bits = (2 * hosts).next_power_of_two().ilog2().min(12);
-    format!("Use imid-lease with {bits} lane bits: {} lanes for {hosts} hosts and those that replace them.", 1 << bits)
+    let (bits, hosts) = (forecast.lane_bits(), forecast.hosts);
+    let stripes = match forecast.stripes() as u64 {
+        1 => String::new(),
+        stripes => format!(" Use {stripes} stripes, so that each is at most half full."),
+    };
+    let lanes = 1 << bits;
+    format!(
+        "Use imid-lease with {bits} lane bits: {lanes} lanes for {hosts} hosts and those that replace them.{stripes}"
+    )
 }

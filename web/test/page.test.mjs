@@ -120,9 +120,108 @@ test("what the vectors refuse is refused, with the place", async () => {
     assert.ok(readAs !== "text of standard", row.input);
   }
   await read(page, "EUNC-Q8QJ-22GH-T3D0");
-  assert.match(await page.textContent("#problem"), /found '0' at 18/);
+  assert.match(await page.textContent("#problem"), /^0 is not a digit of an ID/);
   assert.equal(await page.textContent("#problem mark"), "0");
-  assert.match(await page.textContent("#problem"), /What fits there/);
+  assert.match(await page.textContent("#problem"), /What fits there: D, Q\./);
+  assert.match(await status(page), /^Probably mistyped/);
+  await page.click("#problem li:first-of-type .id");
+  assert.equal(await page.inputValue("#text"), "EUNC-Q8QJ-22GH-T3DD");
+  assert.equal(await page.textContent("#problem"), "");
+  assert.equal(await status(page), "1 ID.");
+  await page.goBack();
+  await page.waitForSelector("#problem mark");
+  // Two wrong digits, a UUID and a sentence.
+  for (const [text, expected] of [["EUNC-Q8QJ-2200-T3D1", /^not an ID: expected .* found '0' at 12EUNC-Q8QJ-2200-T3D1$/], ["9b2c8e0a-4f1d-4c3b-8a77-5a1f2b3c4d5e", /^a UUID of version 4 \(random\), not an ID$/], ["not to be found in here", /^$/]]) {
+    await read(page, text);
+    assert.match(await page.textContent("#problem"), expected, text);
+  }
+  assert.equal(await status(page), "No ID in this text.");
+});
+
+test("an ID that is cut off still tells its time, alone and beside others", async () => {
+  const page = await open("", { timezoneId: "UTC" });
+  for (const [text, mark] of [["EUNC-Q8QJ-22G…", "EUNC-Q8QJ-22G…"], ["eunc-q8qj-22", "eunc-q8qj-22"], ["12:00 msg=EUNC-Q8QJ-22G... lost", "EUNC-Q8QJ-22G..."], [`${ID} and EUNC-Q8QJ-22G…`, "EUNC-Q8QJ-22G…"]]) {
+    await read(page, text);
+    assert.equal(await page.textContent("#problem mark"), mark, text);
+    assert.match(await page.textContent("#problem"), /Its time is still known: 2025-11-20 19:10:00\.000 UTC\.$/, text);
+  }
+  assert.equal(await page.textContent("#open-title"), ID);
+  await read(page, "EUNC-Q8");
+  assert.match(await page.textContent("#problem"), /6 of 16 digits are left.*between 2025-11-20 19:\d\d:\d\d\.\d{3} and 2025-11-20 19:\d\d:\d\d\.\d{3} UTC/);
+  // A word of a longer text is a word.
+  await read(page, "gate EAST4 was 1234-5678 and 2025-11-20 there");
+  assert.equal(await page.textContent("#problem"), "");
+});
+
+test("the command finds each form of the ID, and no other ID", async () => {
+  const page = await open();
+  await read(page, ID);
+  const forms = await texts(page, "#open .forms code");
+  const command = (await texts(page, "#open .copy code")).find((text) => text.startsWith("rg '"));
+  const [, insensitive, sensitive] = /^rg '\(\?i:([^)]*)\)\|(.*)'$/.exec(command);
+  const finds = (text) => new RegExp(insensitive, "i").test(text) || new RegExp(sensitive).test(text);
+  for (const form of [...forms, ID.toLowerCase(), ID.replaceAll("-", ""), "66A8AB1AD0001CFC856B", "ZqirGtAAHPyFaw", "019aa2ac6b4070078fc856b000000000"]) assert.ok(finds(form), `${form} by ${command}`);
+  for (const other of ["EUNC-Q8QX-22GH-T3DD", "66a8ab1add001cfc856b", "ZQIRGtAAHPyFaw=="]) assert.ok(!finds(other), other);
+});
+
+test("conditions: the day of the zone, and what was chosen holds for the next ID", async () => {
+  const page = await open();
+  await page.fill("#zone", "Asia/Shanghai");
+  await read(page, ID);
+  await page.selectOption("#open select >> nth=0", "MySQL");
+  await page.selectOption("#open select >> nth=1", "day");
+  assert.match(await page.textContent("#open"), /From 2025-11-21 00:00:00\.000 until before 2025-11-22 00:00:00\.000, Asia\/Shanghai/);
+  await read(page, "EUNC-Q8QX-22GH-T3DD");
+  const condition = (await texts(page, "#open .copy code")).at(-1);
+  const hour = 3_600_000n;
+  const first = ((1763665800000n / hour) * hour - 3n * hour) << 38n; // 19:10 in UTC; the day began at 16:00
+  assert.equal(condition, `WHERE id BETWEEN x'${first.toString(16).padStart(20, "0")}' AND x'${(first + ((24n * hour) << 38n) - 1n).toString(16).padStart(20, "0")}'`);
+  // A day of 23 hours, one of 25, and one that begins at 01:00.
+  for (const [zone, from, expected] of [["Europe/Berlin", "2026-03-29", "23 hours"], ["Europe/Berlin", "2025-10-26", "1 day 1 hour"], ["Africa/Cairo", "2026-04-23", "1 day"], ["UTC", "2025-11-20 19:10", "1 minute"], ["UTC", "2025-11-20 19:10:00", "1 ms"], ["UTC", "1763665800", "1 ms"], ["Asia/Shanghai", "2025-11-20Z", "1 day"]]) {
+    const bounds = await open(`#${new URLSearchParams({ view: "time", from, "time-zone": zone })}`);
+    assert.ok((await bounds.textContent("#bounds > p")).endsWith(` UTC, ${expected}.`), `${zone} ${from}: ${await bounds.textContent("#bounds > p")}`);
+    await bounds.context().close();
+  }
+});
+
+test("a zone is a city or an offset too, and what is not read is said", async () => {
+  const page = await open();
+  await read(page, ID);
+  for (const [zone, expected] of [["shanghai", "2025-11-21 03:10:00.000+08:00"], ["New York", "2025-11-20 14:10:00.000-05:00"], ["+05:30", "2025-11-21 00:40:00.000+05:30"]]) {
+    await page.fill("#zone", zone);
+    await page.waitForFunction((text) => document.getElementById("open").textContent.includes(text), expected);
+    assert.equal(await status(page), "1 ID.");
+  }
+  await page.fill("#zone", "Atlantis");
+  await page.fill("#near", "May");
+  await page.waitForFunction(() => document.getElementById("near").ariaInvalid === "true");
+  assert.equal(await status(page), '1 ID. Not used: expected a time zone such as Asia/Shanghai, found "Atlantis". Not used: expected a time such as 2025-11-20 19:10, found "May".');
+  const bounds = await open("#view=time&from=2025-11-20&time-zone=Atlantis");
+  assert.match(await bounds.textContent("#bounds"), /^expected a time zone such as Asia\/Shanghai, found "Atlantis"$/);
+});
+
+test("what is pasted beside the field is the next ticket", async () => {
+  const page = await open();
+  await read(page, ID);
+  await page.focus("#open .copy button");
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text/plain", "next: EUNC-Q8QX-22GH-T3DD");
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  assert.equal(await page.inputValue("#text"), "next: EUNC-Q8QX-22GH-T3DD");
+  assert.equal(await page.textContent("#open-title"), "EUNC-Q8QX-22GH-T3DD");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "open-title");
+});
+
+test("an ID of another system in a text has its other candidates behind a button", async () => {
+  const page = await open();
+  await read(page, `{"id":204697221847986177,"ref":"${ID}"}`);
+  assert.match(await page.textContent("#line"), /different systems, whose rooms cannot be compared/);
+  assert.equal(await status(page), "2 IDs, of 1 room.");
+  await page.click("text=What else can it be?");
+  assert.equal(await page.inputValue("#text"), "204697221847986177");
+  assert.match(await status(page), /systems could have made this ID/);
 });
 
 test("a line of a log, a JSON object and a ticket have their IDs marked", async () => {
@@ -189,6 +288,13 @@ test("is it of this room", async () => {
   if (own) {
     await read(page, own.text);
     assert.match(await page.textContent("#open"), /It can be of this room/);
+  }
+  // RongCloud hashes the addressed one of the two: "24" here. The other ID is of a group.
+  for (const [text, a_, b_, expected] of [["BUFE-A62U-32C4-01I2", "24", "other", /It can be a private message to one of these users/], ["BUFE-A62U-32C4-01I2", "other", "24", /to one of these users.*1 in 2 million/], ["BUFE-A62U-32C4-01I2", "other", "25", /It is not of this room/], ["BUFE-A62U-32C4-01I2", "24", "", /It can be of this room \(1 in 4/], ["BUFE-A62U-32CC-01I2", "24", "other", /It is not of this room/]]) {
+    await page.fill("#room", a_);
+    await page.fill("#peer", b_);
+    await read(page, text);
+    assert.match(await page.textContent("#open"), expected, `${text} ${a_} ${b_}`);
   }
 });
 

@@ -31,7 +31,7 @@ impl Spellings {
     pub fn new(id: Id) -> Self {
         let mut texts = Vec::new();
         let mut add = |form, text: String| {
-            for text in [text.to_lowercase(), text.to_uppercase(), text] {
+            for text in [text.to_ascii_lowercase(), text.to_ascii_uppercase(), text] {
                 if !texts.iter().any(|(_, known)| *known == text) {
                     texts.push((form, text));
                 }

@@ -37,10 +37,11 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
-/// | `generate`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
+/// | `generate`, `generate_after`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
 /// | [`open`](Self::open), drop | no: a thread connects, and gives the lane back | call it |
 /// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
 /// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
+/// | [`generate_after_within`](Self::generate_after_within) | at most the given time | [`generate_after_async`](Self::generate_after_async) |
 /// | [`close_within`](Self::close_within) | at most the given time | [`close_async`](Self::close_async) |
 /// | [`open_file`](Self::open_file) | for some writes to the disk | `spawn_blocking` |
 ///
@@ -548,12 +549,18 @@ where
         let minted = self.try_again(|generator| {
             let minted = mint(generator);
             if minted.is_err_and(GenerateError::is_ceiling) {
+                // Another room can have taken the stripe to the ceiling already.
+                let ceiling_ms = self.keeper.state(0).status.ceiling_ms.unwrap_or(0);
+                let wanted_ms = wanted_ms.max(ceiling_ms + 1);
                 too_far = self.too_far(wanted_ms);
                 if too_far.is_none() {
                     self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
-                } else if self.inner.asked_ms.swap(wanted_ms, Ordering::Relaxed) != wanted_ms {
-                    // The keeper looks first what the lanes were granted.
-                    too_far = None;
+                } else {
+                    self.inner.asked_ms.store(wanted_ms, Ordering::Relaxed);
+                    if self.keeper.state(0).answered_ms != wanted_ms {
+                        // The keeper looks first what the lanes were granted.
+                        too_far = None;
+                    }
                 }
             }
             minted

@@ -504,6 +504,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.used_until_ms = used_until_ms;
         published.follows_ms = engine.follows_ms();
         published.granted_ms = engine.granted_ms();
+        published.answered_ms = engine.answered_ms();
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;

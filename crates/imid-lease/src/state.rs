@@ -117,6 +117,8 @@ pub(crate) struct State {
     pub(crate) follows_ms: u64,
     /// The greatest ceiling of all lanes, as they were last listed.
     pub(crate) granted_ms: u64,
+    /// For which call they were listed last: what it wanted; 0 if for none.
+    pub(crate) answered_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -157,6 +159,7 @@ impl State {
             surveyed_at_ms: 0,
             used_until_ms: 0,
             granted_ms: 0,
+            answered_ms: 0,
             follows_ms: config.horizon_ms.saturating_add(config.max_skew_ms.saturating_mul(2)),
             can_accept_lead: config.space.has_generator_lanes(),
         }

@@ -152,6 +152,8 @@ pub(crate) struct Engine {
     /// What a call asked for when the lanes were last listed for it, and when.
     asked_ms: u64,
     asked_at_ms: Option<u64>,
+    /// The same, once the register has answered.
+    answered_ms: u64,
     backoff: Backoff,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
@@ -194,6 +196,7 @@ impl Engine {
             granted_ms: 0,
             asked_ms: 0,
             asked_at_ms: None,
+            answered_ms: 0,
             config,
             meta: None,
             proven: None,
@@ -448,6 +451,11 @@ impl Engine {
     /// Returns the greatest ceiling of all lanes, as they were last listed.
     pub(crate) fn granted_ms(&self) -> u64 {
         self.granted_ms
+    }
+
+    /// Returns for which call the lanes were listed last: what it wanted; 0 if they never were.
+    pub(crate) fn answered_ms(&self) -> u64 {
+        self.answered_ms
     }
 
     /// Returns how many lanes other processes hold, as they were last read.

@@ -23,11 +23,6 @@ impl Engine {
         let wants_room = left_ms <= present.room_ms / 2;
         let allowed_ms = self.attempted_at_ms.map_or(0, |attempted| attempted + MIN_GAP_MS);
         let regular_ms = acknowledged_at_ms + horizon_ms / 4;
-        if self.must_ask(at) {
-            (self.asked_ms, self.asked_at_ms) = (at.asked_ms, Some(at.mono_ms));
-            self.step = Step::Asking;
-            return Action::List;
-        }
         // A call waits for this one. The first of them waits for nothing else.
         let followed = self.follow(at, present.ceiling_ms);
         let follow_ms = self.followed_at_ms.map_or(0, |followed| followed + FOLLOW_GAP_MS);
@@ -38,12 +33,12 @@ impl Engine {
             None => regular_ms.max(allowed_ms),
         };
         if due_ms > at.mono_ms {
-            return self.sleep(due_ms);
+            return self.ask_or_sleep(at, due_ms);
         }
         let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
         let ceiling_ms = ceiling_ms.max(followed.unwrap_or(0));
         if ceiling_ms <= present.record.ceiling_ms {
-            return self.sleep(at.mono_ms + MIN_GAP_MS);
+            return self.ask_or_sleep(at, at.mono_ms + MIN_GAP_MS);
         }
         let record = LaneRecord {
             version: present.record.version + 1,
@@ -59,6 +54,17 @@ impl Engine {
         self.attempted_at_ms = Some(at.mono_ms);
         self.step = Step::Renewing;
         self.write_present(record)
+    }
+
+    /// Nothing is to be written before this time. A list for calls never goes before a write: many rooms with IDs from far ahead would
+    /// else use up the lease.
+    fn ask_or_sleep(&mut self, at: Moment, until_ms: u64) -> Action {
+        if self.must_ask(at) {
+            (self.asked_ms, self.asked_at_ms) = (at.asked_ms, Some(at.mono_ms));
+            self.step = Step::Asking;
+            return Action::List;
+        }
+        self.sleep(until_ms)
     }
 
     /// Returns the ceiling that a refused call wants, if it is above this one and near enough, and a margin for the calls that follow

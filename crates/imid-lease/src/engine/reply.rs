@@ -13,6 +13,7 @@ impl Engine {
                 if matches!(self.step, Step::Asking) {
                     self.step = Step::Keep;
                     if let Ok(records) = listed {
+                        self.answered_ms = self.asked_ms;
                         self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
                     }
                     return;

@@ -6,7 +6,7 @@
 
 use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, Random, SKEW_MS, STEP_MS, World};
-use crate::engine::{FOLLOW_GAP_MS, Phase};
+use crate::engine::{Action, FOLLOW_GAP_MS, Phase};
 
 /// How often a post tries: after a renewal that is under way already, after the gap to its own, after a list, and after its own
 /// renewal. There are four milliseconds between two tries.
@@ -102,4 +102,25 @@ fn no_room_is_closed() {
     }
     println!("{count} schedules with rooms, {minted} posts, no room was closed");
     assert!(minted > 20 * count, "{minted}");
+}
+
+/// Two rooms have last IDs from further ahead than any lane was granted, and each post in them makes the process look at the lanes. A look
+/// takes longer than the gap between two.
+#[test]
+fn ids_from_far_ahead_do_not_keep_a_process_from_its_renewals() {
+    let mut world = World::new(7, Rules::default());
+    let index = world.add("holder", 0);
+    world.calm_for(HORIZON_MS);
+    let mut lists = 0;
+    for turn in 0..HORIZON_MS {
+        let far_ms = world.now_ms + 100 * HORIZON_MS + turn % 2;
+        let holder = &mut world.holders[index];
+        (holder.asked_ms, holder.sleeps_until_ms) = (far_ms, 0);
+        world.work(index);
+        lists += world.flights.iter().filter(|flight| matches!(flight.call, Action::List)).count() as u64;
+        world.now_ms += FOLLOW_GAP_MS + 5;
+        world.settle();
+        assert!(world.mint(index, 0), "turn {turn}: {:?}", world.holders[index].engine.phase());
+    }
+    assert!(lists > HORIZON_MS / 2, "{lists} looks");
 }
