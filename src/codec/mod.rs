@@ -55,6 +55,7 @@ pub use lines::{LINE_LEN, decode_lines, encode_lines};
 pub use text::IdText;
 
 pub(crate) use str_like::str_like;
+pub(crate) use text::pad;
 
 use alphabet::STANDARD;
 

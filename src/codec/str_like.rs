@@ -1,6 +1,7 @@
 //! The traits of `str` for a text on the stack.
 
-/// Implements the traits of `str` for a type that has `as_str`, and whose `Hash` and `Ord` are those of the text.
+/// Implements the traits of `str` for a type of ASCII texts that has `as_str`, and whose `Hash` and `Ord` are those of
+/// the text.
 macro_rules! str_like {
     ($text:ty) => {
         impl core::ops::Deref for $text {
@@ -25,7 +26,7 @@ macro_rules! str_like {
 
         impl core::fmt::Display for $text {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.pad(self.as_str())
+                $crate::codec::pad(self.as_str(), f)
             }
         }
 

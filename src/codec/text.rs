@@ -1,6 +1,7 @@
 //! The text form on the stack. Only this file can make an [`IdText`].
 #![allow(unsafe_code, reason = "checking for UTF-8 takes longer than writing the text")]
 
+use core::fmt::{self, Alignment};
 use core::hash::{Hash, Hasher};
 use core::str;
 
@@ -47,4 +48,61 @@ pub(super) fn write(id: MessageId, buffer: &mut [u8; TEXT_LEN]) -> &mut str {
     avx2_or!(|avx2| avx2.encode(id.to_u128(), buffer), encode::standard(id.to_u128(), buffer));
     // SAFETY: either branch has filled the buffer with digits and dashes, which are ASCII.
     unsafe { str::from_utf8_unchecked_mut(buffer) }
+}
+
+/// The widest text that `pad` pads by itself.
+const WIDEST: usize = 64;
+
+/// Formats an ASCII text as [`Formatter::pad`](fmt::Formatter::pad) does.
+///
+/// The formatter writes each character of the padding by itself. This function writes spaces and text as one piece, so
+/// that a `String` grows once.
+#[inline]
+pub(crate) fn pad(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let width = f.width().unwrap_or(0);
+    if f.precision().is_some() || width > WIDEST || f.fill() != ' ' {
+        return f.pad(text);
+    }
+    let Some(spaces @ 1..) = width.checked_sub(text.len()) else { return f.write_str(text) };
+    let before = match f.align() {
+        None | Some(Alignment::Left) => 0,
+        Some(Alignment::Center) => spaces / 2,
+        Some(Alignment::Right) => spaces,
+    };
+    let mut padded = [b' '; WIDEST];
+    padded[before..][..text.len()].copy_from_slice(text.as_bytes());
+    // SAFETY: the bytes are spaces, the whole of a `str`, and spaces. `width` includes the `str`: it is `spaces` longer.
+    f.write_str(unsafe { str::from_utf8_unchecked(&padded[..width]) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Padded<'a>(&'a str);
+
+    impl fmt::Display for Padded<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            pad(self.0, f)
+        }
+    }
+
+    #[test]
+    fn a_text_is_padded_as_str_is() {
+        let text = MessageId::MIN.to_text();
+        for text in [text.as_str(), ""] {
+            let padded = Padded(text);
+            for width in (0..=WIDEST + 2).chain([200]) {
+                assert_eq!(format!("{padded:width$}"), format!("{text:width$}"));
+                assert_eq!(format!("{padded:<width$}"), format!("{text:<width$}"));
+                assert_eq!(format!("{padded:^width$}"), format!("{text:^width$}"));
+                assert_eq!(format!("{padded:>width$}"), format!("{text:>width$}"));
+                assert_eq!(format!("{padded:*>width$}"), format!("{text:*>width$}"));
+                assert_eq!(format!("{padded:é^width$}"), format!("{text:é^width$}"));
+                assert_eq!(format!("{padded:>width$.4}"), format!("{text:>width$.4}"));
+            }
+            assert_eq!(format!("{padded}"), text);
+            assert_eq!(format!("{padded:.7}"), format!("{text:.7}"));
+        }
+    }
 }
