@@ -344,8 +344,12 @@ mod tests {
         let numbers = [0, 9, 10, u64::from(u32::MAX), u64::MAX];
         let mut out = b"before {".to_vec();
         object(&mut out, |members| {
-            texts.iter().for_each(|value| members.text("text", value));
-            numbers.iter().for_each(|value| members.number("number", *value));
+            for value in texts {
+                members.text("text", value);
+            }
+            for value in numbers {
+                members.number("number", value);
+            }
             members.plain("plain", "2025-11-20T12:00:00.000Z");
             members.flag("true", true);
             members.flag("false", false);

@@ -48,7 +48,13 @@ impl CutOff {
         let digits: String = text.chars().filter(|c| *c != '-').collect();
         // Each group but the last one is whole.
         let has_groups = text.split('-').rev().skip(1).all(|group| group.len() == 4);
-        if !(FEWEST..DIGITS).contains(&digits.len()) || !has_groups || !digits.contains(|c: char| c.is_ascii_digit()) {
+        // Base 64 has letters of both cases.
+        let is_one_case = digits == digits.to_lowercase() || digits == digits.to_uppercase();
+        if !(FEWEST..DIGITS).contains(&digits.len())
+            || !is_one_case
+            || !has_groups
+            || !digits.contains(|c: char| c.is_ascii_digit())
+        {
             return None;
         }
         let filled = |digit: char| {
@@ -95,9 +101,18 @@ mod tests {
             }
         }
         assert_eq!(CutOff::read("euncq8qj22g", NOW), CutOff::read("EUNC-Q8QJ-22G…", NOW));
-        for text in
-            ["", "EUNC", "EUNC-Q8QJ-22GH-T3DD", "EUN-CQ8Q", "hello", "EUNC-Q0QJ", "2222-2222", "EUNC-face", "É8NC-Q8QJ"]
-        {
+        for text in [
+            "",
+            "EUNC",
+            "EUNC-Q8QJ-22GH-T3DD",
+            "EUN-CQ8Q",
+            "hello",
+            "EUNC-Q0QJ",
+            "2222-2222",
+            "EUNC-face",
+            "Eunc-Q8QJ",
+            "É8NC-Q8QJ",
+        ] {
             assert_eq!(CutOff::read(text, NOW), None, "{text}");
         }
     }

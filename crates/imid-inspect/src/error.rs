@@ -23,6 +23,8 @@ pub(crate) enum Kind {
         found: Option<char>,
     },
     NotDecimal,
+    /// 16 digits without a letter.
+    Number,
     TooLarge,
     MoreThan64Bits,
     Layout(RangeError),
@@ -121,6 +123,7 @@ impl fmt::Display for ReadError {
         match self.0 {
             Kind::Text { error, start, found } => write_parse_error(f, error, start, found),
             Kind::NotDecimal => f.write_str("expected a decimal number"),
+            Kind::Number => f.write_str("expected a letter, found only digits, as in the number of a payment card"),
             Kind::TooLarge => write!(f, "expected a number from 0 to {}", MessageId::MAX.to_u128()),
             Kind::MoreThan64Bits => f.write_str("expected a number of at most 64 bits"),
             Kind::Layout(error) => error.fmt(f),

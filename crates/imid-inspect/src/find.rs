@@ -69,6 +69,7 @@ impl Finder {
                 searched = groups.skipped().max(searched);
             }
             if has_dash(dash + 15)
+                && dash + 28 <= text.len()
                 && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
                 && stands_alone(text, &(start..dash + 28))
                 && let Some(read) = text.get(start..dash + 28).and_then(|view| self.read_view(view))

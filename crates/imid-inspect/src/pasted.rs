@@ -8,7 +8,7 @@ use imid::MessageId;
 use imid::dialect::DialectId;
 
 use crate::cut::{CutOff, WrongDigit};
-use crate::error::{ReadError, look_alike};
+use crate::error::{Kind, ReadError, look_alike};
 use crate::find::{Found, find_in};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
 use crate::scheme::{Id, STANDARD, Scheme};
@@ -74,13 +74,16 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
 #[expect(clippy::result_large_err, reason = "a person gives few texts, and the error has what else they can be")]
 pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
     let error = match scheme.read(text, form, now_ms) {
-        Ok(read) => return Ok(read),
+        Ok(read) if !is_number(scheme, text, &read) => return Ok(read),
+        Ok(_) => ReadError(Kind::Number),
         Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
         Err(error) => error,
     };
     let unwrapped = unwrapped(text);
     if let Cow::Owned(unwrapped) = &unwrapped {
-        if let Some(read) = scheme.recognized(unwrapped) {
+        if let Some(read) = scheme.recognized(unwrapped)
+            && !is_number(scheme, text, &read)
+        {
             return Ok(Read { form: read.form.lenient(), ..read });
         }
         if let Some(read) = from_base64(scheme, text, now_ms).or_else(|| from_bytes(scheme, text, now_ms)) {
@@ -136,6 +139,14 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     }
 }
 
+/// Returns whether an ID was read from 16 digits that are not in the exact form. Less than one ID in 10^9 has no letter, and
+/// payment cards have 16 digits.
+fn is_number(scheme: Scheme, text: &str, read: &Read) -> bool {
+    let is_exact = scheme.parse(text.trim().as_bytes()).is_ok();
+    let is_text = matches!(read.form, ReadForm::LenientText | ReadForm::Exact(Form::Text));
+    is_text && !is_exact && scheme.is_text() && !text.contains(char::is_alphabetic)
+}
+
 /// Returns whether a trimmed text is one word with nothing around it that [`unwrapped`] removes, and no list of bytes.
 fn is_bare(text: &str) -> bool {
     // As in `123n` and in `x66a8`.
@@ -149,8 +160,12 @@ fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
     let Scheme::Dialect(dialect) = scheme else { return None };
     engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTE_LEN)?;
-    let id = DialectId::from_bytes(*bytes.first_chunk()?, dialect.layout());
-    let id = Id::Message { dialect, id };
+    let bytes: [u8; MessageId::BYTE_LEN] = *bytes.first_chunk()?;
+    // Less than one ID in 10^6 has the bytes of words.
+    if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') {
+        return None;
+    }
+    let id = Id::Message { dialect, id: DialectId::from_bytes(bytes, dialect.layout()) };
     id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Base64 })
 }
 
@@ -191,13 +206,19 @@ fn without_signs(text: &str) -> String {
     if hex.len() == 2 * MessageId::BYTE_LEN && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return hex;
     }
-    // A spreadsheet groups the digits of a number.
-    let digits: String = text.chars().filter(|c| !matches!(c, ' ' | ',' | '.' | '_' | '\'')).collect();
-    if digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return digits;
-    }
-    // Other texts keep their separators, because an error or another form needs them.
-    text.to_owned()
+    grouped(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// Returns the digits of a number that a spreadsheet or a program groups: the first group is the shortest, and there is one
+/// separator. Bytes in a list have groups of other lengths, or more separators.
+fn grouped(text: &str) -> Option<String> {
+    let separator = text.chars().find(|c| matches!(c, ' ' | ',' | '.' | '_' | '\''))?;
+    let mut groups = text.split(separator);
+    let (first, len) = (groups.next()?, groups.clone().next()?.len());
+    let is_grouped = matches!(len, 3 | 4) && (1..=len).contains(&first.len()) && groups.all(|group| group.len() == len);
+    let digits = text.replace(separator, "");
+    let is_number = digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (is_grouped && is_number).then_some(digits)
 }
 
 /// Reads 10 bytes: a list of numbers, signed as in Java or not; a line of a hex dump; a literal of Python with its escapes.
@@ -251,9 +272,13 @@ fn escaped(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the IDs that a text can be, if the most likely one is plausible.
+/// Returns the IDs that a text can be, if the most likely one is plausible. Four groups of four digits are those of a payment
+/// card.
 fn others(text: &str, now_ms: u64) -> Option<Vec<Read>> {
     let readings = identify(text, now_ms);
-    let is_likely = text.len() >= MIN_HINTED && readings.first().is_some_and(|read| read.id.is_plausible(now_ms));
-    is_likely.then_some(readings)
+    let is_likely = |first: &Read| {
+        let is_grouped = first.id.session().is_some() && text.contains(['-', ' ']);
+        first.id.is_plausible(now_ms) && (!is_grouped || text.contains(char::is_alphabetic))
+    };
+    (text.len() >= MIN_HINTED && readings.first().is_some_and(is_likely)).then_some(readings)
 }

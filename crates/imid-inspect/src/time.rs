@@ -13,6 +13,7 @@ const DAY_MS: u64 = 86_400_000;
 /// ```
 /// assert_eq!(imid_inspect::time::rfc3339(1_763_640_000_250), "2025-11-20T12:00:00.250Z");
 /// ```
+#[expect(clippy::missing_panics_doc, reason = "digits and signs are ASCII")]
 pub fn rfc3339(unix_ms: u64) -> String {
     let unix_ms = unix_ms.min(LAST_MS);
     let (year, month, day) = civil(unix_ms / DAY_MS);

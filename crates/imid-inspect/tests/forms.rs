@@ -1,0 +1,474 @@
+//! What people paste, and what the library answers. A text that is a form of an ID is read, whatever it was meant as: `BASE-CASE-DATA-PATH`
+//! is one. Nothing else may be read as an ID, and no form as another ID.
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
+use imid::MessageId;
+use imid_inspect::{Form, Hint, ReadForm, STANDARD, read_pasted};
+use proptest::prelude::*;
+
+/// 2026-11-22T00:00:00Z.
+const NOW: u64 = 1_795_305_600_000;
+
+/// Of February 2010 (imported), November 2024, November 2025 (one has no digit) and November 2026.
+const IDS: [&str; 5] =
+    ["BK5Q-4S75-ZJ64-3BCD", "EMAQ-2948-WCRV-T3DD", "EUNC-Q8QJ-22GH-T3DD", "EUNC-QQJK-ABGH-TCDD", "F3ZC-FDXM-X8SH-T3DD"];
+
+/// What the library answers.
+fn answer(text: &str) -> String {
+    match read_pasted(STANDARD, text, None, NOW) {
+        Ok(read) => format!("read {} {}", read.form.name(), read.id),
+        Err(error) => match error.hint {
+            Some(Hint::Inside(found)) => format!("inside {} {}", found.read.id.scheme_name(), found.read.id),
+            Some(Hint::Other(readings)) => format!("other {} {}", readings[0].id.scheme_name(), readings[0].id),
+            Some(Hint::CutOff(cut)) => format!("cut off {}", cut.digits),
+            Some(Hint::WrongDigit(wrong)) => format!("wrong digit {} {}", wrong.found, wrong.fits),
+            Some(Hint::NoPadding(id)) => format!("no padding {id}"),
+            _ => match error.error.foreign() {
+                Some(foreign) => format!("foreign {foreign}"),
+                None => "refused".to_owned(),
+            },
+        },
+    }
+}
+
+/// The forms of an ID, by the letter that stands for each in a pattern.
+fn fill(pattern: &str, id: &str) -> String {
+    let value: MessageId = id.parse().unwrap();
+    let (bytes, int) = (value.to_bytes(), value.to_u128().to_string());
+    let read = STANDARD.parse(id.as_bytes()).unwrap();
+    let (hex, uuid) = (read.in_form(Form::Hex).unwrap(), read.in_form(Form::Uuid).unwrap());
+    let joined = |separator: &str| id.replace('-', separator);
+    let list = |byte: fn(&u8) -> String, separator: &str| bytes.iter().map(byte).collect::<Vec<_>>().join(separator);
+    let grouped = |separator: char| {
+        let first = int.len() % 3;
+        let is_start = |at: usize| at > 0 && at % 3 == first % 3;
+        int.chars().enumerate().flat_map(|(at, c)| is_start(at).then_some(separator).into_iter().chain([c])).collect()
+    };
+    let full = id.chars().map(|c| char::from_u32(u32::from(c) + 0xfee0).unwrap()).collect::<String>();
+    let values: [(&str, String); 34] = [
+        ("T", id.to_owned()),
+        ("t", id.to_lowercase()),
+        ("P", joined("")),
+        ("p", joined("").to_lowercase()),
+        ("space", joined(" ")),
+        ("under", joined("_")),
+        ("en", joined("–")),
+        ("em", joined("—")),
+        ("minus", joined("−")),
+        ("nbhy", joined("\u{2011}")),
+        ("soft", joined("\u{ad}")),
+        ("nbsp", joined("\u{a0}")),
+        ("partly", format!("{}{}", id[..9].replace('-', ""), &id[9..])),
+        ("full", full),
+        ("h", hex.clone()),
+        ("H", hex.to_uppercase()),
+        ("i", int.clone()),
+        ("i,", grouped(',')),
+        ("i_", grouped('_')),
+        ("i.", grouped('.')),
+        ("i ", grouped(' ')),
+        ("i'", grouped('\'')),
+        ("u", uuid.clone()),
+        ("U", uuid.to_uppercase()),
+        ("simple", uuid.replace('-', "")),
+        ("64", BASE64_STANDARD.encode(bytes)),
+        ("64url", BASE64_URL_SAFE.encode(bytes)),
+        ("64cut", BASE64_STANDARD_NO_PAD.encode(bytes)),
+        ("bytes", list(u8::to_string, ", ")),
+        ("signed", list(|byte| byte.cast_signed().to_string(), ", ")),
+        ("pairs", list(|byte| format!("{byte:02x}"), " ")),
+        ("colons", list(|byte| format!("{byte:02x}"), ":")),
+        ("0x", list(|byte| format!("0x{byte:02x}"), ", ")),
+        ("esc", list(|byte| format!("\\x{byte:02x}"), "")),
+    ];
+    let text =
+        values.iter().fold(pattern.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value));
+    let quads: Vec<_> = bytes.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1])).collect();
+    let hyphens = list(|byte| format!("{byte:02X}"), "-");
+    text.replace("{quads}", &quads.join(" ")).replace("{hyphens}", &hyphens)
+}
+
+/// Patterns that are read, by the form. Each stands for one text of each ID.
+const READ: &[(&str, &[&str])] = &[
+    ("text", &["{T}", " {T} ", "{T}\n", "\t{T}"]),
+    (
+        "lenient text",
+        &[
+            "{t}",
+            "{P}",
+            "{p}",
+            "\"{T}\"",
+            "'{T}'",
+            "`{T}`",
+            "“{T}”",
+            "„{T}“",
+            "«{T}»",
+            "‘{T}’",
+            "「{T}」",
+            "({T})",
+            "[{T}]",
+            "<{T}>",
+            "{{T}}",
+            "{T},",
+            "{T};",
+            "{T}.",
+            "{T}:",
+            "{T}?",
+            "\"{T}\",",
+            "[\"{T}\"]",
+            "[{T}, ",
+            "*{T}*",
+            "**{T}**",
+            "~~{T}~~",
+            "#{T}",
+            "@{T}",
+            "> {T}",
+            "- {T}",
+            "• {T}",
+            "=\"{T}\"",
+            "{space}",
+            "{under}",
+            "{en}",
+            "{em}",
+            "{minus}",
+            "{nbhy}",
+            "{soft}",
+            "{nbsp}",
+            "({space})",
+            "\u{200b}{T}",
+            "\u{feff}{T}",
+            "{full}",
+            "{partly}",
+            "| {T} |",
+            "+{T}",
+            "-{T}",
+            "{T}-",
+        ],
+    ),
+    (
+        "hex",
+        &[
+            "0x{h}",
+            "0X{H}",
+            "{h}",
+            "{H}",
+            "\"{h}\"",
+            "\\x{h}",
+            "'\\x{h}'",
+            "X'{H}'",
+            "x'{h}'",
+            "0x{H},",
+            "{pairs}",
+            "<{pairs}>",
+            "{colons}",
+        ],
+    ),
+    ("int", &["{i}", "\"{i}\"", "{i}n", "{i},", "{i,}", "{i_}", "{i.}", "{i }", "{i'}"]),
+    ("uuid", &["{u}", "{U}", "{simple}", "\"{u}\"", "({u})", "{{u}}", "urn:uuid:{u}"]),
+    ("base64", &["{64}", "\"{64}\"", "{64url}"]),
+    (
+        "bytes",
+        &[
+            "[{bytes}]",
+            "[{signed}]",
+            "{{signed}}",
+            "({bytes})",
+            "bytes: {bytes}",
+            "00000000: {quads}  abcdefghij",
+            "00000000  {pairs}  |abcdefghij|",
+            "b'{esc}'",
+            "b\"{esc}\"",
+        ],
+    ),
+];
+
+/// Patterns in which the ID is located.
+const INSIDE: &[&str] = &[
+    "'{u}'::uuid",
+    "{\"id\":\"{T}\"}",
+    "{\"id\":{i}}",
+    "{\"id\": \"{u}\"}",
+    "{\\\"id\\\":\\\"{T}\\\"}",
+    "12:00:01 INFO sent {T} to room-42",
+    "2025-11-20T19:10:00.000Z WARN message={t} retries=3",
+    "sent 0x{h} after a while",
+    "message {i} was lost",
+    "https://chat.example/m/{T}",
+    "https://chat.example/m/{T}?q=1",
+    "https://chat.example/?q=%22{T}%22",
+    "[message](https://chat.example/m/{T})",
+    "<a href=\"/m/{T}\">here</a>",
+    "<id>{T}</id>",
+    "curl -s localhost/m/{T} | jq .",
+    "Hello, where is {T}? Thanks",
+    "> The message {T} is missing.",
+    "a,{T},b",
+    "1\t{T}\thello",
+    "\"{T}\";\"hello\"",
+    "SELECT * FROM m WHERE id = '{T}';",
+    "INSERT INTO m VALUES ('{T}', 'hello');",
+    "WHERE id = decode('{h}', 'hex')",
+    "WHERE id = UNHEX('{H}')",
+    "WHERE id = '\\x{h}'::bytea",
+    "'\\x{h}'::bytea",
+    "X'{H}'::blob",
+    " {T} | hello",
+    "{T} {T}",
+    "id: {T}",
+    "id = \"{T}\"",
+    "ID={T}",
+    "MessageId({T})",
+    "Some(\"{T}\")",
+    "Ok(MessageId(\"{T}\"))",
+    "[32m{T}[0m",
+    "\\u001b[32m{T}\\u001b[0m",
+    "chat-{T}",
+    "{T}.json",
+    "backup_{T}_1.png",
+    "key:{T}:value",
+    "line\n{T}\nline",
+    "&quot;{T}&quot;",
+    "%22{T}%22",
+    "%252F{T}",
+    "msg_{T}",
+];
+
+/// Patterns that are refused, each with its answer.
+const REFUSED: &[(&str, &str)] = &[
+    ("{64cut}", "no padding ID"),
+    ("{64cut}=", "refused"),
+    ("[{0x}]", "refused"),
+    ("{0x}", "refused"),
+    ("<Buffer {pairs}>", "refused"),
+    ("{hyphens}", "refused"),
+    ("\"{esc}\"", "refused"),
+    ("{\"id\": \"{64}\"}", "refused"),
+    ("{\"_id\": {\"$binary\": {\"base64\": \"{64}\", \"subType\": \"00\"}}}", "refused"),
+    ("E'\\\\x{h}'", "refused"),
+];
+
+/// Other texts, each with its answer.
+const OTHERS: &[(&str, &str)] = &[
+    ("EUNC-Q8QJ-22GH-T3D", "cut off 15"),
+    ("EUNC-Q8QJ-22GH-T3", "cut off 14"),
+    ("EUNC-Q8QJ-22G…", "cut off 11"),
+    ("EUNC-Q8QJ-22G...", "cut off 11"),
+    ("EUNC-Q8QJ-", "cut off 8"),
+    ("euncq8qj22", "cut off 10"),
+    ("EUNC-Q8", "cut off 6"),
+    ("\"EUNC-Q8QJ-22G", "cut off 11"),
+    ("UNC-Q8QJ-22GH-T3DD", "refused"),
+    ("Q8QJ-22GH-T3DD", "refused"),
+    ("22GH-T3DD", "refused"),
+    ("EUNC-Q8QJ-22GH-T3DDD", "refused"),
+    ("EEUNC-Q8QJ-22GH-T3DD", "refused"),
+    ("EUNC-Q8QJ-22GH-T30D", "wrong digit 0 DQ"),
+    ("EUNC-Q8QJ-22GH-T3OD", "wrong digit O DQ"),
+    ("EUNC-Q8QJ-22GH-T31D", "wrong digit 1 LTJ7"),
+    ("EUNC-Q8QJ-22GH-TID3", "wrong digit I LTJ7"),
+    ("EUNC-Q8QJ-00GH-T3DD", "refused"),
+    ("EUNC-Q8QJ-22GHT-3DD", "refused"),
+    ("EUNC-Q8QJ--22GH-T3DD", "read lenient text EUNC-Q8QJ-22GH-T3DD"),
+    ("EUNC-Q8QJ-22GH-T3D!", "cut off 15"),
+    ("EUNC-Q8QJ-22GH-T3ÖD", "refused"),
+    ("ЕUNC-Q8QJ-22GH-T3DD", "refused"),
+    ("EUNС-Q8QJ-22GH-T3DD", "refused"),
+    ("0x66a8ab1ad0001cfc856", "refused"),
+    ("66a8ab1ad0001cfc856", "refused"),
+    ("66a8ab1ad0001cfc856b0", "refused"),
+    ("0x66a8ab1ad0001cfc856b0", "refused"),
+    ("0x66a8ab1ad0001cfc856g", "refused"),
+    ("4.84793E+23", "refused"),
+    ("4.84792763652715801511275E+23", "refused"),
+    ("484792763652715801511275.0", "inside standard EUNC-Q8QJ-22GH-T3DD"),
+    ("484792763652715801511275,00", "inside standard EUNC-Q8QJ-22GH-T3DD"),
+    ("+484792763652715801511275", "read int EUNC-Q8QJ-22GH-T3DD"),
+    ("1208925819614629174706176", "refused"),
+    ("019aa2ac-6b40-7007-8fc8-56b00000000", "refused"),
+    ("019aa2ac-6b40-4007-8fc8-56b000000000", "foreign a UUID of version 4 (random)"),
+    ("BUFE-A62U-32C4-01I2", "other rongcloud BUFE-A62U-32C4-01I2"),
+    ("bufe-a62u-32c4-01i2", "other rongcloud BUFE-A62U-32C4-01I2"),
+    ("\"BUFE-A62U-32C4-01I2\"", "inside rongcloud BUFE-A62U-32C4-01I2"),
+    ("5EGN-HLDB-K4Q4-LQ1G", "other rongcloud-v1 5EGN-HLDB-K4Q4-LQ1G"),
+    ("204697221847986177", "other discord 204697221847986177"),
+    ("\"204697221847986177\"", "other discord 204697221847986177"),
+    ("1169786042799259000", "other discord 1169786042799259000"),
+    ("0e1ac0d4168a6000", "other nsq 0e1ac0d4168a6000"),
+    ("175928847299117063,", "other discord 175928847299117063"),
+    ("550e8400-e29b-41d4-a716-446655440000", "foreign a UUID of version 4 (random)"),
+    ("550e8400e29b41d4a716446655440000", "foreign a UUID of version 4 (random)"),
+    ("0191e0c0-8e3a-7c3d-9b1a-2b3c4d5e6f70", "foreign a UUID of version 7 of 2024-09-11T11:03:21.402Z"),
+    ("00000000-0000-0000-0000-000000000000", "foreign the nil UUID"),
+    ("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "foreign a UUID of version 1"),
+    ("{550e8400-e29b-41d4-a716-446655440000}", "foreign a UUID of version 4 (random)"),
+    ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "foreign a ULID of 2016-07-30T23:54:10.259Z"),
+    ("01J9ZQ4Y6ZK3M8N7P5R2T4V6W8", "foreign a ULID of 2024-10-12T06:37:41.471Z"),
+    (
+        "msg_5f2b3c4d5e6fAbCdEfGhIjKlMn",
+        "foreign an ID of opencode of 2025-04-01T18:53:42.485Z (or 2023-01-27T10:09:05.749Z: its time began again at 0 on 2024-06-10)",
+    ),
+    ("1763640000", "foreign a time in unix seconds, 2025-11-20T12:00:00.000Z"),
+    ("1763640000000", "foreign a time in unix milliseconds, 2025-11-20T12:00:00.000Z"),
+    ("2025-11-20T12:00:00Z", "foreign a time of RFC 3339, 2025-11-20T12:00:00.000Z"),
+    ("2025-11-20 12:00:00+00", "refused"),
+    ("2025-11-20", "refused"),
+    ("20251120120000", "refused"),
+    ("Thu, 20 Nov 2025 12:00:00 GMT", "refused"),
+    ("+49 170 1234567", "refused"),
+    ("+1 (555) 234-5678", "refused"),
+    ("0049 170 2345678", "refused"),
+    ("2223 4567 8923 4567", "refused"),
+    ("3782 822463 10005", "refused"),
+    ("378282246310005", "refused"),
+    ("DE89 3704 0044 0532 0130 00", "refused"),
+    ("DE89370400440532013000", "refused"),
+    ("GB29NWBK60161331926819", "refused"),
+    ("978-3-16-148410-0", "refused"),
+    ("d41d8cd98f00b204e9800998ecf8427e", "foreign a UUID of an unknown variant"),
+    ("da39a3ee5e6b4b0d3255bfef95601890afd80709", "refused"),
+    ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "refused"),
+    ("da39a3e", "cut off 7"),
+    ("507f1f77bcf86cd799439011", "refused"),
+    ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", "refused"),
+    ("V1StGXR8_Z5jdHi6B-myT", "refused"),
+    ("cjld2cjxh0000qzrmn831i7rn", "refused"),
+    ("9m4e2mr0ui3e8a215n4g", "refused"),
+    ("sk_live_4eC39HqLyjWDarjtT1zdP7dc", "refused"),
+    ("AKIAIOSFODNN7EXAMPLE", "refused"),
+    ("user@example.com", "refused"),
+    ("192.168.100.200", "refused"),
+    ("fe80::1ff:fe23:4567:890a", "refused"),
+    ("00:1a:2b:3c:4d:5e", "refused"),
+    ("room-42", "refused"),
+    ("hello", "refused"),
+    ("hello world, this is a message", "refused"),
+    ("Need help with this now", "refused"),
+    ("NEED HELP WITH THAT", "refused"),
+    ("WELL DONE YEAH MATE", "refused"),
+    ("null", "refused"),
+    ("undefined", "refused"),
+    ("NaN", "refused"),
+    ("[object Object]", "refused"),
+    ("", "refused"),
+    ("-", "refused"),
+    ("----", "refused"),
+    ("0", "refused"),
+    ("🙂", "refused"),
+    ("<script>alert(1)</script>", "refused"),
+    ("1234-5678-9012-3456", "refused"),
+    ("2345 6789 2345 6789", "refused"),
+    ("23456789 23456789", "refused"),
+    ("W269N-WFGWX-YVC9B-4J6C9-T83GX", "refused"),
+    ("VK7JG-NPHTM-C97JM-9MPGT-3V66T", "refused"),
+    ("test-room-name-here", "refused"),
+    ("ED25519 keys", "refused"),
+    ("SHA256:2ZhtPRLaSMBCsaB7JgYMwkAV9QHWrDbSxZFtTyKfBqY", "refused"),
+    ("aGVsbG8gd29ybGQ=", "refused"),
+    ("dXNlcjpwYXNzMQ==", "refused"),
+    ("ZqirGtAAHPyFaw=", "refused"),
+    ("123, 45, 6, 7, 8, 9, 10, 11, 12, 13", "refused"),
+    ("1 2 3 4 5 6 7 8 9 10", "refused"),
+    ("102.168.171.26", "refused"),
+    ("[1, 2, 3]", "refused"),
+    ("0000000000 65535 f", "refused"),
+    ("12:00:00", "refused"),
+    ("3.14159265358979323846", "refused"),
+    ("0xdeadbeef", "refused"),
+    ("1Z999AA10123456784", "refused"),
+    ("9400 1000 0000 0000 0000 00", "refused"),
+    ("5555 5555 5555 4444", "refused"),
+    ("4111 1111 1111 1111", "refused"),
+    ("4111-1111-1111-1111", "refused"),
+    ("5425 2334 3222 3222", "refused"),
+    ("aGVsbG8gd29ybA==", "refused"),
+    ("YWJjZGVmZ2hpag==", "refused"),
+    ("[102, 168, 171]", "refused"),
+];
+
+#[test]
+fn each_pasted_form_has_its_answer() {
+    let [mut read, mut located, mut refused] = [0; 3];
+    for (form, patterns) in READ {
+        for pattern in *patterns {
+            for id in IDS {
+                assert_eq!(answer(&fill(pattern, id)), format!("read {form} {id}"), "{pattern}");
+            }
+            read += 1;
+        }
+    }
+    for pattern in INSIDE {
+        for id in IDS {
+            assert_eq!(answer(&fill(pattern, id)), format!("inside standard {id}"), "{pattern}");
+        }
+        located += 1;
+    }
+    for (pattern, expected) in REFUSED {
+        for id in IDS {
+            assert_eq!(answer(&fill(pattern, id)), expected.replace("ID", id), "{pattern}");
+        }
+        refused += 1;
+    }
+    for (text, expected) in OTHERS {
+        assert_eq!(answer(text), *expected, "{text}");
+        match expected.split(' ').next() {
+            Some("read" | "other") => read += 1,
+            Some("inside") => located += 1,
+            _ => refused += 1,
+        }
+    }
+    assert_eq!((read, located, refused), (104, 50, 128));
+}
+
+#[test]
+fn a_cut_off_view_is_an_error_at_each_length() {
+    let view = fill("{u}", IDS[2]);
+    for end in 1..view.len() {
+        let answer = answer(&view[..end]);
+        assert!(!answer.starts_with("read") && !answer.starts_with("inside"), "{answer}");
+    }
+}
+
+#[test]
+fn the_digits_of_a_payment_card_are_not_an_id() {
+    let expected = "not an ID: expected a letter, found only digits, as in the number of a payment card";
+    assert_eq!(read_pasted(STANDARD, "5555555555554444", None, NOW).unwrap_err().error.to_string(), expected);
+}
+
+/// Returns the letters and digits of a text, in upper case.
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4096) })]
+
+    /// **What is read is what is there**: if one character of a form is another one and the text still is read, then all
+    /// of its letters and digits are those of the ID that is read, in that form. So it is the same ID only if no letter or digit
+    /// was changed to something else than its other case, and another ID only if the text is a form of that one. An integer can
+    /// have zeros before it, and an `n` after it as in JavaScript.
+    #[test]
+    fn a_form_with_a_changed_character_is_read_only_as_what_it_is(
+        index in 0..IDS.len(),
+        pattern in prop::sample::select(vec!["{T}", "{p}", "{h}", "{i}", "{u}", "0x{h}"]),
+        at in any::<prop::sample::Index>(),
+        changed in "[ -~]",
+    ) {
+        let form = fill(pattern, IDS[index]);
+        let at = at.index(form.len());
+        let text = format!("{}{changed}{}", &form[..at], &form[at + 1..]);
+        if let Ok(read) = read_pasted(STANDARD, &text, None, NOW) {
+            let written = match read.form {
+                ReadForm::LenientText => read.id.to_string(),
+                ReadForm::Exact(form) => read.id.in_form(form).unwrap(),
+                other => return Err(TestCaseError::fail(format!("{text:?} is read as {}", other.name()))),
+            };
+            let all = digits(&text);
+            let is_big = read.form == ReadForm::Exact(Form::Int);
+            let all = if is_big { all.strip_suffix('N').unwrap_or(&all).trim_start_matches('0') } else { &all };
+            let prefix = all.strip_suffix(&digits(&written)).map(str::to_owned);
+            let is_prefix = |prefix: &str| prefix.is_empty() || pattern == "0x{h}" && ["0X", "X", "XX"].contains(&prefix);
+            prop_assert!(prefix.as_deref().is_some_and(is_prefix), "{text:?} is read as {written}");
+        }
+    }
+}
