@@ -197,3 +197,18 @@ fn hosts_that_follow_one_id_begin_at_different_places() {
     all.dedup();
     assert!(all.len() > 80, "{} of 100 are different", all.len());
 }
+
+/// What a move grants ends at the ceiling.
+#[test]
+fn a_moved_stripe_stops_at_the_ceiling() {
+    let ids = host(1).ceiling_ms(T + 2_003).clock(ManualClock::new(T)).build().unwrap();
+    let mut id = ids.generate_after(Some(id_at(T + 2_000, 0)), room()).unwrap();
+    let refused = loop {
+        match ids.generate(room()) {
+            Ok(next) => id = next,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((id.timestamp_ms(), id.spin(), refused.is_ceiling()), (T + 2_002, 4_095, true));
+    assert!(ids.generate_after(Some(id), room()).unwrap_err().is_ceiling());
+}
