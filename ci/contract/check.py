@@ -66,8 +66,8 @@ class Driver:
         try:
             self.process.stdin.write("".join(f"{call}\n" for call in calls))
             self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the missing answer says so
+        except (BrokenPipeError, ValueError):
+            pass  # the pipe is closed; the missing answer says so
 
     def end(self):
         self.timer.cancel()

@@ -28,7 +28,8 @@ pub(crate) fn describe(scheme: Scheme, text: &str, form: Option<Form>, not_paste
     let problem = not_read(text, not_pasted.error);
     match not_pasted.hint {
         Some(Hint::Inside(found)) => format!("{problem}; {}", place(scheme, text, &found)),
-        Some(Hint::Other(id)) => {
+        Some(Hint::Other(readings)) if !readings.is_empty() => {
+            let id = readings[0].id;
             format!("{problem}; imid inspect reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
         }
         Some(Hint::CutOff(cut)) => {

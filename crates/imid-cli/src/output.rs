@@ -7,7 +7,7 @@ use imid_inspect::{Form, Id, Scheme};
 use crate::Out;
 use crate::form::{NO_UUID, form};
 use crate::id_object::IdObject;
-use crate::json::JsonArg;
+use crate::json::{self, JsonArg};
 use crate::report::Stop;
 
 /// The arguments that choose the output.
@@ -41,8 +41,7 @@ pub(crate) enum Writer {
 impl Writer {
     pub(crate) fn write(self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
         let text = match self {
-            // Written in one piece, which is faster than many small ones.
-            Self::Json => serde_json::to_string(object).map_err(std::io::Error::from)?,
+            Self::Json => return Ok(out.write_line(|line| json::object(line, |members| object.write(members)))?),
             Self::Form(form) => {
                 object.id.in_form(form).ok_or_else(|| Stop::Error(format!("{}: {NO_UUID}", object.id)))?
             }

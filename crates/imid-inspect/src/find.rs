@@ -71,7 +71,7 @@ impl Finder {
             if has_dash(dash + 15)
                 && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
                 && stands_alone(text, &(start..dash + 28))
-                && let Some(read) = self.read_view(&text[start..dash + 28])
+                && let Some(read) = text.get(start..dash + 28).and_then(|view| self.read_view(view))
             {
                 return Some(Found { at: start..dash + 28, read });
             }
@@ -367,8 +367,7 @@ pub(crate) fn find_in(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> 
 fn read_plausible(scheme: Scheme, word: &str, now_ms: u64) -> Option<Read> {
     let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
     let hex = ["x", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
-    let read = scheme.recognize(word, now_ms);
-    let read = read.or_else(|error| hex.map_or(Err(error), |hex| scheme.recognize(hex, now_ms))).ok()?;
+    let read = scheme.recognized(word).or_else(|| scheme.recognized(hex?))?;
     ((is_number || is_mixed(word.as_bytes())) && read.id.is_plausible(now_ms)).then_some(read)
 }
 
@@ -391,6 +390,17 @@ mod tests {
             found.push((next.at.start, next.read.id.to_string(), next.read.id.scheme_name()));
         }
         found
+    }
+
+    #[test]
+    fn a_view_that_is_cut_off_is_not_found() {
+        let view = "019aa2ac-6b40-7007-8fc8-56b000000000";
+        for text in [view.to_owned(), format!("id={view}"), "-".repeat(40)] {
+            for end in 0..=text.len() {
+                let count = scan(&text[..end], NOW).count();
+                assert_eq!(count, usize::from(text[..end].ends_with(view)), "{}", &text[..end]);
+            }
+        }
     }
 
     #[test]

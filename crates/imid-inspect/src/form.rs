@@ -2,7 +2,7 @@
 
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
-use imid_snowflake::Snowflake;
+use imid_snowflake::{Snowflake, TextForm};
 use uuid::Uuid;
 
 use crate::error::{Kind, ReadError, ViewProblem};
@@ -77,6 +77,9 @@ const SNOWFLAKE_DIGITS: usize = 20;
 /// The most decimal digits of 80 bits.
 const MAX_DIGITS: usize = 25;
 
+/// Number of digits of a dialect's text.
+const TEXT_DIGITS: usize = 16;
+
 /// Number of hex digits of 80 bits and of 64 bits.
 const HEX_DIGITS: usize = 20;
 const SNOWFLAKE_HEX_DIGITS: usize = 16;
@@ -132,36 +135,83 @@ impl Scheme {
 
     /// Reads an ID from the form that its shape says. Texts of the scheme come first.
     pub(crate) fn recognize(self, text: &str, now_ms: u64) -> Result<Read, ReadError> {
-        let text_problem = match self.read_text(text) {
-            Ok(read) => return Ok(read),
-            Err(problem) => problem,
-        };
-        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
-        let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if hex_prefix_len(text) > 0 || is_hex && text.len() == self.hex_digits() {
-            return self.read_hex(text).map(exact(Form::Hex));
+        self.recognized(text).ok_or_else(|| self.problem(text, now_ms))
+    }
+
+    /// Reads an ID as [`recognize`](Self::recognize) does. Most texts are tried with many schemes, so it makes no error.
+    pub(crate) fn recognized(self, text: &str) -> Option<Read> {
+        if let Some(read) = self.written_as(text) {
+            return Some(read);
         }
+        let (id, form) = match self.shape(text) {
+            Some(Form::Hex) => (self.read_hex(text).ok()?, Form::Hex),
+            Some(Form::Int) => (self.read_int(text).ok()?, Form::Int),
+            _ => (self.view(Uuid::try_parse(text).ok()?).ok()?, Form::Uuid),
+        };
+        Some(Read { id, form: ReadForm::Exact(form) })
+    }
+
+    /// Reads a text of the scheme as [`read_text`](Self::read_text) does, without white space around it and without an error.
+    pub(crate) fn written_as(self, text: &str) -> Option<Read> {
+        match self {
+            _ if !self.can_write(text) => None,
+            Self::Dialect(_) => self.read_text(text).ok(),
+            Self::Snowflake(layout) => {
+                let id = Id::Snowflake(layout.parse(text).ok()?);
+                Some(Read { id, form: ReadForm::Exact(Form::Text) })
+            }
+        }
+    }
+
+    /// Says why a text is not [recognized](Self::recognized), or what it is instead.
+    #[cold]
+    fn problem(self, text: &str, now_ms: u64) -> ReadError {
+        let of_form = match self.shape(text) {
+            Some(Form::Hex) => self.read_hex(text).err(),
+            Some(Form::Int) => self.read_int(text).err(),
+            _ => None,
+        };
+        of_form.unwrap_or_else(|| match (Foreign::read(text, now_ms), self.read_text(text)) {
+            (Some(foreign @ Foreign::Uuid(uuid)), _) => match self.view(uuid) {
+                // Only a UUID of version 7 could have been a view.
+                Err(problem) if foreign.timestamp_ms().is_some() => ReadError(Kind::ForeignView(foreign, problem)),
+                _ => ReadError(Kind::Foreign(foreign)),
+            },
+            (Some(foreign), _) => ReadError(Kind::Foreign(foreign)),
+            (None, Err(problem)) => problem,
+            // Only for a text that is recognized.
+            (None, Ok(_)) => ReadError(Kind::NotUuid),
+        })
+    }
+
+    /// Returns the form that digits have by their number, or a prefix.
+    fn shape(self, text: &str) -> Option<Form> {
+        let is_all = |is_digit: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is_digit(&byte));
         // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.
         let int_digits = match self {
             Self::Dialect(_) => SNOWFLAKE_DIGITS + 1..=MAX_DIGITS,
             Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS + 1..=SNOWFLAKE_DIGITS,
         };
-        if is_decimal && int_digits.contains(&text.len()) {
-            return self.read_int(text).map(exact(Form::Int));
+        if hex_prefix_len(text) > 0 || text.len() == self.hex_digits() && is_all(u8::is_ascii_hexdigit) {
+            Some(Form::Hex)
+        } else if int_digits.contains(&text.len()) && is_all(u8::is_ascii_digit) {
+            Some(Form::Int)
+        } else {
+            None
         }
-        Err(match Uuid::try_parse(text).map(|uuid| (uuid, self.view(uuid))) {
-            Ok((_, Ok(id))) => return Ok(Read { id, form: ReadForm::Exact(Form::Uuid) }),
-            Ok((uuid, Err(problem))) => {
-                let foreign = Foreign::Uuid(uuid);
-                // Only a UUID of version 7 could have been a view.
-                ReadError(match foreign.timestamp_ms() {
-                    Some(_) => Kind::ForeignView(foreign, problem),
-                    None => Kind::Foreign(foreign),
-                })
-            }
-            Err(_) => Foreign::read(text, now_ms).map_or(text_problem, |foreign| ReadError(Kind::Foreign(foreign))),
-        })
+    }
+
+    /// Returns whether a text can be one of the scheme, by its length or its first character.
+    fn can_write(self, text: &str) -> bool {
+        match self {
+            // White space and dashes can be in the text.
+            Self::Dialect(_) => text.len() == TEXT_DIGITS || !is_word(text),
+            Self::Snowflake(layout) => match layout.text_form() {
+                TextForm::Decimal => text.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
+                TextForm::Hex => text.len() == SNOWFLAKE_HEX_DIGITS,
+                _ => true,
+            },
+        }
     }
 
     const fn hex_digits(self) -> usize {
@@ -231,15 +281,24 @@ impl Id {
     /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view.
     pub fn in_form(&self, form: Form) -> Option<String> {
         Some(match (form, self) {
-            (Form::Text, id) => id.to_string(),
-            (Form::Hex, Self::Message { id, .. }) => id.to_hex().to_string(),
-            (Form::Hex, Self::Snowflake(id)) => id.to_hex().to_string(),
+            (Form::Text, Self::Message { dialect, id }) => match dialect.to_text(*id) {
+                Ok(text) => text.as_str().to_owned(),
+                Err(_) => self.to_string(),
+            },
+            (Form::Text, Self::Snowflake(_)) => self.to_string(),
+            (Form::Hex, Self::Message { id, .. }) => id.to_hex().as_str().to_owned(),
+            (Form::Hex, Self::Snowflake(id)) => id.to_hex().as_str().to_owned(),
             (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),
             (Form::Int, Self::Snowflake(id)) => id.to_i64().to_string(),
             (Form::Uuid, Self::Message { id, .. }) => MessageId::try_from(*id).ok()?.to_uuid().to_string(),
             (Form::Uuid, Self::Snowflake(_)) => return None,
         })
     }
+}
+
+/// Returns whether a text is letters and digits only.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Returns the length of `0x` (as in C and SQL) or `\x` (as PostgreSQL prints bytes), or 0.

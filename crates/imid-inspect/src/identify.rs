@@ -101,7 +101,7 @@ pub fn identify_near(text: &str, near_ms: u64, now_ms: u64) -> Vec<Id> {
 fn sorted<K: Ord>(text: &str, key: impl Fn(Id) -> K) -> Vec<Id> {
     let mut ids: Vec<_> = Scheme::all().filter_map(|scheme| scheme.parse(text.as_bytes()).ok()).collect();
     // The sort is stable, so IDs that fit equally well keep their order.
-    ids.sort_by_key(|id| key(*id));
+    ids.sort_by_cached_key(|id| key(*id));
     ids
 }
 

@@ -1,5 +1,7 @@
 //! What a person pasted, which can have something around it.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use imid::MessageId;
@@ -8,7 +10,7 @@ use imid::dialect::DialectId;
 use crate::cut::{CutOff, WrongDigit};
 use crate::error::{ReadError, look_alike};
 use crate::find::{Found, find_in};
-use crate::form::{Form, Read, ReadForm, hex_prefix_len};
+use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
 use crate::scheme::{Id, STANDARD, Scheme};
 
 /// The shortest text that is worth a hint: 16 digits. Shorter numbers are Snowflakes too, but of the first minutes after
@@ -30,8 +32,8 @@ pub struct NotPasted {
 pub enum Hint {
     /// A part of the text is an ID.
     Inside(Found),
-    /// The whole text is an ID of another scheme.
-    Other(Id),
+    /// The whole text is an ID of other schemes, the likely one first.
+    Other(Vec<Read>),
     /// The text is the beginning of an ID.
     CutOff(CutOff),
     /// One digit of the text is wrong.
@@ -46,16 +48,15 @@ pub enum Hint {
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
 /// inexact form with an implausible time is returned only if there is nothing else.
 fn readings(text: &str, now_ms: u64) -> Vec<Read> {
-    let readings = Scheme::all().filter_map(|scheme| {
-        let read = scheme.recognize(text, now_ms).ok()?;
+    let has_prefix = hex_prefix_len(text) > 0;
+    let readings = Scheme::all().filter_map(|scheme| match scheme {
         // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
-        let is_snowflake = matches!(scheme, Scheme::Snowflake(_));
-        let is_exact = read.form == ReadForm::Exact(Form::Text);
-        (is_exact || !is_snowflake || hex_prefix_len(text) > 0).then_some(read)
+        Scheme::Snowflake(_) if !has_prefix => scheme.written_as(text),
+        _ => scheme.recognized(text),
     });
     let mut readings: Vec<Read> = readings.collect();
     let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
-    readings.sort_by_key(|read| {
+    readings.sort_by_cached_key(|read| {
         let (inexact, (class, distance)) = (is_inexact(read), read.id.fit(now_ms));
         (class, inexact, inexact && !read.id.is_standard(), distance)
     });
@@ -78,14 +79,16 @@ pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) 
         Err(error) => error,
     };
     let unwrapped = unwrapped(text);
-    if let Ok(read) = scheme.recognize(&unwrapped, now_ms) {
-        return Ok(Read { form: read.form.lenient(), ..read });
+    if let Cow::Owned(unwrapped) = &unwrapped {
+        if let Some(read) = scheme.recognized(unwrapped) {
+            return Ok(Read { form: read.form.lenient(), ..read });
+        }
+        if let Some(read) = from_base64(scheme, text, now_ms).or_else(|| from_bytes(scheme, text, now_ms)) {
+            return Ok(read);
+        }
     }
-    if let Some(read) = from_base64(scheme, text, now_ms).or_else(|| from_bytes(scheme, text, now_ms)) {
-        return Ok(read);
-    }
-    let other =
-        || find_inside(scheme, text, now_ms).map(Hint::Inside).or_else(|| hint(text.trim(), now_ms).map(Hint::Other));
+    let inside = || if is_bare(text.trim()) { None } else { find_inside(scheme, text, now_ms) };
+    let other = || inside().map(Hint::Inside).or_else(|| others(text.trim(), now_ms).map(Hint::Other));
     let cut_off = || CutOff::read(&unwrapped, now_ms).or_else(|| CutOff::read(text, now_ms)).map(Hint::CutOff);
     let standard = || {
         let padded = || from_base64(scheme, &format!("{}==", text.trim()), now_ms).map(|read| Hint::NoPadding(read.id));
@@ -125,11 +128,18 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     if !exact.is_empty() {
         return exact;
     }
-    let unwrapped = readings(&unwrapped(text), now_ms);
+    let Cow::Owned(unwrapped) = unwrapped(text) else { return exact };
+    let unwrapped = readings(&unwrapped, now_ms);
     match from_base64(STANDARD, text, now_ms).or_else(|| from_bytes(STANDARD, text, now_ms)) {
         Some(read) if unwrapped.is_empty() => vec![read],
         _ => unwrapped,
     }
+}
+
+/// Returns whether a trimmed text is one word with nothing around it that [`unwrapped`] removes, and no list of bytes.
+fn is_bare(text: &str) -> bool {
+    // As in `123n` and in `x66a8`.
+    is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X'])
 }
 
 /// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
@@ -146,7 +156,16 @@ fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
 
 /// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
 /// look-alikes of a dash between its groups.
-fn unwrapped(text: &str) -> String {
+///
+/// Borrows a text with nothing around it.
+fn unwrapped(text: &str) -> Cow<'_, str> {
+    if is_bare(text.trim()) {
+        return Cow::Borrowed(text.trim());
+    }
+    Cow::Owned(without_signs(text))
+}
+
+fn without_signs(text: &str) -> String {
     // Full-width letters and digits, as input methods of East Asia write them.
     let half_width = |c: char| match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -161,7 +180,7 @@ fn unwrapped(text: &str) -> String {
     let text = number.unwrap_or(text);
     let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '\\';
     let text = text.trim_matches(|c: char| !is_inside(c) && c != '-');
-    let text = text.trim_matches('-');
+    let text = text.trim_matches('-').trim();
     let is_separator = |c: char| c.is_whitespace() || look_alike(c).is_some() || matches!(c, '-' | '_');
     let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
     if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) {
@@ -232,8 +251,9 @@ fn escaped(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the most likely ID that a text can be.
-fn hint(text: &str, now_ms: u64) -> Option<Id> {
-    let likely = identify(text, now_ms).first()?.id;
-    (text.len() >= MIN_HINTED && likely.is_plausible(now_ms)).then_some(likely)
+/// Returns the IDs that a text can be, if the most likely one is plausible.
+fn others(text: &str, now_ms: u64) -> Option<Vec<Read>> {
+    let readings = identify(text, now_ms);
+    let is_likely = text.len() >= MIN_HINTED && readings.first().is_some_and(|read| read.id.is_plausible(now_ms));
+    is_likely.then_some(readings)
 }

@@ -32,7 +32,8 @@ pub fn rfc3339(unix_ms: u64) -> String {
             value /= 10;
         }
     }
-    text.iter().copied().map(char::from).collect()
+    // PANIC: digits and signs are ASCII.
+    str::from_utf8(&text).expect("digits and signs are ASCII").to_owned()
 }
 
 /// Returns the date of unix milliseconds in UTC, such as `2025-11-20`.

@@ -8,7 +8,6 @@ use bstr::ByteSlice;
 use imid::dialect::Dialect;
 use imid_inspect::{Finder, Found, Id, STANDARD, Scheme, Spellings, identify};
 use memchr::{memchr, memchr_iter, memrchr};
-use serde::Serialize;
 
 use crate::Out;
 use crate::candidates::read_or_hint;
@@ -97,15 +96,6 @@ struct Filter {
     /// What the IDs of the session have in each dialect that can have it.
     sessions: Vec<(&'static str, SessionFilter)>,
     is_any_session: bool,
-}
-
-#[derive(Serialize)]
-struct FoundObject<'a> {
-    file: Option<&'a str>,
-    line: u64,
-    at: usize,
-    #[serde(flatten)]
-    id: IdObject<'a>,
 }
 
 impl Args {
@@ -326,13 +316,18 @@ impl Search<'_> {
             self.write_place(out)?;
             return Ok(writeln!(out, "{id}")?);
         }
-        let object = FoundObject {
-            file: self.file.as_deref(),
-            line: self.lines + 1,
-            at: found.at.start,
-            id: IdObject { form: Some(found.read.form), ..IdObject::new(id) },
-        };
-        json::write_line(out, &object)
+        let object = IdObject { form: Some(found.read.form), ..IdObject::new(id) };
+        Ok(out.write_line(|line| {
+            json::object(line, |members| {
+                match &self.file {
+                    Some(file) => members.text("file", file),
+                    None => members.null("file"),
+                }
+                members.number("line", self.lines + 1);
+                members.number("at", found.at.start as u64);
+                object.write(members);
+            });
+        })?)
     }
 
     /// Writes the name of the file, if there are several, and the number of the line, if it is asked for.

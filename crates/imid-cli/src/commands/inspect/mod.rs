@@ -6,7 +6,7 @@ mod page;
 
 use std::io::Write;
 
-use imid_inspect::{Form, Hint, Id, Read, STANDARD, Scheme, identify, likelier, read_pasted, scan};
+use imid_inspect::{Form, Hint, Id, Read, STANDARD, Scheme, likelier, read_pasted, scan};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
@@ -128,7 +128,9 @@ impl Args {
         let scheme = self.scheme.unwrap_or(STANDARD);
         let not_pasted = match read_pasted(scheme, text, form, now_ms) {
             Ok(read) => {
-                if let (To::Page(_), Some(id)) = (&show.to, likelier(read.id, text, now_ms)) {
+                if matches!(show.to, To::Page(_))
+                    && let Some(id) = likelier(read.id, text, now_ms)
+                {
                     let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
                     report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
                 }
@@ -139,18 +141,18 @@ impl Args {
         // A program that asks for one form or dialect, or about a session, must not get the ID of another system.
         let is_any = self.scheme.is_none() && form.is_none() && self.session.is_empty();
         match (&show.to, &not_pasted.hint) {
-            (To::Page(_), Some(Hint::Other(_))) if is_any => {
+            (To::Page(_), Some(Hint::Other(readings))) if is_any => {
                 let has_heading = self.ids.count() != Some(1);
                 if has_heading {
                     writeln!(out, "{}", text.trim())?;
                 }
-                candidates::write(out, &identify(text, now_ms), &self.zone)?;
+                candidates::write(out, readings, &self.zone)?;
                 if has_heading { Ok(writeln!(out)?) } else { Ok(()) }
             }
-            (To::Writer(writer @ Writer::Json), Some(Hint::Other(_))) if is_any => {
-                identify(text, now_ms).iter().try_for_each(|read| {
+            (To::Writer(writer @ Writer::Json), Some(Hint::Other(readings))) if is_any => {
+                let input = Some(text.trim());
+                readings.iter().try_for_each(|read| {
                     let (form, plausible) = (Some(read.form), Some(read.id.is_plausible(now_ms)));
-                    let input = Some(text.trim());
                     writer.write(out, &IdObject { form, plausible, input, ..IdObject::new(read.id) })
                 })
             }
