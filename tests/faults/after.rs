@@ -181,3 +181,34 @@ fn a_waiting_call_returns_when_the_clock_is_near_enough() {
     let far = MessageId::last_at(now + 100_000).unwrap();
     assert!(ids.generate_after_within(Some(far), room(), ms(50)).unwrap_err().is_skew());
 }
+
+/// Hosts without lanes that follow one ID begin at different places of the next millisecond. At the same place each would mint the ID of
+/// the other.
+#[test]
+fn hosts_that_follow_one_id_begin_at_different_places() {
+    let last = MessageId::last_at(T + 2_000).unwrap();
+    let next = |seed| {
+        let ids = host(seed).clock(ManualClock::new(T)).build().unwrap();
+        ids.generate_after(Some(last), room()).unwrap()
+    };
+    let mut all: Vec<_> = (0..100).map(next).collect();
+    assert!(all.iter().all(|id| id.timestamp_ms() == T + 2_001));
+    all.sort_unstable();
+    all.dedup();
+    assert!(all.len() > 80, "{} of 100 are different", all.len());
+}
+
+/// What a move grants ends at the ceiling.
+#[test]
+fn a_moved_stripe_stops_at_the_ceiling() {
+    let ids = host(1).ceiling_ms(T + 2_003).clock(ManualClock::new(T)).build().unwrap();
+    let mut id = ids.generate_after(Some(id_at(T + 2_000, 0)), room()).unwrap();
+    let refused = loop {
+        match ids.generate(room()) {
+            Ok(next) => id = next,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((id.timestamp_ms(), id.spin(), refused.is_ceiling()), (T + 2_002, 4_095, true));
+    assert!(ids.generate_after(Some(id), room()).unwrap_err().is_ceiling());
+}

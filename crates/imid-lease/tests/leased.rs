@@ -140,14 +140,22 @@ fn a_room_that_a_host_far_ahead_has_posted_in_is_open_after_one_look() {
     let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let minute = Duration::from_secs(60);
     let ahead = LeasedGenerator::open(register.clone(), options().clock(Wrong(60_000))).and_then(opened).unwrap();
-    // The wait that a refusal would say is longer than this.
-    let last = ahead.generate_within(room(), minute / 2).unwrap();
+    // The last ID that the lane of that host can have. The wait that a refusal would say is longer than this.
+    let last = imid::MessageId::last_at(ahead.status().ceiling_ms.unwrap() - 1).unwrap();
     let next = ids.generate_after_within(Some(last), room(), minute / 2).unwrap();
     assert!(last < next);
     // Nobody has minted this one.
     let forged = imid::MessageId::last_at(last.timestamp_ms() + 60_000).unwrap();
     let refused = ids.generate_after_within(Some(forged), room(), minute / 2).unwrap_err();
     assert!(refused.is_skew(), "{refused}");
+    // Nobody knows whether somebody has minted this one.
+    register.set_down(true);
+    let unknown = imid::MessageId::last_at(forged.timestamp_ms() + 60_000).unwrap();
+    for _ in 0..20 {
+        let refused = ids.generate_after(Some(unknown), room()).unwrap_err();
+        assert!(!refused.is_skew(), "{refused}");
+        thread::sleep(5 * MS);
+    }
 }
 
 #[test]
