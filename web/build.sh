@@ -10,7 +10,8 @@ target=${CARGO_TARGET_DIR:-$PWD/../target}
 RUSTFLAGS=${IMID_RUSTFLAGS:-} cargo build --quiet --release --locked --target wasm32-unknown-unknown --target-dir "$target" ${IMID_CARGO_OPTIONS:-}
 module=$target/wasm32-unknown-unknown/release/imid_page.wasm
 if command -v wasm-opt >/dev/null; then
-  wasm-opt -Oz --converge --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals "$module" -o "$module.small"
+  # No data is in the first KiB: the stack is there, and grows down to it.
+  wasm-opt --low-memory-unused --flatten --rereloop -Oz --converge --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals "$module" -o "$module.small"
   module=$module.small
 fi
 
