@@ -91,8 +91,9 @@ fn read(question: &str) -> String {
     let is_doubtful = is_short && !trimmed.is_empty() && (places.is_empty() || is_one && !is_plausible);
     object.raw("isDoubtful", is_doubtful);
     let out_problem = object.member("problem");
-    match is_doubtful.then(|| read_pasted(STANDARD, trimmed, None, now_ms)) {
-        Some(Err(problem)) => {
+    let expected = if is_doubtful { read_pasted(STANDARD, trimmed, None, now_ms).err() } else { None };
+    match expected {
+        Some(problem) => {
             let mut object = Object::new(out_problem);
             object.text("message", problem.error).raw("isForeign", problem.error.foreign().is_some());
             match problem.error.position() {
