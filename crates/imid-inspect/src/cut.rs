@@ -49,7 +49,7 @@ impl CutOff {
         // Each group but the last one is whole.
         let has_groups = text.split('-').rev().skip(1).all(|group| group.len() == 4);
         // Base 64 has letters of both cases.
-        let is_one_case = digits == digits.to_lowercase() || digits == digits.to_uppercase();
+        let is_one_case = digits == digits.to_ascii_lowercase() || digits == digits.to_ascii_uppercase();
         if !(FEWEST..DIGITS).contains(&digits.len())
             || !is_one_case
             || !has_groups

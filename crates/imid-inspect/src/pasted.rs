@@ -139,12 +139,17 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     }
 }
 
+/// Returns whether a character is a letter of an ID, perhaps in full width. Tables of all letters would be a tenth of the page.
+fn is_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || matches!(character, 'Ａ'..='Ｚ' | 'ａ'..='ｚ')
+}
+
 /// Returns whether an ID was read from 16 digits that are not in the exact form. Less than one ID in 10^9 has no letter, and
 /// payment cards have 16 digits.
 fn is_number(scheme: Scheme, text: &str, read: &Read) -> bool {
     let is_exact = scheme.parse(text.trim().as_bytes()).is_ok();
     let is_text = matches!(read.form, ReadForm::LenientText | ReadForm::Exact(Form::Text));
-    is_text && !is_exact && scheme.is_text() && !text.contains(char::is_alphabetic)
+    is_text && !is_exact && scheme.is_text() && !text.contains(is_letter)
 }
 
 /// Returns whether a trimmed text is one word with nothing around it that [`unwrapped`] removes, and no list of bytes.
@@ -278,7 +283,7 @@ fn others(text: &str, now_ms: u64) -> Option<Vec<Read>> {
     let readings = identify(text, now_ms);
     let is_likely = |first: &Read| {
         let is_grouped = first.id.session().is_some() && text.contains(['-', ' ']);
-        first.id.is_plausible(now_ms) && (!is_grouped || text.contains(char::is_alphabetic))
+        first.id.is_plausible(now_ms) && (!is_grouped || text.contains(is_letter))
     };
     (text.len() >= MIN_HINTED && readings.first().is_some_and(is_likely)).then_some(readings)
 }
