@@ -106,7 +106,9 @@ fn java(name: &str) -> u32 {
 /// Returns the CRC-32 (IEEE 802.3) of the UTF-8 bytes.
 #[cfg(feature = "juggleim")]
 fn crc32(name: &str) -> u32 {
-    static CRC_32: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+    use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
+
+    static CRC_32: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
     CRC_32.checksum(name.as_bytes())
 }
 
