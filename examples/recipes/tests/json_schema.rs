@@ -1,6 +1,6 @@
 //! The schemas of schemars and utoipa accept what serde writes, and refuse what serde refuses.
 
-use imid::{MessageId, SessionHash, SessionTag, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use jsonschema::Validator;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
