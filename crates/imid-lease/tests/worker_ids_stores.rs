@@ -72,7 +72,10 @@ fn worker_ids_from(store: &str) {
                 assert!(ids.close().is_some(), "{store}, {name}, round {round}");
             }
         }
-        assert_eq!(nodes.iter().collect::<HashSet<_>>().len(), 12, "{store}, {name}: {nodes:?}");
+        // A node that the first round has given back can be drawn again in the second.
+        for nodes in nodes.chunks(6) {
+            assert_eq!(nodes.iter().collect::<HashSet<_>>().len(), 6, "{store}, {name}: {nodes:?}");
+        }
         assert_eq!(minted.iter().map(|id| id.to_u64()).collect::<HashSet<_>>().len(), 1_200);
     }
 }
