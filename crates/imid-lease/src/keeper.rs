@@ -485,6 +485,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.register_id = self.survey.register_id().map(str::to_owned);
         shown.store_ahead_ms = self.store_ahead_ms;
         shown.others = others.map(|(others, _)| others);
+        shown.nearest_lane = self.survey.nearest_lane();
         shown.is_new_register = *is_new_register;
         shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);
