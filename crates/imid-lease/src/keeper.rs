@@ -2,6 +2,7 @@
 
 mod work;
 
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -12,10 +13,10 @@ use crate::changes::{Changes, within};
 use crate::clock::BelievedClock;
 use crate::engine::{Config, Grant, Phase};
 use crate::error::{OpenError, OpenKind};
-use crate::register::Register;
+use crate::register::{Register, SharedRegister};
 use crate::space::Space;
 use crate::state::State;
-use work::Work;
+use work::Kept;
 
 /// Mints under the grants of one engine. All calls come from the keeper's thread.
 pub(crate) trait Tenant: Send {
@@ -77,8 +78,10 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let mut work = Work::new(register, clock, space, leases);
-        let background = Background::start("imid-lease", states, move |owner| work.run(owner))?;
+        let shared = (&register as &dyn Any).downcast_ref::<SharedRegister>();
+        let thread = shared.and_then(SharedRegister::thread).unwrap_or_default();
+        let (background, owner) = Background::in_thread(thread.sleeper(), states);
+        thread.add(Box::new(Kept::new(register, clock, space, leases, owner)))?;
         Ok(Self { background, in_child })
     }
 

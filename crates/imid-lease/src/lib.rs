@@ -94,6 +94,8 @@ mod background;
 
 mod engine;
 
+mod keeper_thread;
+
 pub mod admin;
 
 mod clock;

@@ -88,6 +88,11 @@ impl Engine {
                 return self.stop(why);
             }
         }
+        for lane in records.stale().filter_map(|key| self.config.space.lane_of(key, era)) {
+            if let Some(seen) = self.seen.get_mut(usize::from(lane)) {
+                seen.is_stale = true;
+            }
+        }
         (self.tries, self.confirmed) = (0, None);
         let lanes = u64::from(self.config.space.lane_count());
         let wait_ms = self.grown(first_wait_ms(&self.config.space), self.waits);

@@ -1,7 +1,6 @@
 //! What the thread of a keeper does: it drives engines over a register.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::any::Any;
 
 use imid::clock::Clock;
 
@@ -10,6 +9,7 @@ use crate::background::FIRST_WAIT_MS;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::clock_judgement::Holders;
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::keeper_thread::{Job, ListError, Listed, Next};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::state::Start;
@@ -18,6 +18,9 @@ use crate::telemetry;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
+
+/// When a lease goes on that is done.
+const NEVER: u64 = u64::MAX;
 
 /// One lease of the thread.
 struct Running {
@@ -51,16 +54,22 @@ impl<R: Register> Store<R> {
             return Err(Silence);
         }
         let result = telemetry::call(&mut self.register, name, key, call);
-        self.gives_up = result.is_err() && owner.is_closing();
-        self.is_answered |= result.is_ok();
-        self.is_refused = result.as_ref().is_err_and(RegisterError::is_final);
-        self.last_error = result.as_ref().err().map(ToString::to_string);
+        let error = result.as_ref().err().map(|error| (error.to_string(), error.is_final()));
+        self.note(owner, error);
         result.map_err(|_| Silence)
+    }
+
+    /// Remembers whether a call was answered, or its error and whether that is final.
+    fn note(&mut self, owner: &KeeperOwner, error: Option<(String, bool)>) {
+        self.gives_up = error.is_some() && owner.is_closing();
+        self.is_answered |= error.is_none();
+        self.is_refused = error.as_ref().is_some_and(|(_, is_final)| *is_final);
+        self.last_error = error.map(|(text, _)| text);
     }
 }
 
 /// What the thread works on.
-pub(super) struct Work<R, C> {
+struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
     leases: Vec<Running>,
@@ -73,14 +82,74 @@ pub(super) struct Work<R, C> {
     has_judged_store: bool,
     /// Watched until then.
     holders: Holders,
+    /// When they are looked at again.
+    judge_at_ms: u64,
+    /// Whether they are what a list is for. It failed if an engine goes on first.
+    judges: bool,
+    goes_on: bool,
     /// Of the space of all leases.
     survey: Survey,
-    /// The records as they were listed last. Those that have not changed are kept once for all leases.
-    listing: Listing,
+    /// The lease whose turn it is, and when the first one of those before it wants to go on.
+    turn: usize,
+    next_ms: Option<u64>,
+    has_begun: bool,
+    /// The keys that were written.
+    written: Vec<String>,
+}
+
+/// The work for a keeper, and the keeper's end. That is told of the end when it is dropped: after the register.
+pub(super) struct Kept<R, C> {
+    work: Work<R, C>,
+    owner: KeeperOwner,
+}
+
+impl<R: Register, C: Clock> Kept<R, C> {
+    pub(super) fn new(
+        register: R,
+        clock: BelievedClock<C>,
+        space: Space,
+        leases: Vec<Lease>,
+        owner: KeeperOwner,
+    ) -> Self {
+        Self { work: Work::new(register, clock, space, leases), owner }
+    }
+}
+
+impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
+    fn proceed(&mut self) -> Next {
+        self.work.proceed(&self.owner)
+    }
+
+    fn prefix(&self) -> String {
+        self.work.survey.space().prefix()
+    }
+
+    fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
+        let prefix = self.prefix();
+        let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
+        let error = |error: RegisterError| ListError { text: error.to_string(), is_final: error.is_final() };
+        listed.map(|records| Listing::new(records, before)).map_err(error)
+    }
+
+    fn take_list(&mut self, listed: &Listed) {
+        self.work.take_list(listed, &self.owner);
+    }
+
+    fn take_written(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.work.written)
+    }
+
+    fn take_wake(&mut self) -> bool {
+        self.owner.take_wake()
+    }
+
+    fn end(&mut self, panic: Option<Box<dyn Any + Send>>) {
+        self.work.end(&self.owner, panic);
+    }
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
-    pub(super) fn new(register: R, clock: BelievedClock<C>, space: Space, leases: Vec<Lease>) -> Self {
+    fn new(register: R, clock: BelievedClock<C>, space: Space, leases: Vec<Lease>) -> Self {
         let leases = leases.into_iter().map(|lease| Running {
             told: telemetry::Told::new(&lease.config),
             engine: Engine::new(lease.config),
@@ -96,21 +165,26 @@ impl<R: Register, C: Clock> Work<R, C> {
             store_ahead_ms: None,
             has_judged_store: false,
             holders: Holders::default(),
+            judge_at_ms: 0,
+            judges: false,
+            goes_on: false,
             survey: Survey::new(space),
-            listing: Listing::default(),
+            turn: 0,
+            next_ms: None,
+            has_begun: false,
+            written: Vec::new(),
         }
     }
 
-    /// Works until all leases have ended. If that panics, all generators stop at their ceilings.
-    pub(super) fn run(&mut self, owner: &KeeperOwner) {
-        let ended = catch_unwind(AssertUnwindSafe(|| self.keep(owner)));
+    /// Says that all leases have ended. After a panic all generators stop at their ceilings.
+    fn end(&mut self, owner: &KeeperOwner, panic: Option<Box<dyn Any + Send>>) {
         for (state, running) in owner.state().iter_mut().zip(&self.leases) {
             state.status.phase = Phase::Stopped;
             state.stopped.get_or_insert(Stopped::Closed);
             // What was published last can be from before a write.
             state.is_given_back &= running.engine.is_done();
         }
-        if let Err(panic) = ended {
+        if let Some(panic) = panic {
             // Here already, because what follows is foreign code. The end of the thread is announced, too.
             owner.announce();
             self.tell_of_panic(owner, panic.as_ref());
@@ -119,7 +193,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn std::any::Any + Send)) {
+    fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn Any + Send)) {
         for lease in 0..self.leases.len() {
             // Apart from the clock, which is foreign code: it may read the status, which locks this.
             let state = owner.state()[lease].clone();
@@ -133,7 +207,25 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    fn keep(&mut self, owner: &KeeperOwner) {
+    /// Lets each lease go on in turn, until one wants a list or all sleep.
+    fn proceed(&mut self, owner: &KeeperOwner) -> Next {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.begin(owner);
+        }
+        while self.turn < self.leases.len() {
+            let Some(until_ms) = self.drive(self.turn, owner) else { return Next::List };
+            self.next_ms = Some(self.next_ms.map_or(until_ms, |next| next.min(until_ms)));
+            self.turn += 1;
+        }
+        self.turn = 0;
+        let is_seeking = self.leases.iter().any(|it| matches!(it.engine.phase(), Phase::Seeking | Phase::Lost));
+        match self.next_ms.take() {
+            None | Some(NEVER) => Next::End,
+            Some(until_ms) => Next::Sleep { until_ms, is_seeking },
+        }
+    }
+
+    fn begin(&mut self, owner: &KeeperOwner) {
         let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
             self.store.register.set_holder(holder.as_str());
@@ -143,22 +235,26 @@ impl<R: Register, C: Clock> Work<R, C> {
             let state = owner.state()[lease].clone();
             telemetry::record_lease(&state, || self.clock.believed_ms());
         }
-        loop {
-            let mut next_ms = None;
-            for lease in 0..self.leases.len() {
-                if let Some(at_ms) = self.drive(lease, owner) {
-                    next_ms = Some(next_ms.map_or(at_ms, |next: u64| next.min(at_ms)));
-                }
-            }
-            let Some(next_ms) = next_ms else { return };
-            let left_ms = next_ms.saturating_sub(monotonic_ms());
-            if left_ms > 0 {
-                owner.sleep(Duration::from_millis(left_ms));
-            }
-        }
     }
 
-    /// Does what an engine asks for until it sleeps; returns until when. `None` if it is done.
+    /// Takes the list that a lease has wanted.
+    fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
+        let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_final));
+        self.store.note(owner, error);
+        if std::mem::take(&mut self.judges) {
+            return self.judge(listed, owner);
+        }
+        let at = Moment { mono_ms: listed.answered_ms, ..self.moment(self.turn) };
+        if let Ok(records) = &listed.records {
+            self.survey.note(at, records);
+        }
+        // The time of the answer: what was done since is not in the list.
+        let listed = listed.records.as_ref().map(Listing::clone).map_err(|_| Silence);
+        self.leases[self.turn].engine.reply(at, Reply::Listed(listed));
+    }
+
+    /// Does what an engine asks for until it sleeps; returns until when, which is [`NEVER`] if it is done. `None` if it wants a
+    /// list.
     fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
@@ -172,13 +268,15 @@ impl<R: Register, C: Clock> Work<R, C> {
                 if self.store.is_answered && self.store.last_error.is_none() {
                     self.ask_time();
                 }
-                self.judge_store(lease, owner);
+                if let Some(next) = self.judge_store() {
+                    return next;
+                }
             }
             let at = self.moment(lease);
             let Ok(random) = crate::record::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
-                return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
+                return Some(if is_closing { NEVER } else { at.mono_ms + FIRST_WAIT_MS });
             };
             let running = &mut self.leases[lease];
             let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
@@ -195,18 +293,10 @@ impl<R: Register, C: Clock> Work<R, C> {
                 Action::Done | Action::Wait => {
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
-                    return None;
+                    return Some(NEVER);
                 }
-                Action::List => {
-                    let prefix = running.engine.prefix();
-                    let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
-                    if let Ok(records) = &listed {
-                        self.survey.note(at, records);
-                    }
-                    let listed = listed.map(|records| Listing::new(records, &self.listing));
-                    self.listing = listed.clone().unwrap_or_default();
-                    Reply::Listed(listed)
-                }
+                Action::List if self.store.gives_up => Reply::Listed(Err(Silence)),
+                Action::List => return None,
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
                 }
@@ -220,6 +310,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                     };
                     self.leases[lease].is_new_register |=
                         seen.is_none() && key.ends_with("/meta") && outcome == Outcome::Acknowledged;
+                    self.written.push(key);
                     Reply::Written { attempt, outcome }
                 }
                 Action::Seal => {
@@ -234,7 +325,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
                 Action::Start(grant) => {
                     running.tenant.start(grant);
-                    self.listing = Listing::default();
                     running.told.granted(grant);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
@@ -271,31 +361,39 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Watches
-    /// them until they have.
-    fn judge_store(&mut self, lease: usize, owner: &KeeperOwner) {
+    /// them until they have: returns when to look at them again, or `None` in it to list them now. `None` if there is nothing to
+    /// decide.
+    fn judge_store(&mut self) -> Option<Option<u64>> {
         let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
         if self.has_judged_store || !self.knows_store_time && !is_granted {
-            return;
+            return None;
         }
-        let prefix = self.leases[lease].engine.prefix();
         self.has_judged_store = is_granted || !self.clock.is_in_doubt();
-        while !self.has_judged_store && !owner.is_closing() {
-            let asked_ms = monotonic_ms();
-            let Ok(records) = self.store.call(owner, "list", &prefix, |register| register.list(&prefix)) else {
-                // The lease goes on and comes back here. A store that fails now and then must not keep it from a lane.
-                self.holders.miss();
-                return;
-            };
-            self.holders.see(asked_ms, monotonic_ms(), self.survey.lanes(&records).into_iter().flatten());
-            self.has_judged_store = self.clock.hear(&self.holders);
-            let next_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
-            for state in owner.state().iter_mut() {
-                (state.start, state.next_ms) = (Start::Judging, next_ms);
-            }
-            // Calls that find no worker ID wake this thread.
-            while !self.has_judged_store && !owner.is_closing() && monotonic_ms() < next_ms {
-                owner.sleep(Duration::from_millis(next_ms.saturating_sub(monotonic_ms())));
-            }
+        // A store that fails now and then must not keep a lease from a lane.
+        if self.has_judged_store || std::mem::take(&mut self.goes_on) {
+            return None;
+        }
+        if monotonic_ms() < self.judge_at_ms {
+            // Also if calls that find no worker ID wake this thread.
+            return Some(Some(self.judge_at_ms));
+        }
+        self.judges = true;
+        Some(None)
+    }
+
+    /// Looks at the holders of lanes.
+    fn judge(&mut self, listed: &Listed, owner: &KeeperOwner) {
+        let Ok(records) = &listed.records else {
+            self.holders.miss();
+            self.goes_on = true;
+            return;
+        };
+        let lanes = self.survey.lanes(records).into_iter().flatten().map(|(lane, record)| (lane, record.clone()));
+        self.holders.see(listed.asked_ms, listed.answered_ms, lanes);
+        self.has_judged_store = self.clock.hear(&self.holders);
+        self.judge_at_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
+        for state in owner.state().iter_mut() {
+            (state.start, state.next_ms) = (Start::Judging, self.judge_at_ms);
         }
     }
 
