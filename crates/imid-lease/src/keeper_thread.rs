@@ -30,6 +30,9 @@ pub(crate) trait Job: Send {
     /// Returns the keys of what it has written, or tried to write, since the last call of this.
     fn take_written(&mut self) -> Vec<String>;
 
+    /// Takes into account that another job has written this, so that a list from before is older.
+    fn note_written(&mut self, key: &str);
+
     /// Returns whether its owner has woken the thread since the last call of this.
     fn take_wake(&mut self) -> bool;
 
@@ -126,6 +129,14 @@ impl KeeperThread {
     }
 }
 
+/// Those who look for a lane wake together, so that one list serves them: a thousand of them four times per second.
+const SEEKERS_PER_MS: u64 = 4;
+
+/// Returns the next multiple of this step.
+fn later(until_ms: u64, step_ms: u64) -> u64 {
+    until_ms.checked_next_multiple_of(step_ms).unwrap_or(until_ms)
+}
+
 /// Whose turn it is. Those whose time has come go first: a renewal must not wait for those who look for a lane.
 #[derive(Default)]
 struct Rota {
@@ -136,11 +147,18 @@ struct Rota {
     /// Who waits for a list, by its prefix.
     waiting: BTreeMap<String, VecDeque<u64>>,
     /// The last list, for those who still have to take it. All of them wanted it before it was made.
-    given: Option<(Listed, VecDeque<u64>)>,
+    given: Option<Given>,
     /// The last list of each prefix, while somebody looks for a lane.
     listings: HashMap<String, Listing>,
     /// How many jobs look for a lane.
     seeking: usize,
+}
+
+struct Given {
+    listed: Listed,
+    numbers: VecDeque<u64>,
+    /// What was written since.
+    written: Vec<String>,
 }
 
 struct Member {
@@ -175,18 +193,17 @@ impl Rota {
             && due_ms <= monotonic_ms()
         {
             self.due.pop_first();
-            self.proceed(number, |job| job.proceed());
+            self.proceed(number);
             return true;
         }
-        if let Some((listed, mut numbers)) = self.given.take() {
-            if let Some(number) = numbers.pop_front() {
-                let taken = listed.clone();
-                self.given = Some((listed, numbers));
-                self.proceed(number, |job| {
-                    job.take_list(&taken);
-                    drop(taken);
-                    job.proceed()
+        if let Some(mut given) = self.given.take() {
+            if let Some(number) = given.numbers.pop_front() {
+                self.call(number, |job| {
+                    job.take_list(&given.listed);
+                    given.written.iter().for_each(|key| job.note_written(key));
                 });
+                self.given = Some(given);
+                self.proceed(number);
             }
             return true;
         }
@@ -201,9 +218,9 @@ impl Rota {
     }
 
     /// Lets a job go on.
-    fn proceed(&mut self, number: u64, proceed: impl FnOnce(&mut dyn Job) -> Next) {
-        let Some((next, written)) = self.call(number, |job| (proceed(job), job.take_written())) else { return };
-        self.note_written(written);
+    fn proceed(&mut self, number: u64) {
+        let Some((next, written)) = self.call(number, |job| (job.proceed(), job.take_written())) else { return };
+        written.into_iter().for_each(|key| self.note_written(number, key));
         match next {
             Next::End => self.remove(number, None),
             Next::List => {
@@ -212,6 +229,8 @@ impl Rota {
             }
             Next::Sleep { until_ms, is_seeking } => {
                 self.note_seeking(number, is_seeking);
+                let step_ms = (self.seeking as u64 / SEEKERS_PER_MS).max(1);
+                let until_ms = if is_seeking { later(until_ms, step_ms) } else { until_ms };
                 self.due.insert((until_ms, number));
                 if let Some(member) = self.jobs.get_mut(&number) {
                     member.due_ms = Some(until_ms);
@@ -220,17 +239,20 @@ impl Rota {
         }
     }
 
-    /// Takes into account that the last list is older than these. Without the description of the space it is of no use.
-    fn note_written(&mut self, written: Vec<String>) {
-        for key in written {
-            if key.ends_with("/meta")
-                && let Some((_, numbers)) = self.given.take()
-            {
-                self.wait(numbers);
+    /// Tells those who look for a lane what was written, so that they do not try it.
+    fn note_written(&mut self, by: u64, key: String) {
+        for (number, member) in &mut self.jobs {
+            if member.is_seeking && *number != by {
+                member.job.note_written(&key);
             }
-            if let Some((Listed { records: Ok(records), .. }, _)) = &mut self.given {
-                records.note_written(key);
-            }
+        }
+        let describes = key.ends_with("/meta");
+        if let Some(given) = &mut self.given {
+            given.written.push(key);
+        }
+        // A list without the description of the space is of no use.
+        if describes && let Some(given) = self.given.take() {
+            self.wait(given.numbers);
         }
     }
 
@@ -266,7 +288,8 @@ impl Rota {
         if let Ok(records) = &records {
             self.listings.insert(prefix, records.clone());
         }
-        self.given = Some((Listed { asked_ms, answered_ms: monotonic_ms(), records }, numbers));
+        let listed = Listed { asked_ms, answered_ms: monotonic_ms(), records };
+        self.given = Some(Given { listed, numbers, written: Vec::new() });
     }
 
     /// Calls a job. One that panics has ended.
@@ -313,6 +336,8 @@ mod tests {
         may_list: Option<Receiver<()>>,
         has_list: bool,
         written: Vec<String>,
+        /// What others have written since the list.
+        known: Vec<String>,
         until_ms: u64,
         panics: bool,
         is_woken: bool,
@@ -328,6 +353,7 @@ mod tests {
                 may_list: None,
                 has_list: false,
                 written,
+                known: Vec::new(),
                 until_ms: u64::MAX - 1,
                 panics: false,
                 is_woken: false,
@@ -347,7 +373,7 @@ mod tests {
                 return Next::List;
             }
             if self.written.is_empty() && self.until_ms > 0 {
-                self.say("sleeps");
+                self.say(&format!("sleeps, knows {:?}", self.known));
                 self.written.push(self.lane.into());
                 return Next::Sleep { until_ms: std::mem::take(&mut self.until_ms), is_seeking: false };
             }
@@ -368,8 +394,13 @@ mod tests {
 
         fn take_list(&mut self, listed: &Listed) {
             self.has_list = true;
-            let written: Vec<_> = listed.records.as_ref().unwrap().stale().collect();
-            self.say(&format!("takes {written:?}"));
+            assert!(listed.records.is_ok());
+            self.known.clear();
+            self.say("takes it");
+        }
+
+        fn note_written(&mut self, key: &str) {
+            self.known.push(key.into());
         }
 
         fn take_written(&mut self) -> Vec<String> {
@@ -412,13 +443,13 @@ mod tests {
                 "b waits",
                 "a lists",
                 "c waits",
-                "a takes []",
-                "a sleeps",
-                "b takes [\"lanes/1\"]",
-                "b sleeps",
+                "a takes it",
+                "a sleeps, knows []",
+                "b takes it",
+                "b sleeps, knows [\"lanes/1\"]",
                 "c lists",
-                "c takes []",
-                "c sleeps"
+                "c takes it",
+                "c sleeps, knows []"
             ]
         );
         assert_eq!(rota.next_ms(), Some(u64::MAX - 1));
@@ -430,7 +461,10 @@ mod tests {
         let mut rota = rota(vec![Seeker::new("a", "lanes/meta", &log), Seeker::new("b", "lanes/2", &log)]);
         while rota.step() {}
         let said = said(&said_all, 8).split_off(2);
-        assert_eq!(said, ["a lists", "a takes []", "a sleeps", "b lists", "b takes []", "b sleeps"]);
+        assert_eq!(
+            said,
+            ["a lists", "a takes it", "a sleeps, knows []", "b lists", "b takes it", "b sleeps, knows []"]
+        );
     }
 
     #[test]
@@ -442,7 +476,7 @@ mod tests {
         rota.wake(vec![Box::new(due)]);
         while rota.step() {}
         let said = said(&said_all, 8).split_off(3);
-        assert_eq!(said[..2], ["due sleeps", "a takes [\"lanes/3\"]"]);
+        assert_eq!(said[..3], ["due sleeps, knows []", "a takes it", "a sleeps, knows [\"lanes/3\"]"]);
     }
 
     #[test]
@@ -456,7 +490,7 @@ mod tests {
         thread.add(Box::new(Seeker { until_ms: 1, ..Seeker::new("c", "lanes/3", &log) })).unwrap();
         let mut said = said(&said_all, 9);
         said.sort_unstable();
-        let c = ["c ends", "c lists", "c sleeps", "c takes []", "c waits"];
+        let c = ["c ends", "c lists", "c sleeps, knows []", "c takes it", "c waits"];
         assert_eq!(said[..5], c);
         assert_eq!(said[5..], ["lists ends by a panic", "lists lists", "lists waits", "works ends by a panic"]);
     }

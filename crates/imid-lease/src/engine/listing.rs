@@ -1,6 +1,6 @@
 //! All records of a space, as one list has returned them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::record::{LaneRecord, LaneState};
@@ -15,41 +15,27 @@ pub(crate) struct Found {
 
 /// The records of a space, each with its key.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Listing {
-    records: Arc<Vec<(String, Arc<Found>)>>,
-    /// The keys of those that were written since.
-    stale: Arc<BTreeSet<String>>,
-}
+pub(crate) struct Listing(Arc<Vec<(String, Arc<Found>)>>);
 
 impl Listing {
     /// Takes what a register has listed. Records that are in the list before, too, are shared with it.
     pub(crate) fn new(records: Vec<(String, String)>, before: &Self) -> Self {
-        let before: HashMap<_, _> = before.records.iter().map(|(key, found)| (key.as_str(), found)).collect();
+        let before: HashMap<_, _> = before.0.iter().map(|(key, found)| (key.as_str(), found)).collect();
         let found = |(key, text): (String, String)| {
             let same = before.get(key.as_str()).filter(|found| found.text == text);
             let found = same.map_or_else(|| Arc::new(Found::new(text)), |found| Arc::clone(found));
             (key, found)
         };
-        Self { records: Arc::new(records.into_iter().map(found).collect()), stale: Arc::default() }
+        Self(Arc::new(records.into_iter().map(found).collect()))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Arc<Found>)> {
-        self.records.iter().map(|(key, found)| (key.as_str(), found))
+        self.0.iter().map(|(key, found)| (key.as_str(), found))
     }
 
     /// Returns the lanes, by their keys.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = (&str, &LaneRecord)> {
         self.iter().filter_map(|(key, found)| Some((key, found.lane.as_ref()?)))
-    }
-
-    /// Notes that a record was written since, by another engine that was given this list.
-    pub(crate) fn note_written(&mut self, key: String) {
-        Arc::make_mut(&mut self.stale).insert(key);
-    }
-
-    /// Returns the keys of the records that were written since.
-    pub(crate) fn stale(&self) -> impl Iterator<Item = &str> {
-        self.stale.iter().map(String::as_str)
     }
 
     /// Returns the text of a record.

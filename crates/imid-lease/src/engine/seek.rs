@@ -88,11 +88,6 @@ impl Engine {
                 return self.stop(why);
             }
         }
-        for lane in records.stale().filter_map(|key| self.config.space.lane_of(key, era)) {
-            if let Some(seen) = self.seen.get_mut(usize::from(lane)) {
-                seen.is_stale = true;
-            }
-        }
         (self.tries, self.confirmed) = (0, None);
         let lanes = u64::from(self.config.space.lane_count());
         let wait_ms = self.grown(first_wait_ms(&self.config.space), self.waits);
@@ -101,6 +96,15 @@ impl Engine {
         // Those who have waited for the same lanes do not all try at the same moment.
         self.pause_ms = jittered(self.random.rotate_left(32), lanes.min(RACE_MS) / 2);
         self.step = Step::Choose;
+    }
+
+    /// Takes into account that a record was written after it was listed.
+    pub(crate) fn note_written(&mut self, key: &str) {
+        let era = self.meta.as_ref().map_or(0, |meta| meta.era);
+        let lane = self.config.space.lane_of(key, era).map(usize::from);
+        if let Some(seen) = lane.and_then(|lane| self.seen.get_mut(lane)) {
+            seen.is_stale = true;
+        }
     }
 
     /// Returns a wait that doubles each time.

@@ -139,6 +139,12 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
         std::mem::take(&mut self.work.written)
     }
 
+    fn note_written(&mut self, key: &str) {
+        for running in &mut self.work.leases {
+            running.engine.note_written(key);
+        }
+    }
+
     fn take_wake(&mut self) -> bool {
         self.owner.take_wake()
     }
