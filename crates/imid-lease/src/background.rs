@@ -153,7 +153,7 @@ impl<S> Owner<S> {
     }
 
     /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
-    #[cfg(feature = "segment")]
+    #[cfg(any(feature = "redis-queue", feature = "segment"))]
     pub(crate) fn sleep(&self, time: Duration) {
         self.0.sleeper.sleep(time);
         self.0.sleeper.take_wake();

@@ -51,6 +51,12 @@ pub(crate) enum Next {
     End,
 }
 
+impl Next {
+    pub(crate) const fn sleep(until_ms: u64) -> Self {
+        Self::Sleep { until_ms, is_seeking: false }
+    }
+}
+
 /// A list, and the monotonic times of its request and of its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
@@ -220,7 +226,9 @@ impl Rota {
     /// Lets a job go on.
     fn proceed(&mut self, number: u64) {
         let Some((next, written)) = self.call(number, |job| (job.proceed(), job.take_written())) else { return };
-        written.into_iter().for_each(|key| self.note_written(number, key));
+        for key in written {
+            self.note_written(number, key);
+        }
         match next {
             Next::End => self.remove(number, None),
             Next::List => {

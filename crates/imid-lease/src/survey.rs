@@ -32,6 +32,7 @@ pub(crate) struct Survey {
 struct Found {
     mono_ms: u64,
     lanes: Vec<Lane>,
+    nearest_ms: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -64,7 +65,22 @@ impl Survey {
         });
         let lanes: Vec<_> = lanes.collect();
         self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.iter().count() as u64);
-        self.found = Some(Found { mono_ms: at.mono_ms, lanes });
+        self.found = Some(Found { mono_ms: at.mono_ms, lanes, nearest_ms: self.nearest_ms(now_ms, records) });
+    }
+
+    /// Returns how far the lane that is least ahead of the clock is ahead of it; `None` if no lane can ever be taken.
+    fn nearest_ms(&self, now_ms: u64, records: &Listing) -> Option<u64> {
+        let meta = self.meta(records)?;
+        let used = records.iter().filter(|(key, _)| self.space.lane_of(key, meta.era).is_some()).count();
+        let lanes = self.lanes(records)?.map(|(_, lane)| lane);
+        let floors = lanes.filter(|lane| lane.state != LaneState::Closed).map(|lane| lane.ceiling_ms);
+        let unused = (used < self.space.lane_count() as usize).then_some(0);
+        let floor_ms = floors.chain(unused).min()?.max(meta.floor_ms);
+        Some(floor_ms.saturating_sub(now_ms))
+    }
+
+    fn meta(&self, records: &Listing) -> Option<MetaRecord> {
+        MetaRecord::parse(records.text(&self.space.meta_key())?).ok()
     }
 
     /// Returns the lanes of the space, if it was described.
@@ -72,8 +88,13 @@ impl Survey {
         &'a self,
         records: &'a Listing,
     ) -> Option<impl Iterator<Item = (u16, &'a LaneRecord)> + 'a> {
-        let era = MetaRecord::parse(records.text(&self.space.meta_key())?).ok()?.era;
+        let era = self.meta(records)?.era;
         Some(records.lanes().filter_map(move |(key, lane)| Some((self.space.lane_of(key, era)?, lane))))
+    }
+
+    /// Returns how far ahead of the clock the nearest lane was.
+    pub(crate) fn nearest_lane(&self) -> Option<Duration> {
+        self.found.as_ref()?.nearest_ms.map(Duration::from_millis)
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
@@ -191,6 +212,32 @@ mod tests {
         assert_eq!(seen(&survey, &[]), (2, 10_000), "a holder past its ceiling cannot mint");
         assert_eq!(seen(&survey, &[0]), (1, 8_000), "IDs of a lane that was given back are ahead, too");
         assert_eq!(seen(&survey, &[0, 1, 2, 3]), (0, 0));
+    }
+
+    #[test]
+    fn the_nearest_lane_is_where_the_next_process_begins() {
+        let (mut survey, mut register) = (Survey::new(Space::lanes(2).unwrap()), MemoryRegister::new());
+        let nearest = |survey: &mut Survey, register: &mut MemoryRegister| {
+            survey.note(now(0), &listing(register));
+            survey.nearest_lane().map(|ahead| ahead.as_millis())
+        };
+        assert_eq!(nearest(&mut survey, &mut register), None, "no description");
+        put(&mut register, "lanes/meta", META.replace("bits=4", "bits=2").as_str());
+        for (number, ahead_ms) in [(0, 9_000), (1, 8_000), (2, 7_000)] {
+            lane(&mut register, &format!("lanes/2/{number:05}"), T + ahead_ms, "held");
+        }
+        lane(&mut register, "lanes/1/00003", T, "free");
+        lane(&mut register, "lanes/2/00004", T, "free");
+        assert_eq!(nearest(&mut survey, &mut register), Some(0), "one was never used");
+        put(&mut register, "lanes/2/00003", "imid-lease/2 lane");
+        assert_eq!(nearest(&mut survey, &mut register), Some(7_000), "nobody can take that of another format");
+        lane(&mut register, "lanes/2/00003", T - 1, "closed");
+        assert_eq!(nearest(&mut survey, &mut register), Some(7_000), "nor one that is closed");
+        lane(&mut register, "lanes/2/00003", T + 200, "free");
+        assert_eq!(nearest(&mut survey, &mut register), Some(200));
+        let floor = format!("bits=2 era=2 floor={}", T + 3_000);
+        put(&mut register, "lanes/meta", META.replace("bits=4 era=2 floor=0", &floor).as_str());
+        assert_eq!(nearest(&mut survey, &mut register), Some(3_000), "the floor of the space");
     }
 
     #[test]

@@ -19,9 +19,6 @@ use crate::telemetry;
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
 
-/// When a lease goes on that is done.
-const NEVER: u64 = u64::MAX;
-
 /// One lease of the thread.
 struct Running {
     engine: Engine,
@@ -68,6 +65,21 @@ impl<R: Register> Store<R> {
     }
 }
 
+/// Whose clock is right, where the store's time and this one differ at the start.
+#[derive(Default)]
+struct Judgement {
+    /// Nothing is left to find out: the store's time is near the clock, the holders of lanes have voted, or IDs may have a time
+    /// already, which does not jump.
+    is_made: bool,
+    /// Watched until then.
+    holders: Holders,
+    /// When they are listed again.
+    look_at_ms: u64,
+    is_listing: bool,
+    /// The list has failed, so the lease goes on first.
+    has_failed: bool,
+}
+
 /// What the thread works on.
 struct Work<R, C> {
     store: Store<R>,
@@ -77,16 +89,7 @@ struct Work<R, C> {
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
     store_ahead_ms: Option<i64>,
-    /// Whether nothing is left to find out about the store's time: it is near the clock, the holders of lanes have voted, or
-    /// IDs may have a time already, which does not jump.
-    has_judged_store: bool,
-    /// Watched until then.
-    holders: Holders,
-    /// When they are looked at again.
-    judge_at_ms: u64,
-    /// Whether they are what a list is for. It failed if an engine goes on first.
-    judges: bool,
-    goes_on: bool,
+    judgement: Judgement,
     /// Of the space of all leases.
     survey: Survey,
     /// The lease whose turn it is, and when the first one of those before it wants to go on.
@@ -169,11 +172,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
-            has_judged_store: false,
-            holders: Holders::default(),
-            judge_at_ms: 0,
-            judges: false,
-            goes_on: false,
+            judgement: Judgement::default(),
             survey: Survey::new(space),
             turn: 0,
             next_ms: None,
@@ -219,16 +218,18 @@ impl<R: Register, C: Clock> Work<R, C> {
             self.begin(owner);
         }
         while self.turn < self.leases.len() {
-            let Some(until_ms) = self.drive(self.turn, owner) else { return Next::List };
-            self.next_ms = Some(self.next_ms.map_or(until_ms, |next| next.min(until_ms)));
+            match self.drive(self.turn, owner) {
+                Next::List => return Next::List,
+                Next::Sleep { until_ms, .. } => {
+                    self.next_ms = Some(self.next_ms.map_or(until_ms, |next| next.min(until_ms)));
+                }
+                Next::End => {}
+            }
             self.turn += 1;
         }
         self.turn = 0;
         let is_seeking = self.leases.iter().any(|it| matches!(it.engine.phase(), Phase::Seeking | Phase::Lost));
-        match self.next_ms.take() {
-            None | Some(NEVER) => Next::End,
-            Some(until_ms) => Next::Sleep { until_ms, is_seeking },
-        }
+        self.next_ms.take().map_or(Next::End, |until_ms| Next::Sleep { until_ms, is_seeking })
     }
 
     fn begin(&mut self, owner: &KeeperOwner) {
@@ -247,7 +248,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
         let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_final));
         self.store.note(owner, error);
-        if std::mem::take(&mut self.judges) {
+        if std::mem::take(&mut self.judgement.is_listing) {
             return self.judge(listed, owner);
         }
         let at = Moment { mono_ms: listed.answered_ms, ..self.moment(self.turn) };
@@ -255,13 +256,12 @@ impl<R: Register, C: Clock> Work<R, C> {
             self.survey.note(at, records);
         }
         // The time of the answer: what was done since is not in the list.
-        let listed = listed.records.as_ref().map(Listing::clone).map_err(|_| Silence);
+        let listed = listed.records.clone().map_err(|_| Silence);
         self.leases[self.turn].engine.reply(at, Reply::Listed(listed));
     }
 
-    /// Does what an engine asks for until it sleeps; returns until when, which is [`NEVER`] if it is done. `None` if it wants a
-    /// list.
-    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
+    /// Does what an engine asks for until it sleeps, wants a list or is done.
+    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Next {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
@@ -282,7 +282,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let Ok(random) = crate::record::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
-                return Some(if is_closing { NEVER } else { at.mono_ms + FIRST_WAIT_MS });
+                return if is_closing { Next::End } else { Next::sleep(at.mono_ms + FIRST_WAIT_MS) };
             };
             let running = &mut self.leases[lease];
             let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
@@ -294,15 +294,15 @@ impl<R: Register, C: Clock> Work<R, C> {
                     self.look_around(at, random, owner);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
-                    return Some(until_ms);
+                    return Next::sleep(until_ms);
                 }
                 Action::Done | Action::Wait => {
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
-                    return Some(NEVER);
+                    return Next::End;
                 }
                 Action::List if self.store.gives_up => Reply::Listed(Err(Silence)),
-                Action::List => return None,
+                Action::List => return Next::List,
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
                 }
@@ -366,40 +366,40 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Watches
-    /// them until they have: returns when to look at them again, or `None` in it to list them now. `None` if there is nothing to
-    /// decide.
-    fn judge_store(&mut self) -> Option<Option<u64>> {
+    /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Returns
+    /// what to do until they have; `None` if there is nothing to decide.
+    fn judge_store(&mut self) -> Option<Next> {
         let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
-        if self.has_judged_store || !self.knows_store_time && !is_granted {
+        if self.judgement.is_made || !self.knows_store_time && !is_granted {
             return None;
         }
-        self.has_judged_store = is_granted || !self.clock.is_in_doubt();
+        self.judgement.is_made = is_granted || !self.clock.is_in_doubt();
         // A store that fails now and then must not keep a lease from a lane.
-        if self.has_judged_store || std::mem::take(&mut self.goes_on) {
+        if self.judgement.is_made || std::mem::take(&mut self.judgement.has_failed) {
             return None;
         }
-        if monotonic_ms() < self.judge_at_ms {
-            // Also if calls that find no worker ID wake this thread.
-            return Some(Some(self.judge_at_ms));
+        // Calls that find no worker ID wake this thread earlier.
+        if monotonic_ms() < self.judgement.look_at_ms {
+            return Some(Next::sleep(self.judgement.look_at_ms));
         }
-        self.judges = true;
-        Some(None)
+        self.judgement.is_listing = true;
+        Some(Next::List)
     }
 
     /// Looks at the holders of lanes.
     fn judge(&mut self, listed: &Listed, owner: &KeeperOwner) {
+        let judgement = &mut self.judgement;
         let Ok(records) = &listed.records else {
-            self.holders.miss();
-            self.goes_on = true;
+            judgement.holders.miss();
+            judgement.has_failed = true;
             return;
         };
         let lanes = self.survey.lanes(records).into_iter().flatten().map(|(lane, record)| (lane, record.clone()));
-        self.holders.see(listed.asked_ms, listed.answered_ms, lanes);
-        self.has_judged_store = self.clock.hear(&self.holders);
-        self.judge_at_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
+        judgement.holders.see(listed.asked_ms, listed.answered_ms, lanes);
+        judgement.is_made = self.clock.hear(&judgement.holders);
+        judgement.look_at_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
         for state in owner.state().iter_mut() {
-            (state.start, state.next_ms) = (Start::Judging, self.judge_at_ms);
+            (state.start, state.next_ms) = (Start::Judging, judgement.look_at_ms);
         }
     }
 
@@ -452,6 +452,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.register_id = self.survey.register_id().map(str::to_owned);
         shown.store_ahead_ms = self.store_ahead_ms;
         shown.others = others.map(|(others, _)| others);
+        shown.nearest_lane = self.survey.nearest_lane();
         shown.is_new_register = *is_new_register;
         shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);

@@ -73,7 +73,7 @@ struct Waiter {
 
 struct Named {
     register: Box<dyn Register>,
-    is_named: bool,
+    has_holder: bool,
     /// The store's time, as its offset to the monotonic clock, and when it was read.
     time: Option<(i64, u64)>,
 }
@@ -106,7 +106,7 @@ impl SharedRegister {
             process: Process::current(),
             promise: Mutex::new(register.promise()),
             turns: Mutex::default(),
-            register: Mutex::new(Named { register: Box::new(register), is_named: false, time: None }),
+            register: Mutex::new(Named { register: Box::new(register), has_holder: false, time: None }),
             thread: KeeperThread::default(),
         }))
     }
@@ -193,8 +193,8 @@ impl Register for SharedRegister {
     fn set_holder(&mut self, holder: &str) {
         // The next call has the same error, and returns it.
         let _ = self.call(|named, _| {
-            if !named.is_named {
-                named.is_named = true;
+            if !named.has_holder {
+                named.has_holder = true;
                 named.register.set_holder(holder);
             }
             Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, SKEW_MS, World};
 use crate::admin::{self, AdminError, Recovery};
-use crate::engine::{Action, Outcome, Reply, Stopped};
+use crate::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
 use crate::record::MetaRecord;
 use crate::register::Register;
 
@@ -66,6 +66,36 @@ fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recover
     for fault in faults {
         assert_eq!(fault, None);
     }
+}
+
+/// A process that was paused loses its lane to another one, which mints. The register is then restored to a state in which nobody has had the lane,
+/// and nobody recovers it. The first process knows better.
+#[test]
+fn a_process_that_knows_of_a_lost_write_does_not_take_the_lane() {
+    let mut world = World::new(46, Rules::default());
+    let first = world.add("first", 0);
+    // The list, the description, and the list again.
+    for _ in 0..3 {
+        world.work(first);
+        world.settle();
+    }
+    let backup = world.store.clone();
+    world.run(first);
+    assert_eq!(world.lane(first), 0);
+    let second = world.start("second", 0);
+    world.wait(HORIZON_MS);
+    world.run(second);
+    world.run(first);
+    assert_eq!(world.holders[first].engine.phase(), Phase::Lost);
+    assert!(world.mint(second, 190));
+    world.crash(second);
+    world.store = backup;
+    world.wait(POLL_MS);
+    world.run(first);
+    world.mint_one(first);
+    assert_eq!(world.fault, None);
+    let stopped = world.holders[first].engine.stopped().cloned();
+    assert_eq!(stopped, Some(Stopped::Reverted { key: "lanes/1/00000".into() }));
 }
 
 /// The record that describes a space is deleted while a process mints, and one with another number of lanes starts. Lanes of
