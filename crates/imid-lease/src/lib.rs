@@ -57,7 +57,7 @@
 //! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it; an asynchronous replica that became the primary is not noticed |
 //! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
 //! | `ZookeeperRegister` (`zookeeper`) | it syncs its log (`forceSync`), as it does by default | not noticed |
-//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nobody can notice it | weak |
+//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nothing can detect it | weak |
 //! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
