@@ -63,7 +63,7 @@
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
 //!
 //! Each register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
-//! same connection.
+//! same connection and the same thread.
 //!
 //! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections; so does `tls` in a program that installs a crypto provider of
 //! rustls. The store's URL says how: [`register::open_url`].
@@ -93,6 +93,8 @@ mod changes;
 mod background;
 
 mod engine;
+
+mod keeper_thread;
 
 pub mod admin;
 
