@@ -1,60 +1,13 @@
 //! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
-use std::error::Error;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 use tempfile::TempPath;
 
 use crate::report::{Stop, quote};
-
-/// Reads the name of an SVG file.
-pub(crate) fn svg(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-    is_svg.then_some(path).ok_or_else(|| format!("expected a name that ends in .svg, found {}", quote(name)))
-}
-
-/// Writes a drawing of a command as an SVG file.
-pub(crate) fn write_svg(path: &Path, command: &str, drawn: Result<String, Box<dyn Error>>) -> Result<(), Stop> {
-    let svg = drawn.map_err(|problem| Stop::Error(format!("cannot draw {}: {problem}", name(path))))?;
-    let mark = format!("<!-- imid {command} -->\n");
-    write(path, &mark, &format!("{mark}{svg}"))
-}
-
-/// Writes a whole file. A file that exists is replaced only if it starts with `mark`: an earlier run of the command wrote it.
-pub(crate) fn write(path: &Path, mark: &str, text: &str) -> Result<(), Stop> {
-    // To open a named pipe would wait for its reader.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Stop::Error(format!("{} is not a regular file", name(path))));
-    }
-    let write = || {
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-            // Nobody else can have created it since, and no link is followed.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => File::create_new(path)?,
-            opened => {
-                let mut file = opened?;
-                let mut start = Vec::new();
-                (&file).take(mark.len() as u64).read_to_end(&mut start)?;
-                if start != mark.as_bytes() {
-                    return Err(io::ErrorKind::AlreadyExists.into());
-                }
-                file.set_len(0)?;
-                file.rewind()?;
-                file
-            }
-        };
-        file.write_all(text.as_bytes())
-    };
-    write().map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Stop::Error(format!("{} exists, and this command did not write it", name(path)))
-        }
-        _ => cannot_write(path, &error),
-    })
-}
 
 /// A file that is written beside its place, as `FILE.part`, and moved there when it is whole. A run that ends early leaves
 /// the part, and another run continues it.
@@ -210,6 +163,8 @@ fn name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -263,21 +218,5 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap().len(), round % 2 * 5, "round {round}");
             assert!(is_free(&folder.path().join(format!("{round}.part"))), "round {round}");
         }
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn a_link_without_a_target_is_not_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (link, target) = (folder.path().join("link.svg"), folder.path().join("target"));
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        let Err(Stop::Error(error)) = write(&link, "mark", "mark and more") else { panic!("it was written") };
-        assert!(error.ends_with("link.svg\" exists, and this command did not write it"), "{error}");
-        assert!(!target.exists());
-        // A link to a file of the command is.
-        fs::write(&target, "mark of a longer text").unwrap();
-        assert!(write(&link, "mark", "mark!").is_ok());
-        assert_eq!(fs::read(&target).unwrap(), b"mark!");
-        assert!(link.is_symlink());
     }
 }

@@ -47,7 +47,6 @@ fn with_value(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(<[_]>::first).map(clap::builder::Str::as_str);
     let hint = match name {
         Some(name) if name.starts_with("FILE") => ValueHint::FilePath,
-        Some("FOLDER") => ValueHint::DirPath,
         _ => ValueHint::Other,
     };
     argument.value_hint(hint)

@@ -2,25 +2,24 @@
 
 mod doctor;
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{env, fs};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::whole_number;
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
-use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration, rfc3339};
+use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
@@ -63,10 +62,6 @@ enum Action {
     Resize(Resize),
     /// Say what a register promises, how fast it is, whose clock is wrong, and what to change
     Doctor(doctor::Doctor),
-    /// Print all lanes, and then each change of a lane, until the tool is ended
-    ///
-    /// A renewal is not a change.
-    Watch(Watch),
 }
 
 #[derive(clap::Args)]
@@ -183,20 +178,6 @@ struct Resize {
     bits: u32,
 }
 
-#[derive(clap::Args)]
-#[command(after_help = "\
-JSON members:
-  timestamp_ms, time: when the tool saw the change
-  lane, state, holder, ceiling_ms, ceiling_time, error: as in imid lane list")]
-struct Watch {
-    #[command(flatten)]
-    space: SpaceArgs,
-    #[command(flatten)]
-    json: JsonArg,
-    #[command(flatten)]
-    zone: ZoneArg,
-}
-
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         match &self.action {
@@ -206,7 +187,6 @@ impl Args {
             Action::Create(args) => args.create(out),
             Action::Resize(args) => args.resize(out),
             Action::Doctor(args) => args.run(out),
-            Action::Watch(args) => args.watch(out, report),
         }
     }
 }
@@ -228,11 +208,7 @@ impl SpaceArgs {
         {
             return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
         }
-        let opened = open(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
-            let message = format!("{place}: {}", install_hint(&chain(&error)));
-            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
-        });
-        opened.map(|register| (register, url))
+        Ok((open_at(open, &url, place)?, url))
     }
 
     /// Returns the URL, and what it is from.
@@ -254,6 +230,14 @@ impl SpaceArgs {
             }
         }
     }
+}
+
+/// Opens the register of a URL, which is from this option or variable.
+fn open_at(open: fn(&str, Duration) -> Opened, url: &str, place: &str) -> Result<Box<dyn Register>, Stop> {
+    open(url, DEFAULT_TIME_LIMIT).map_err(|error| {
+        let message = format!("{place}: {}", install_hint(&chain(&error)));
+        if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
+    })
 }
 
 /// The stores of servers, and whether the tool was built with them.
@@ -283,14 +267,14 @@ impl List {
         let (meta, promise) = (&view.meta, register.promise());
         let register_id = register_id(&mut *register);
         if self.json.json {
-            let space = SpaceObject {
-                register_id: register_id.ok().flatten(),
-                space_id: meta.space_id.clone(),
-                promise: promise.to_string(),
-                space: &self.space.name,
-                layout: &meta.layout,
-                lanes: view.lanes.iter().map(LaneObject::new).collect(),
-            };
+            let space = json!({
+                "register_id": register_id.ok().flatten(),
+                "space_id": meta.space_id,
+                "promise": promise.to_string(),
+                "space": self.space.name,
+                "layout": meta.layout,
+                "lanes": view.lanes.iter().map(object).collect::<Vec<_>>(),
+            });
             return json::write_line(out, &space);
         }
         match register_id {
@@ -341,7 +325,7 @@ impl Recover {
                  the message store, and repeat this with --above if that is later",
             );
         }
-        let time = time(floor_ms, &self.zone).unwrap_or_else(|| format!("{floor_ms} ms"));
+        let time = time_or_ms(floor_ms, &self.zone);
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
     }
 }
@@ -350,15 +334,12 @@ impl Create {
     fn create(&self, out: &mut Out) -> Result<(), Stop> {
         let (url, place) = self.space.url()?;
         // A file that is not there is created.
-        let mut register = open_url(&url, DEFAULT_TIME_LIMIT).map_err(|error| {
-            let message = format!("{place}: {}", chain(&error));
-            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
-        })?;
+        let mut register = open_at(open_url, &url, place)?;
         let mut recovery = Recovery::new(self.horizon, self.max_skew);
         recovery.above_ms = self.above.ms(&self.zone)?;
         let meta = admin::create(&mut *register, &self.space.name, &self.layout, self.bits, recovery)
             .map_err(|error| stop(&error))?;
-        let time = time(meta.floor_ms, &self.zone).unwrap_or_else(|| format!("{} ms", meta.floor_ms));
+        let time = time_or_ms(meta.floor_ms, &self.zone);
         Ok(writeln!(out, "space {} has {} lanes, free from {time}", self.space.name, 1_u64 << meta.bits)?)
     }
 }
@@ -371,102 +352,24 @@ impl Resize {
     }
 }
 
-/// The time between two reads of the register.
-const INTERVAL: Duration = Duration::from_secs(1);
-
-impl Watch {
-    fn watch(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let mut register = self.space.open(open_url_read_only)?;
-        // By the number of the lane, because there can be 65,536.
-        let mut seen = HashMap::new();
-        let mut is_silent = false;
-        loop {
-            match admin::view(&mut *register, &self.space.name) {
-                Ok(view) => {
-                    is_silent = false;
-                    let lanes: HashMap<_, _> = view.lanes.iter().map(|lane| (lane.lane, change_of(lane))).collect();
-                    for lane in &view.lanes {
-                        // Renewals are not changes: they come several times a second.
-                        if seen.get(&lane.lane) != lanes.get(&lane.lane) {
-                            self.write(out, lane)?;
-                        }
-                    }
-                    out.flush()?;
-                    seen = lanes;
-                }
-                // The store may come back. Each outage is reported once.
-                Err(error) if error.is_register() && !seen.is_empty() => {
-                    if !is_silent {
-                        report.note(chain(&error));
-                    }
-                    is_silent = true;
-                }
-                Err(error) => return Err(stop(&error)),
-            }
-            thread::sleep(INTERVAL);
-        }
+/// Returns a lane as a JSON object. Its state is "held", "free", "closed", "unused", or "unreadable" with an error.
+fn object(lane: &LaneView) -> Value {
+    let (state, record) = match &lane.record {
+        Ok(Some(record)) => (state_name(record.state), Some(record)),
+        Ok(None) => ("unused", None),
+        Err(_) => ("unreadable", None),
+    };
+    let mut object = json!({
+        "lane": lane.lane,
+        "state": state,
+        "holder": record.map(|record| record.holder.to_string()),
+        "ceiling_ms": record.map(|record| record.ceiling_ms),
+        "ceiling_time": record.and_then(|record| time(record.ceiling_ms, &ZoneArg::default())),
+    });
+    if let Err(error) = &lane.record {
+        object["error"] = error.to_string().into();
     }
-
-    /// Writes a lane that has changed.
-    fn write(&self, out: &mut Out, lane: &LaneView) -> Result<(), Stop> {
-        let now_ms = now_ms();
-        if self.json.json {
-            let lane = LaneObject::new(lane);
-            return json::write_line(out, &ChangeObject { timestamp_ms: now_ms, time: rfc3339(now_ms), lane });
-        }
-        Ok(writeln!(out, "{}  {:>5}  {}", self.zone.rfc3339(now_ms), lane.lane, describe(lane, &self.zone))?)
-    }
-}
-
-/// A space as a JSON object.
-#[derive(Serialize)]
-struct SpaceObject<'a> {
-    register_id: Option<String>,
-    space_id: String,
-    promise: String,
-    space: &'a str,
-    layout: &'a str,
-    lanes: Vec<LaneObject>,
-}
-
-/// A change of a lane as a JSON object.
-#[derive(Serialize)]
-struct ChangeObject {
-    timestamp_ms: u64,
-    time: String,
-    #[serde(flatten)]
-    lane: LaneObject,
-}
-
-/// A lane as a JSON object.
-#[derive(Serialize)]
-struct LaneObject {
-    lane: u16,
-    /// "held", "free", "closed", "unused", or "unreadable" with an error.
-    state: &'static str,
-    holder: Option<String>,
-    ceiling_ms: Option<u64>,
-    ceiling_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl LaneObject {
-    fn new(lane: &LaneView) -> Self {
-        let (state, record, error) = match &lane.record {
-            Ok(Some(record)) => (state_name(record.state), Some(record), None),
-            Ok(None) => ("unused", None, None),
-            Err(error) => ("unreadable", None, Some(error.to_string())),
-        };
-        Self {
-            lane: lane.lane,
-            state,
-            holder: record.map(|record| record.holder.to_string()),
-            ceiling_ms: record.map(|record| record.ceiling_ms),
-            ceiling_time: record.and_then(|record| time(record.ceiling_ms, &ZoneArg::default())),
-            error,
-        }
-    }
+    object
 }
 
 fn state_name(state: LaneState) -> &'static str {
@@ -484,7 +387,7 @@ fn describe(lane: &LaneView, zone: &ZoneArg) -> String {
         Ok(None) => return "never used".into(),
         Err(error) => return format!("cannot be read: {error}"),
     };
-    let ceiling = time(record.ceiling_ms, zone).unwrap_or_else(|| format!("{} ms", record.ceiling_ms));
+    let ceiling = time_or_ms(record.ceiling_ms, zone);
     let mut text = match record.state {
         LaneState::Held => format!("held by {} up to {ceiling}", record.holder),
         LaneState::Free => format!("free from {ceiling}, last held by {}", record.holder),
@@ -497,18 +400,13 @@ fn describe(lane: &LaneView, zone: &ZoneArg) -> String {
     text
 }
 
-/// Returns what stays the same while a holder renews its lane.
-fn change_of(lane: &LaneView) -> String {
-    match &lane.record {
-        Ok(Some(record)) => format!("{} {:?}", record.holder, record.state),
-        // This text has no time.
-        _ => describe(lane, &ZoneArg::default()),
-    }
-}
-
 /// Returns the text of a time. A record can have any number as its ceiling; later times have no text.
 fn time(unix_ms: u64, zone: &ZoneArg) -> Option<String> {
     (unix_ms <= LAST_MS).then(|| zone.rfc3339(unix_ms))
+}
+
+fn time_or_ms(unix_ms: u64, zone: &ZoneArg) -> String {
+    time(unix_ms, zone).unwrap_or_else(|| format!("{unix_ms} ms"))
 }
 
 /// The present time, or 1970 if the clock is before it.

@@ -1,43 +1,35 @@
 //! `imid man`: prints the manual page of the tool or of a command.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::report::{Stop, expected_one_of, quote};
-use crate::{Cli, Out, output_file};
+use crate::{Cli, Out};
 
-/// Print the manual page of the tool or of a command, or write all of them to a folder
+/// Print the manual page of the tool or of a command
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   imid man | man -l -
   imid man tag | man -l -
-  imid man lane list | man -l -
-  imid man --folder ~/.local/share/man/man1")]
+  imid man lane list > imid-lane-list.1")]
 pub(crate) struct Args {
     /// Command, such as tag or lane list
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
-    /// Folder for the pages of the tool and of all commands: imid.1, imid-tag.1 and so on; it must exist
-    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
-    folder: Option<PathBuf>,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let mut tool = Cli::command().disable_help_subcommand(true);
         tool.build();
-        let Some(folder) = &self.folder else {
-            let mut command = &tool;
-            for name in &self.command {
-                command = command.find_subcommand(name).ok_or_else(|| no_command(command, name))?;
-            }
-            return Ok(out.write_all(&page(command)?)?);
-        };
-        write_pages(&tool, folder)
+        let mut command = &tool;
+        for name in &self.command {
+            command = command.find_subcommand(name).ok_or_else(|| no_command(command, name))?;
+        }
+        Ok(out.write_all(&page(command)?)?)
     }
 }
 
@@ -52,25 +44,10 @@ fn no_command(parent: &Command, name: &str) -> Stop {
     Stop::Usage(format!("[COMMAND]: {problem}"))
 }
 
-/// The start of each page: a comment.
-const MARK: &str = ".\\\" imid man\n";
-
-/// Writes the pages of a command and of the commands inside of it.
-fn write_pages(command: &Command, folder: &Path) -> Result<(), Stop> {
-    let path = folder.join(format!("{}.1", page_name(command)));
-    output_file::write(&path, MARK, &String::from_utf8_lossy(&page(command)?))?;
-    command.get_subcommands().try_for_each(|command| write_pages(command, folder))
-}
-
-/// Returns the name of a page: `imid-tag` for `imid tag`.
-fn page_name(command: &Command) -> String {
-    command.get_bin_name().unwrap_or(command.get_name()).replace(' ', "-")
-}
-
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let mut page = MARK.as_bytes().to_vec();
+    let (mut page, name) = (Vec::new(), command.get_bin_name().unwrap_or(command.get_name()));
     Man::new(command.clone())
-        .title(page_name(command))
+        .title(name.replace(' ', "-"))
         .source(concat!("imid ", env!("CARGO_PKG_VERSION")))
         .render(&mut page)?;
     Ok(with_values(command, &String::from_utf8_lossy(&page)).into_bytes())

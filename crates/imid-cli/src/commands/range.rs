@@ -5,7 +5,7 @@ use std::ops::Range;
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid_inspect::{Form, Id, Scheme};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::Out;
 use crate::json;
@@ -59,21 +59,6 @@ JSON members:
   first_hex, last_hex: the IDs as hex digits
   first_uuid, last_uuid: the UUID views of the IDs, if they have one";
 
-/// The bounds as a JSON object.
-#[derive(Serialize)]
-struct Bounds {
-    first: String,
-    last: String,
-    from_ms: u64,
-    to_ms: u64,
-    first_hex: Option<String>,
-    last_hex: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_uuid: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_uuid: Option<String>,
-}
-
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let scheme = self.scheme.scheme;
@@ -103,19 +88,15 @@ impl Args {
         }
         let [first, last] = ids;
         if let Writer::Json = writer {
-            return json::write_line(
-                out,
-                &Bounds {
-                    first: first.to_string(),
-                    last: last.to_string(),
-                    from_ms: times.start,
-                    to_ms: times.end,
-                    first_hex: first.in_form(Form::Hex),
-                    last_hex: last.in_form(Form::Hex),
-                    first_uuid: first.in_form(Form::Uuid),
-                    last_uuid: last.in_form(Form::Uuid),
-                },
-            );
+            let mut bounds = json!({
+                "first": first.to_string(), "last": last.to_string(),
+                "from_ms": times.start, "to_ms": times.end,
+                "first_hex": first.in_form(Form::Hex), "last_hex": last.in_form(Form::Hex),
+            });
+            if let (Some(first), Some(last)) = (first.in_form(Form::Uuid), last.in_form(Form::Uuid)) {
+                (bounds["first_uuid"], bounds["last_uuid"]) = (first.into(), last.into());
+            }
+            return json::write_line(out, &bounds);
         }
         ids.iter().try_for_each(|id| writer.write_id(out, id))
     }

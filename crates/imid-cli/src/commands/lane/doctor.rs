@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use imid_lease::admin::{self, View};
 use imid_lease::record::LaneState;
 use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, store_of_url};
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::{SpaceArgs, chain, now_ms, register_id};
 use crate::Out;
@@ -82,6 +82,9 @@ const MOST_VERSIONS: u64 = 1_000_000;
 /// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
 
+/// If each lane begins further ahead of the clock, it is reported, as `Status::lacks_near_lanes` does.
+const MOST_NEAREST_MS: u64 = 1_000;
+
 /// What an adapter looks at, and what it cannot see, by the store.
 fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
     match store {
@@ -129,90 +132,42 @@ fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// What was found.
-#[derive(Serialize)]
+/// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
+#[derive(Default)]
 struct Findings {
-    register_id: Option<String>,
-    reads: Spread,
-    writes: Option<Spread>,
-    #[serde(flatten)]
-    clock: Clock,
-    promise: String,
-    looked_at: &'static str,
-    not_seen: &'static [&'static str],
-    room: Option<Room>,
-    spaces: Vec<Space>,
-    segments: usize,
+    lines: Vec<(&'static str, String)>,
+    members: Map<String, Value>,
     changes: Vec<String>,
-    #[serde(skip)]
-    is_zookeeper: bool,
 }
 
-/// The time of the store, compared with that of this machine.
-#[derive(Serialize)]
-struct Clock {
-    #[serde(rename = "clock_difference_ms")]
-    difference_ms: Option<i64>,
-    #[serde(rename = "clock_error", skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
+impl Findings {
+    fn add(&mut self, label: &'static str, text: impl Into<String>) {
+        self.lines.push((label, text.into()));
+    }
 
-/// What etcd says of its room and its members.
-#[derive(Serialize)]
-struct Room {
-    bytes: u64,
-    versions: u64,
-    alarms: Vec<String>,
-    members: Vec<Member>,
-}
-
-#[derive(Serialize)]
-struct Member {
-    member: String,
-    clock_difference_ms: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct Space {
-    space: String,
-    #[serde(flatten)]
-    lanes: LanesOrError,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum LanesOrError {
-    Lanes(Lanes),
-    Unreadable { error: String },
-}
-
-#[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names of members in JSON")]
-struct Lanes {
-    space_id: String,
-    layout: String,
-    lanes: usize,
-    held: usize,
-    unused: usize,
-}
-
-/// The median and the greatest of some times.
-#[derive(Serialize)]
-struct Spread {
-    median_ms: f64,
-    greatest_ms: f64,
+    fn set(&mut self, member: &str, value: impl Into<Value>) {
+        self.members.insert(member.to_owned(), value.into());
+    }
 }
 
 impl Doctor {
     pub(super) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        let findings = self.examine()?;
-        if self.json.json { json::write_line(out, &findings) } else { self.print(&findings, out) }
+        let Findings { mut lines, mut members, changes } = self.examine()?;
+        if self.json.json {
+            members.insert("changes".into(), changes.into());
+            return json::write_line(out, &members);
+        }
+        if changes.is_empty() {
+            lines.push(("change", "nothing that this command can see".into()));
+        }
+        lines.extend(changes.into_iter().map(|change| ("change", change)));
+        Ok(lines.iter().try_for_each(|(label, text)| writeln!(out, "{label:<10}{text}"))?)
     }
 
     fn examine(&self) -> Result<Findings, Stop> {
         let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
         let store = store_of_url(&url).unwrap_or_default();
-        let mut changes = Vec::new();
+        let mut found = Findings::default();
 
         // The first call connects.
         let key = format!("{}/meta", self.space.name);
@@ -224,125 +179,125 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
-        let register_id = match register_id(&mut *register) {
-            Ok(id) => id,
-            Err(error) => {
-                changes.push(format!("the ID of the register cannot be read: {error}"));
-                None
-            }
-        };
+        let register_id = register_id(&mut *register).unwrap_or_else(|error| {
+            found.changes.push(format!("the ID of the register cannot be read: {error}"));
+            None
+        });
+        let no_id = "has no ID that can be read; the first process with a lease writes it";
+        found.add("register", register_id.as_deref().unwrap_or(no_id));
+        found.set("register_id", register_id);
         // Before the writes, which a full etcd refuses.
-        let room = room(store, &url, &mut changes)?;
+        let room = room(store, &url, &mut found.changes)?;
         let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
+        found.add("reads", &reads);
+        found.set("reads", reads.json());
         let writes = if self.write { Some(measure_writes(&mut *register)?) } else { None };
+        found.add(
+            "writes",
+            match &writes {
+                Some(writes) => format!("{}, of the record {KEY}", String::from(writes)),
+                None => "not measured; --write measures them".into(),
+            },
+        );
         if writes.as_ref().is_some_and(|writes| writes.greatest_ms > 500.0) {
-            changes.push("a write took more than 500 ms, and a call may take 2 s: find out what is slow".to_owned());
+            found.changes.push("a write took more than 500 ms, and a call may take 2 s: find out what is slow".into());
         }
-        let clock = clock(&mut *register, &mut changes);
-        let (looked_at, not_seen) = sight(store);
+        found.set("writes", writes.map(|writes| writes.json()));
+        self.look_at_clock(store, &mut *register, &mut found);
         let promise = register.promise();
         if let Promise::Weak(_) = promise {
-            changes.push("the register is weak: after it has lost a write, IDs can come twice".to_owned());
+            found.changes.push("the register is weak: after it has lost a write, IDs can come twice".to_owned());
         }
+        found.add("promise", promise.to_string());
+        found.set("promise", promise.to_string());
+        let (looked_at, not_seen) = sight(store);
+        found.add("looked at", looked_at);
+        found.set("looked_at", looked_at);
+        for what in not_seen {
+            found.add("not seen", *what);
+        }
+        found.set("not_seen", not_seen);
+        if let Some(Room { lines, object }) = room {
+            found.lines.extend(lines);
+            found.set("room", object);
+        } else {
+            found.set("room", Value::Null);
+        }
+        self.look_at_spaces(&mut *register, &mut found)?;
+        Ok(found)
+    }
 
+    fn look_at_spaces(&self, register: &mut dyn Register, found: &mut Findings) -> Result<(), Stop> {
         let records = register.list("").map_err(|error| failed(&error))?;
         // A segment can have the name of the record of a space, and a space the name of the segments.
         let is_segment =
             |(key, text): &&(String, String)| key.starts_with("seg/") && text.split(' ').nth(1) == Some("line");
         let spaces =
             records.iter().filter(|record| !is_segment(record)).filter_map(|(key, _)| key.strip_suffix("/meta"));
-        let spaces = spaces.map(|name| {
-            let lanes = match admin::view(&mut *register, name) {
-                Ok(view) => LanesOrError::Lanes(look_at(name, &view, &mut changes)),
+        let (mut objects, mut has_space) = (Vec::new(), false);
+        for name in spaces {
+            has_space |= name == self.space.name;
+            let (text, object) = match admin::view(register, name) {
+                Ok(view) => look_at(name, &view, &mut found.changes),
                 // One that another version wrote does not hide the others.
                 Err(error) => {
                     let error = chain(&error);
-                    changes.push(format!("the space {name} cannot be read: {error}"));
-                    LanesOrError::Unreadable { error }
+                    found.changes.push(format!("the space {name} cannot be read: {error}"));
+                    (format!("{name}: {error}"), json!({ "space": name, "error": error }))
                 }
             };
-            Space { space: name.to_owned(), lanes }
-        });
-        let spaces: Vec<_> = spaces.collect();
+            found.add("space", text);
+            objects.push(object);
+        }
+        if !has_space {
+            found.add("space", format!("{} is not in this register; the first process creates it", self.space.name));
+        }
+        found.set("spaces", objects);
         for name in undescribed(&records) {
-            changes.push(format!(
+            found.changes.push(format!(
                 "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: it was \
                  deleted or lost, see `imid lane create`"
             ));
         }
         let segments = records.iter().filter(is_segment).count();
-        let promise = promise.to_string();
-        Ok(Findings {
-            register_id,
-            reads,
-            writes,
-            clock,
-            promise,
-            looked_at,
-            not_seen,
-            room,
-            spaces,
-            segments,
-            changes,
-            is_zookeeper: store == "zookeeper",
-        })
+        if segments > 0 {
+            found.add("segments", segments.to_string());
+        }
+        found.set("segments", segments);
+        Ok(())
     }
 
-    fn print(&self, findings: &Findings, out: &mut Out) -> Result<(), Stop> {
-        match &findings.register_id {
-            Some(id) => writeln!(out, "register  {id}")?,
-            None => writeln!(out, "register  has no ID that can be read; the first process with a lease writes it")?,
-        }
-        writeln!(out, "reads     {}", findings.reads.text())?;
-        match &findings.writes {
-            Some(writes) => writeln!(out, "writes    {}, of the record {KEY}", writes.text())?,
-            None => writeln!(out, "writes    not measured; --write measures them")?,
-        }
-        match (findings.clock.difference_ms, &findings.clock.error) {
-            (Some(ms), _) => writeln!(out, "clock     of the store is {} the clock here", ahead_of(ms))?,
-            (None, Some(error)) => writeln!(out, "clock     cannot be read: {error}")?,
-            (None, None) => {
-                let reason = if !self.write && findings.is_zookeeper { ", or tells it only to a writer" } else { "" };
-                writeln!(out, "clock     the store has no time of its own{reason}")?;
-            }
-        }
-        writeln!(out, "promise   {}", findings.promise)?;
-        writeln!(out, "looked at {}", findings.looked_at)?;
-        for what in findings.not_seen {
-            writeln!(out, "not seen  {what}")?;
-        }
-        if let Some(Room { bytes, versions, alarms, members }) = &findings.room {
-            let alarms = if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") };
-            writeln!(out, "room      {versions} versions that are not compacted, {} kB, {alarms}", bytes / 1000)?;
-            for Member { member, clock_difference_ms } in members {
-                match clock_difference_ms {
-                    Some(ms) => writeln!(out, "member    {member}, whose clock is {} the clock here", ahead_of(*ms))?,
-                    None => writeln!(out, "member    {member}, which does not answer")?,
+    /// Compares the clock of the store with the one here.
+    fn look_at_clock(&self, store: &str, register: &mut dyn Register, found: &mut Findings) {
+        let start = Instant::now();
+        let read = register.now_ms();
+        let round_trip_ms = i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX);
+        found.set("clock_difference_ms", Value::Null);
+        match read {
+            Ok(Some(store_ms)) => {
+                // The answer is from the middle of the call.
+                let here = i128::from(now_ms()) - i128::from(round_trip_ms / 2);
+                let difference = i64::try_from(i128::from(store_ms) - here).unwrap_or(i64::MAX);
+                if difference.abs() > MOST_DIFFERENCE_MS.saturating_add(round_trip_ms) {
+                    let by = difference.unsigned_abs();
+                    found.changes.push(format!(
+                        "the clocks differ by {by} ms: synchronize both, and keep max_skew above what remains"
+                    ));
                 }
+                found.add("clock", format!("of the store is {} the clock here", ahead_of(difference)));
+                found.set("clock_difference_ms", difference);
+            }
+            Ok(None) => {
+                let is_hidden = !self.write && store == "zookeeper";
+                let reason = if is_hidden { ", or tells it only to a writer" } else { "" };
+                found.add("clock", format!("the store has no time of its own{reason}"));
+            }
+            Err(error) => {
+                let error = chain(&error);
+                found.add("clock", format!("cannot be read: {error}"));
+                found.set("clock_error", error);
             }
         }
-        for Space { space, lanes } in &findings.spaces {
-            match lanes {
-                LanesOrError::Lanes(Lanes { space_id, layout, lanes, held, unused }) => writeln!(
-                    out,
-                    "space     {space} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used"
-                )?,
-                LanesOrError::Unreadable { error } => writeln!(out, "space     {space}: {error}")?,
-            }
-        }
-        if !findings.spaces.iter().any(|space| space.space == self.space.name) {
-            writeln!(out, "space     {} is not in this register; the first process creates it", self.space.name)?;
-        }
-        if findings.segments > 0 {
-            writeln!(out, "segments  {}", findings.segments)?;
-        }
-        if findings.changes.is_empty() {
-            writeln!(out, "change    nothing that this command can see")?;
-        }
-        for change in &findings.changes {
-            writeln!(out, "change    {change}")?;
-        }
-        Ok(())
     }
 }
 
@@ -363,6 +318,12 @@ fn failed(error: &RegisterError) -> Stop {
 /// Says how far a clock is ahead of another one.
 fn ahead_of(ms: i64) -> String {
     format!("{} ms {}", ms.unsigned_abs(), if ms < 0 { "behind" } else { "ahead of" })
+}
+
+/// What etcd says of its room and its members.
+struct Room {
+    lines: Vec<(&'static str, String)>,
+    object: Value,
 }
 
 /// Looks at the room and the members of an etcd.
@@ -389,21 +350,30 @@ fn room(store: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room
             "etcd keeps {versions} versions, so its quota will be full: start it with --auto-compaction-retention=1h"
         ));
     }
-    let members = register.member_leads().into_iter();
-    let members: Vec<_> = members.map(|(member, clock_difference_ms)| Member { member, clock_difference_ms }).collect();
+    let members: Vec<_> = register.member_leads().into_iter().collect();
     look_at_members(&members, changes);
-    Ok(Some(Room { bytes, versions, alarms, members }))
+    let alarm = if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") };
+    let kilobytes = bytes / 1000;
+    let mut lines = vec![("room", format!("{versions} versions that are not compacted, {kilobytes} kB, {alarm}"))];
+    lines.extend(members.iter().map(|(member, lead_ms)| {
+        let clock = |ms: i64| format!("{member}, whose clock is {} the clock here", ahead_of(ms));
+        ("member", lead_ms.map_or_else(|| format!("{member}, which does not answer"), clock))
+    }));
+    let object = |(member, ms): &(_, _)| json!({ "member": member, "clock_difference_ms": ms });
+    let members: Vec<_> = members.iter().map(object).collect();
+    let object = json!({ "bytes": bytes, "versions": versions, "alarms": alarms, "members": members });
+    Ok(Some(Room { lines, object }))
 }
 
 /// Finds the members whose clock differs from most of the others, and those that do not answer.
 #[cfg(feature = "etcd")]
-fn look_at_members(members: &[Member], changes: &mut Vec<String>) {
+fn look_at_members(members: &[(String, Option<i64>)], changes: &mut Vec<String>) {
     // The clock here has a vote as in a lease. It decides only between members.
-    let mut votes: Vec<_> = members.iter().filter_map(|member| member.clock_difference_ms).chain([0]).collect();
+    let mut votes: Vec<_> = members.iter().filter_map(|(_, lead_ms)| *lead_ms).chain([0]).collect();
     votes.sort_unstable();
     let usual = votes[(votes.len() - 1) / 2];
-    for Member { member, clock_difference_ms } in members {
-        match clock_difference_ms.map(|ms| ms - usual) {
+    for (member, lead_ms) in members {
+        match lead_ms.map(|ms| ms - usual) {
             None => changes.push(format!("the member {member} does not answer")),
             // Against a single member, the clock here decides nothing. The line `clock` has the difference.
             Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && votes.len() > 2 => {
@@ -421,33 +391,15 @@ fn room(_: &str, _: &str, _: &mut Vec<String>) -> Result<Option<Room>, Stop> {
     Ok(None)
 }
 
-/// Compares the clock of the store with the one here.
-fn clock(register: &mut dyn Register, changes: &mut Vec<String>) -> Clock {
-    let start = Instant::now();
-    let store = match register.now_ms() {
-        Ok(Some(store)) => store,
-        Ok(None) => return Clock { difference_ms: None, error: None },
-        Err(error) => return Clock { difference_ms: None, error: Some(chain(&error)) },
-    };
-    let round_trip_ms = i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX);
-    // The answer is from the middle of the call.
-    let here = i128::from(now_ms()) - i128::from(round_trip_ms / 2);
-    let difference = i64::try_from(i128::from(store) - here).unwrap_or(i64::MAX);
-    if difference.abs() > MOST_DIFFERENCE_MS.saturating_add(round_trip_ms) {
-        let by = difference.unsigned_abs();
-        changes.push(format!("the clocks differ by {by} ms: synchronize both, and keep max_skew above what remains"));
-    }
-    Clock { difference_ms: Some(difference), error: None }
-}
-
-/// Counts the lanes of a space, and finds those that need somebody.
-fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> Lanes {
-    let (mut held, mut unused, mut late) = (0, 0, 0);
+/// Counts the lanes of a space, and finds those that need somebody. Returns the line and the object of the space.
+fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value) {
+    let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
     for lane in &view.lanes {
         let record = match &lane.record {
             Ok(Some(record)) => record,
             Ok(None) => {
                 unused += 1;
+                nearest_ms = nearest_ms.min(view.meta.floor_ms.saturating_sub(now_ms()));
                 continue;
             }
             Err(error) => {
@@ -461,6 +413,9 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> Lanes {
             late += usize::from(record.ceiling_ms <= now_ms);
         }
         let lead_ms = record.ceiling_ms.saturating_sub(now_ms);
+        if record.state != LaneState::Closed {
+            nearest_ms = nearest_ms.min(lead_ms);
+        }
         if record.state != LaneState::Closed && lead_ms > record.horizon_ms.saturating_add(MOST_LEAD_MS) {
             changes.push(format!(
                 "lane {} of {name} ({}) is {lead_ms} ms ahead, and its horizon is {} ms: a clock was wrong, or the one here is",
@@ -477,10 +432,21 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> Lanes {
             "{held} of {lanes} lanes of {name} are held, and a new process waits once all are: see `imid lane resize`"
         ));
     }
+    if lanes > 1 && nearest_ms > MOST_NEAREST_MS {
+        changes.push(format!(
+            "each lane of {name} begins more than 1 s ahead of the clock, and so do the IDs of a process that takes one: if this stays \
+             so, see `imid lane resize`"
+        ));
+    }
     if held == lanes {
         changes.push(format!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
-    Lanes { space_id: meta.space_id.clone(), layout: meta.layout.clone(), lanes, held, unused }
+    let (space_id, layout) = (&meta.space_id, &meta.layout);
+    let text = format!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used");
+    let object = json!({
+        "space": name, "space_id": space_id, "layout": layout, "lanes": lanes, "held": held, "unused": unused
+    });
+    (text, object)
 }
 
 /// Measures a call.
@@ -513,9 +479,21 @@ fn measure_writes(register: &mut dyn Register) -> Result<Spread, Stop> {
     })
 }
 
+/// The median and the greatest of some times.
+struct Spread {
+    median_ms: f64,
+    greatest_ms: f64,
+}
+
 impl Spread {
-    fn text(&self) -> String {
-        format!("{:.1} ms (median of {CALLS}), at most {:.1} ms", self.median_ms, self.greatest_ms)
+    fn json(&self) -> Value {
+        json!({ "median_ms": self.median_ms, "greatest_ms": self.greatest_ms })
+    }
+}
+
+impl From<&Spread> for String {
+    fn from(Spread { median_ms, greatest_ms }: &Spread) -> Self {
+        format!("{median_ms:.1} ms (median of {CALLS}), at most {greatest_ms:.1} ms")
     }
 }
 

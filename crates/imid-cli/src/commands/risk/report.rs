@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use imid_inspect::risk::Forecast;
-use serde::Serialize;
+use imid_inspect::risk::{Forecast, Row};
+use serde_json::json;
 
 use super::words::{exact, how_often, number};
 use crate::report::Stop;
@@ -63,49 +63,27 @@ fn write_advice(forecast: &Forecast, out: &mut Out) -> Result<(), Stop> {
 
 /// Writes one JSON object.
 pub(super) fn write_json(forecast: &Forecast, count: f64, out: &mut Out) -> Result<(), Stop> {
-    let modes = forecast.rows.iter().map(|row| JsonMode {
-        mode: row.mode.name(),
-        is_unique: row.condition.is_some(),
-        condition: row.condition,
-        equal_ids_per_year: row.per_year(),
-        probability_in_a_year: row.probability_in_a_year(),
-        one_a_year_at: row.one_a_year_at,
-    });
-    let result = JsonForecast {
-        hosts: forecast.hosts,
-        rate: forecast.sessions.rate,
-        sessions: count,
-        busiest_rate: forecast.sessions.busiest,
-        modes: modes.collect(),
-        recommended: forecast.recommended().name(),
-        lane_bits: forecast.lane_bits(),
-        lanes: 1 << forecast.lane_bits(),
-        ids_per_ms: forecast.ids_per_ms(),
-        stripes: forecast.stripes(),
+    let mode = |row: &Row| {
+        json!({
+            "mode": row.mode.name(),
+            "is_unique": row.condition.is_some(),
+            "condition": row.condition,
+            "equal_ids_per_year": row.per_year(),
+            "probability_in_a_year": row.probability_in_a_year(),
+            "one_a_year_at": row.one_a_year_at,
+        })
     };
-    json::write_line(out, &result)
-}
-
-#[derive(Serialize)]
-struct JsonForecast {
-    hosts: u32,
-    rate: f64,
-    sessions: f64,
-    busiest_rate: f64,
-    modes: Vec<JsonMode>,
-    recommended: &'static str,
-    lane_bits: u32,
-    lanes: u32,
-    ids_per_ms: u32,
-    stripes: f64,
-}
-
-#[derive(Serialize)]
-struct JsonMode {
-    mode: &'static str,
-    is_unique: bool,
-    condition: Option<&'static str>,
-    equal_ids_per_year: f64,
-    probability_in_a_year: f64,
-    one_a_year_at: Option<f64>,
+    let object = json!({
+        "hosts": forecast.hosts,
+        "rate": forecast.sessions.rate,
+        "sessions": count,
+        "busiest_rate": forecast.sessions.busiest,
+        "modes": forecast.rows.iter().map(mode).collect::<Vec<_>>(),
+        "recommended": forecast.recommended().name(),
+        "lane_bits": forecast.lane_bits(),
+        "lanes": 1_u32 << forecast.lane_bits(),
+        "ids_per_ms": forecast.ids_per_ms(),
+        "stripes": forecast.stripes(),
+    });
+    json::write_line(out, &object)
 }

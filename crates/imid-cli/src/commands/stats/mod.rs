@@ -1,18 +1,16 @@
 //! `imid stats`: shows what the IDs of a store tell about its traffic.
 
-mod chart;
 mod plot;
 mod rates;
 mod sessions;
 mod summary;
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use imid::MessageId;
 use imid_inspect::Id;
 
-use self::rates::{Per, Rates};
+use self::rates::{Interval, Rates, per};
 use self::sessions::Sessions;
 use self::summary::{Leads, Summary};
 use super::problems::Problems;
@@ -20,7 +18,6 @@ use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
 use crate::json::JsonArg;
-use crate::output_file;
 use crate::report::{Report, Stop};
 use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
 
@@ -34,7 +31,7 @@ use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
 /// With more sessions, a count can be too high; the output says by how much at most.
 ///
 /// The rates are in round intervals of --time-zone (UTC without it), per second, minute, hour or day. The first and the
-/// last interval are marked if the IDs begin or end inside of them. With --per, the output has a line for each interval.
+/// last interval are marked if the IDs begin or end inside of them.
 ///
 /// A session is shown as its type and its hash, because an ID does not have the session name. Different sessions of one
 /// type can share a hash.
@@ -44,7 +41,7 @@ Examples:
   imid stats ids.txt
   imid stats --time-field at tagged.jsonl.gz
   imid stats --top 100 --json tagged.jsonl
-  imid stats --plot rate.svg tagged.jsonl
+  imid stats --plot tagged.jsonl > rate.svg
   imid stats --from 2025-11-20 --per day --time-zone Asia/Shanghai tagged.jsonl
 
 {TIME_FORMS}
@@ -82,12 +79,12 @@ pub(crate) struct Args {
     top: usize,
     #[command(flatten)]
     times: TimeRange,
-    /// Interval of the rates [default: as long as the chart, the plot or the JSON object needs]
-    #[arg(long, value_name = "INTERVAL")]
-    per: Option<Per>,
-    /// Draw the rate of IDs to this SVG file; a file that another program wrote is not replaced
-    #[arg(long, value_name = "FILE.svg", value_parser = output_file::svg)]
-    plot: Option<PathBuf>,
+    /// Interval of the rates [default: as long as the lines, the plot or the JSON object need]
+    #[arg(long, value_name = "INTERVAL", value_parser = per())]
+    per: Option<Interval>,
+    /// Print the rate of IDs as a picture in SVG, and nothing else
+    #[arg(long, conflicts_with = "json")]
+    plot: bool,
     #[command(flatten)]
     json: JsonArg,
 }
@@ -106,10 +103,11 @@ impl Args {
         let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
         note_rounded(report);
         let mut summary = stats.finish(counts, self);
-        if let Some(path) = &self.plot {
-            output_file::write_svg(path, "stats", summary.plot())?;
+        match (self.plot, self.json.json) {
+            (true, _) => summary.write_plot(out),
+            (_, true) => summary.write_json(out),
+            _ => summary.write(out),
         }
-        if self.json.json { summary.write_json(out) } else { summary.write(out) }
     }
 }
 

@@ -6,9 +6,6 @@ use plotters::prelude::*;
 use super::rates::{Column, Columns, Interval};
 use crate::time::timestamp;
 
-/// The most points of the line.
-pub(super) const MAX_POINTS: usize = 1_000;
-
 const DAY_MS: u64 = 86_400_000;
 
 const LINE: RGBColor = RGBColor(30, 90, 200);

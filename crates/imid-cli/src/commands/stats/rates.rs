@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -37,59 +37,32 @@ pub(super) enum Interval {
 }
 
 /// The intervals that people read easily, from the shortest to the longest.
-const INTERVALS: [Interval; 25] = [
-    Interval::Seconds(1),
-    Interval::Seconds(2),
-    Interval::Seconds(5),
-    Interval::Seconds(10),
-    Interval::Seconds(15),
-    Interval::Seconds(30),
-    Interval::Seconds(60),
-    Interval::Seconds(120),
-    Interval::Seconds(300),
-    Interval::Seconds(600),
-    Interval::Seconds(900),
-    Interval::Seconds(1_800),
-    Interval::Seconds(3_600),
-    Interval::Seconds(7_200),
-    Interval::Seconds(10_800),
-    Interval::Seconds(21_600),
-    Interval::Seconds(43_200),
-    Interval::Days(1),
-    Interval::Days(7),
-    Interval::Months(1),
-    Interval::Months(3),
-    Interval::Months(12),
-    Interval::Months(60),
-    Interval::Months(120),
-    Interval::Months(1_200),
-];
-
-/// The interval of `--per`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Per {
-    Second,
-    Minute,
-    Hour,
-    Day,
-    /// From Monday
-    Week,
-    Month,
-    Year,
+fn intervals() -> impl Iterator<Item = Interval> + Clone {
+    const SECONDS: [i64; 17] =
+        [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200];
+    let days = [1, 7].map(Interval::Days);
+    let months = [1, 3, 12, 60, 120, 1_200].map(Interval::Months);
+    SECONDS.map(Interval::Seconds).into_iter().chain(days).chain(months)
 }
 
-impl Per {
-    pub(super) const fn interval(self) -> Interval {
-        match self {
-            Self::Second => Interval::Seconds(1),
-            Self::Minute => Interval::Seconds(60),
-            Self::Hour => Interval::Seconds(3_600),
-            Self::Day => Interval::Days(1),
-            Self::Week => Interval::Days(7),
-            Self::Month => Interval::Months(1),
-            Self::Year => Interval::Months(12),
-        }
-    }
+/// The intervals of `--per`. A week begins on Monday.
+const PER: [(&str, Interval); 7] = [
+    ("second", Interval::Seconds(1)),
+    ("minute", Interval::Seconds(60)),
+    ("hour", Interval::Seconds(3_600)),
+    ("day", Interval::Days(1)),
+    ("week", Interval::Days(7)),
+    ("month", Interval::Months(1)),
+    ("year", Interval::Months(12)),
+];
+
+/// Reads the name of an interval.
+pub(super) fn per() -> impl TypedValueParser<Value = Interval> {
+    PossibleValuesParser::new(PER.map(|(name, _)| name)).map(|chosen| {
+        let found = PER.iter().find(|(name, _)| name.eq_ignore_ascii_case(&chosen));
+        // PANIC: clap accepts only these names.
+        found.expect("a possible value is one of the intervals").1
+    })
 }
 
 /// A part of the time.
@@ -147,9 +120,9 @@ impl Interval {
 
     /// Returns an interval, and its starts, of which there are a few between two times.
     pub(super) fn ticks(start_ms: u64, end_ms: u64, zone: &TimeZone) -> (Self, Vec<u64>) {
-        const MOST: usize = 8;
-        let enough = |interval: &&Self| (end_ms - start_ms) / 1_000 / interval.seconds() < MOST as u64;
-        let interval = *INTERVALS.iter().find(enough).unwrap_or(&INTERVALS[INTERVALS.len() - 1]);
+        const MOST: u64 = 8;
+        let enough = |interval: &Self| (end_ms - start_ms) / 1_000 / interval.seconds() < MOST;
+        let interval = intervals().find(enough).unwrap_or(Self::Months(1_200));
         let mut starts = interval.starts(start_ms, end_ms, zone);
         starts.retain(|ms| (start_ms..=end_ms).contains(ms));
         (interval, starts)
@@ -256,14 +229,10 @@ impl Rates {
             (last - first) / 1_000 / interval.seconds() < max as u64
                 && interval.seconds() >= BINS[self.length].min(86_400)
         };
-        let mut fitting = INTERVALS.iter().filter(|interval| fits(interval)).peekable();
-        let mut found = None;
-        while let (None, Some(interval)) = (&found, fitting.next()) {
-            let starts = self.starts(*interval, zone);
-            let is_last = fitting.peek().is_none();
-            found = (starts.len() <= max + 1 || is_last).then_some((*interval, starts));
-        }
-        let (interval, starts) = found.unwrap_or((INTERVALS[0], Vec::new()));
+        // The starts are counted too: an interval can begin before the first ID.
+        let fitting = intervals().filter(fits).map(|interval| (interval, self.starts(interval, zone)));
+        let found = fitting.clone().find(|(_, starts)| starts.len() <= max + 1).or_else(|| fitting.last());
+        let (interval, starts) = found.unwrap_or((Interval::Seconds(1), Vec::new()));
         self.count(interval, &starts)
     }
 
@@ -292,7 +261,7 @@ impl Rates {
             }
             columns[at].ids += count;
         }
-        if let (Some((first, last)), true) = (self.range, interval != INTERVALS[0]) {
+        if let (Some((first, last)), true) = (self.range, interval != Interval::Seconds(1)) {
             let ids: u64 = columns.iter().map(|column| column.ids).sum();
             // A few IDs before or after the first and the last one may just be missing.
             let usual = 3 * (last - first) / ids.max(1);

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use imid::dialect::Dialect;
 use imid_inspect::{Scheme, named_type};
-use serde::Serialize;
+use serde_json::json;
 
-use super::chart::{bars, light};
 use super::plot;
-use super::rates::{Column, Columns, Interval, Per, Rates, ratio};
+use super::rates::{Column, Columns, Interval, Rates, ratio};
 use super::sessions::{Busiest, Owner};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
@@ -17,7 +16,7 @@ use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};
 
 /// IDs whose time is ahead of the time of their message.
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Leads {
     pub(super) ids: u64,
     pub(super) ahead: u64,
@@ -51,22 +50,20 @@ pub(super) struct Summary {
     pub(super) ahead: Option<Leads>,
     pub(super) rates: Rates,
     /// The interval of the rates, if it is not chosen by their number.
-    pub(super) per: Option<Per>,
+    pub(super) per: Option<Interval>,
     /// The time zone of the intervals and of the times for people.
     pub(super) zone: ZoneArg,
 }
 
-/// The width of the longest lines: those of the chart.
+/// The width of the longest lines.
 const WIDTH: usize = 74;
 
-/// The first column of the chart. The greatest value is in front of it.
-const CHART_START: usize = 14;
+/// The column after the counts.
+const INDENT: usize = 14;
 
-/// The least number of columns of the chart, on a terminal of any width.
-const MIN_CHART_COLUMNS: usize = 10;
-
-/// The most intervals in JSON.
-const JSON_INTERVALS: usize = 1_000;
+/// The most intervals for people, in the plot and in JSON.
+const MOST_LINES: usize = 24;
+const MOST_INTERVALS: usize = 1_000;
 
 impl Summary {
     /// Writes the result for people.
@@ -95,7 +92,7 @@ impl Summary {
         }
         self.write_types(out)?;
         self.write_busiest(out, is_wide)?;
-        self.write_chart(out, terminal)
+        self.write_rates(out, terminal)
     }
 
     /// Writes a line with a count and its share of all IDs. If the lines are not wide, the name has its own line.
@@ -151,44 +148,33 @@ impl Summary {
         Ok(())
     }
 
-    fn write_chart(&mut self, out: &mut Out, terminal: Terminal) -> Result<(), Stop> {
-        let columns = terminal.columns_of(WIDTH).saturating_sub(CHART_START).max(MIN_CHART_COLUMNS);
-        let chart = self.columns(columns);
-        let (unit, seconds) = chart.unit();
-        let rate = |column: &Column| column.ids_per_second() * seconds;
-        let Some(peak) = chart.peak() else { return Ok(()) };
-        writeln!(
-            out,
-            "\nIDs per {unit}, {} per {}",
-            chart.interval,
-            if self.per.is_some() { "line" } else { "column" }
-        )?;
-        let (first, last) = (&chart.columns[0], &chart.columns[chart.columns.len() - 1]);
-        if self.per.is_some() {
-            self.write_lines(out, &chart, columns, terminal.is_ascii)?;
-        } else {
-            let values: Vec<_> = chart.columns.iter().map(|column| (rate(column), column.is_partial)).collect();
-            for (index, row) in bars(&values, terminal.is_ascii).iter().enumerate() {
-                let label = if index == 0 { format!("{:.1}", rate(peak)) } else { String::new() };
-                writeln!(out, "{label:>12}  {}", row.trim_end())?;
-            }
-            let (first, last) = (self.start(first.start_ms, chart.interval), self.start(last.start_ms, chart.interval));
-            let width = chart.columns.len();
-            if width >= first.len() + last.len() + 2 {
-                writeln!(out, "{:CHART_START$}{first}{last:>1$}", "", width - first.len())?;
-            } else {
-                writeln!(out, "{:CHART_START$}from {first}", "")?;
-            }
+    /// Writes a line for each interval.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a bar has at most some dozens of characters"
+    )]
+    fn write_rates(&mut self, out: &mut Out, terminal: Terminal) -> Result<(), Stop> {
+        let rates = self.columns(MOST_LINES);
+        let Some(peak) = rates.peak() else { return Ok(()) };
+        writeln!(out, "\nIDs in intervals of {}", rates.interval)?;
+        let (full, light) = if terminal.is_ascii { ("#", ":") } else { ("█", "░") };
+        for column in &rates.columns {
+            let start = self.start(column.start_ms, rates.interval);
+            let width = terminal.columns_of(WIDTH).saturating_sub(INDENT + start.len() + 2);
+            let length = (ratio(column.ids, peak.ids) * width as f64).ceil().min(width as f64) as usize;
+            let bar = if column.is_partial { light } else { full }.repeat(length);
+            writeln!(out, "{}", format!("{:>12}  {start}  {bar}", column.ids).trim_end())?;
         }
-        let (indent, space) = if terminal.fits(WIDTH) { (CHART_START, " ") } else { (0, "\n") };
-        if chart.columns.iter().any(|column| column.is_partial) {
-            let light = light(terminal.is_ascii);
+        let (indent, space) = if terminal.fits(WIDTH) { (INDENT, " ") } else { (0, "\n") };
+        if rates.columns.iter().any(|column| column.is_partial) {
             writeln!(out, "{:indent$}{light}: the IDs begin or end inside of it", "")?;
         }
-        let (rate, time) = (rate(peak), self.start(peak.start_ms, chart.interval));
-        writeln!(out, "{:indent$}most: {rate:.1} in the {} from{space}{time}", "", chart.interval)?;
+        let ((unit, seconds), time) = (rates.unit(), self.start(peak.start_ms, rates.interval));
+        let rate = peak.ids_per_second() * seconds;
+        writeln!(out, "{:indent$}most: {rate:.1} per {unit} in the {} from{space}{time}", "", rates.interval)?;
         let share = ratio(peak.ids, self.counted);
-        if share > 0.9 && chart.columns.len() > MIN_CHART_COLUMNS {
+        if share > 0.9 && rates.columns.len() > MOST_LINES / 4 {
             // Floor, because not all IDs are there.
             let percent = (share * 100.0).floor();
             writeln!(
@@ -200,43 +186,21 @@ impl Summary {
         Ok(())
     }
 
-    /// Writes a line for each interval.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "a bar has at most some dozens of characters"
-    )]
-    fn write_lines(&self, out: &mut Out, chart: &Columns, width: usize, is_ascii: bool) -> Result<(), Stop> {
-        let greatest = chart.columns.iter().map(|column| column.ids).max().unwrap_or_default();
-        for column in &chart.columns {
-            let bar = match column {
-                Column { is_partial: true, .. } => light(is_ascii),
-                _ if is_ascii => '#',
-                _ => '█',
-            };
-            let start = self.start(column.start_ms, chart.interval);
-            let length = (ratio(column.ids, greatest) * width.saturating_sub(start.len() + 2) as f64).ceil() as usize;
-            let bar: String = std::iter::repeat_n(bar, length).collect();
-            writeln!(out, "{:>12}  {start}  {bar}", column.ids)?;
-        }
-        Ok(())
-    }
-
     /// Returns the columns of `--per`, or at most this many.
     fn columns(&mut self, most: usize) -> Columns {
         match self.per {
-            Some(per) => self.rates.per(per.interval(), &self.zone.zone()),
+            Some(interval) => self.rates.per(interval, &self.zone.zone()),
             None => self.rates.fit(most, &self.zone.zone()),
         }
     }
 
-    /// Draws the rates as SVG.
-    pub(super) fn plot(&mut self) -> Result<String, Box<dyn std::error::Error>> {
-        if self.counted == 0 {
-            return plot::draw_nothing();
-        }
-        let columns = self.columns(plot::MAX_POINTS);
-        plot::draw(&columns, &self.zone.zone())
+    /// Writes the rates as SVG.
+    pub(super) fn write_plot(&mut self, out: &mut Out) -> Result<(), Stop> {
+        let zone = self.zone.zone();
+        let svg =
+            if self.counted == 0 { plot::draw_nothing() } else { plot::draw(&self.columns(MOST_INTERVALS), &zone) };
+        let svg = svg.map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
+        Ok(out.write_all(svg.as_bytes())?)
     }
 
     /// Returns the start of an interval in the time zone, as exactly as the interval needs.
@@ -253,88 +217,33 @@ impl Summary {
     /// Writes the result as one line of JSON.
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
-        let type_name = |code: u8| dialect.type_name(code);
-        let rates = self.columns(JSON_INTERVALS);
-        let object = Object {
-            counts: self.counts,
-            first_time: self.times.map(|(first, _)| rfc3339(first)),
-            last_time: self.times.map(|(_, last)| rfc3339(last)),
-            ahead: self.ahead.map(|ahead| LeadsObject { counts: ahead, share: ahead.share() }),
-            types: self
-                .types
-                .iter()
-                .map(|(code, ids)| TypeObject { r#type: *code, type_name: type_name(*code), ids: *ids })
-                .collect(),
-            busiest: self
-                .busiest
-                .owners
-                .iter()
-                .map(|(owner, ids)| match *owner {
-                    Owner::SessionTag { type_code, hash } => {
-                        OwnerObject::SessionTag { r#type: type_code, type_name: type_name(type_code), hash, ids: *ids }
-                    }
-                    Owner::Node(node) => OwnerObject::Node { node, ids: *ids },
-                })
-                .collect(),
-            busiest_max_error: self.busiest.max_error,
-            interval: rates.interval.to_string(),
-            rates: rates
-                .columns
-                .iter()
-                .map(|column| RateObject {
-                    time: rfc3339(column.start_ms),
-                    ids: column.ids,
-                    ids_per_second: column.ids_per_second(),
-                    partial: column.is_partial,
-                })
-                .collect(),
+        let rates = self.columns(MOST_INTERVALS);
+        let of_type =
+            |(code, ids): &(u8, u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
+        let busiest = |(owner, ids): &(Owner, u64)| match owner {
+            Owner::SessionTag { type_code, hash } => {
+                json!({ "type": type_code, "type_name": dialect.type_name(*type_code), "hash": hash, "ids": ids })
+            }
+            Owner::Node(node) => json!({ "node": node, "ids": ids }),
         };
+        let rate = |column: &Column| {
+            let (time, per_second) = (rfc3339(column.start_ms), column.ids_per_second());
+            json!({ "time": time, "ids": column.ids, "ids_per_second": per_second, "partial": column.is_partial })
+        };
+        let Counts { lines, valid, invalid, blank } = self.counts;
+        let mut object = json!({
+            "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
+            "first_time": self.times.map(|(first, _)| rfc3339(first)),
+            "last_time": self.times.map(|(_, last)| rfc3339(last)),
+            "types": self.types.iter().map(of_type).collect::<Vec<_>>(),
+            "busiest": self.busiest.owners.iter().map(busiest).collect::<Vec<_>>(),
+            "busiest_max_error": self.busiest.max_error,
+            "interval": rates.interval.to_string(),
+            "rates": rates.columns.iter().map(rate).collect::<Vec<_>>(),
+        });
+        if let Some(leads @ Leads { ids, ahead, largest_ms }) = self.ahead {
+            object["ahead"] = json!({ "ids": ids, "ahead": ahead, "largest_ms": largest_ms, "share": leads.share() });
+        }
         json::write_line(out, &object)
     }
-}
-
-/// The result, in the order of the output.
-#[derive(Serialize)]
-struct Object {
-    #[serde(flatten)]
-    counts: Counts,
-    first_time: Option<String>,
-    last_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ahead: Option<LeadsObject>,
-    types: Vec<TypeObject>,
-    busiest: Vec<OwnerObject>,
-    busiest_max_error: u64,
-    /// The length of an interval of `rates`.
-    interval: String,
-    rates: Vec<RateObject>,
-}
-
-#[derive(Serialize)]
-struct LeadsObject {
-    #[serde(flatten)]
-    counts: Leads,
-    share: f64,
-}
-
-#[derive(Serialize)]
-struct TypeObject {
-    r#type: u8,
-    type_name: Option<&'static str>,
-    ids: u64,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum OwnerObject {
-    SessionTag { r#type: u8, type_name: Option<&'static str>, hash: u32, ids: u64 },
-    Node { node: u32, ids: u64 },
-}
-
-#[derive(Serialize)]
-struct RateObject {
-    time: String,
-    ids: u64,
-    ids_per_second: f64,
-    partial: bool,
 }
