@@ -27,6 +27,9 @@ pub struct Status {
     pub others: Option<Others>,
     /// How many lanes or worker IDs the space has.
     pub lanes: u32,
+    /// How far ahead of the clock a process begins that takes a lane now: where the nearest lane begins, as of the last look at
+    /// the register; zero if one is not ahead. `None` until it was read.
+    pub nearest_lane: Option<Duration>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
     /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew) one of both is wrong.
     pub store_ahead_ms: Option<i64>,
@@ -62,6 +65,13 @@ impl Status {
         let own = usize::from(self.phase == Phase::Holding);
         let held = self.others.map_or(0, |others| others.lanes) + own;
         self.lanes > 1 && held * 4 >= self.lanes as usize * 3
+    }
+
+    /// Returns whether each lane begins more than a second ahead of the clock, as of the last look at the register. A process that
+    /// crashes now goes on ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one and
+    /// the crashes within a horizon (`imid lane resize`). A space with a single lane is never meant.
+    pub fn lacks_near_lanes(&self) -> bool {
+        self.lanes > 1 && self.nearest_lane.is_some_and(|ahead| ahead > Duration::from_secs(1))
     }
 }
 
@@ -132,6 +142,7 @@ impl State {
             register_id: None,
             others: None,
             lanes: config.space.lane_count(),
+            nearest_lane: None,
             store_ahead_ms: None,
             is_new_register: false,
             promise,
@@ -242,6 +253,26 @@ mod tests {
     use super::*;
     use crate::options::LaneOptions;
 
+    fn status(bits: u32) -> Status {
+        let settings = LaneOptions::new().lane_bits(bits).settings;
+        let (space, name) = settings.check().unwrap();
+        State::new(&settings.config(space, name), Promise::Strong).status
+    }
+
+    #[test]
+    fn near_lanes_are_those_of_the_next_second() {
+        for (bits, nearest_ms, lacks) in [
+            (3, None, false),
+            (3, Some(0), false),
+            (3, Some(1_000), false),
+            (3, Some(1_001), true),
+            (0, Some(9_000), false),
+        ] {
+            let status = Status { nearest_lane: nearest_ms.map(Duration::from_millis), ..status(bits) };
+            assert_eq!(status.lacks_near_lanes(), lacks, "{bits} bits, {nearest_ms:?} ms");
+        }
+    }
+
     #[test]
     fn a_space_is_nearly_full_at_three_quarters() {
         for (bits, others, phase, is_nearly_full) in [
@@ -253,9 +284,7 @@ mod tests {
             (1, 1, Phase::Holding, true),
             (0, 0, Phase::Holding, false),
         ] {
-            let settings = LaneOptions::new().lane_bits(bits).settings;
-            let (space, name) = settings.check().unwrap();
-            let mut status = State::new(&settings.config(space, name), Promise::Strong).status;
+            let mut status = status(bits);
             status.phase = phase;
             status.others = Some(Others { lanes: others, lead: Duration::ZERO, age: Duration::ZERO });
             assert_eq!(status.is_nearly_full(), is_nearly_full, "{bits} bits, {others} others, {phase:?}");

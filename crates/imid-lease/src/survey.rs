@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::engine::Moment;
+use crate::engine::{Listing, Moment};
 use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -32,6 +32,7 @@ pub(crate) struct Survey {
 struct Found {
     mono_ms: u64,
     lanes: Vec<Lane>,
+    nearest_ms: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -56,30 +57,44 @@ impl Survey {
     }
 
     /// Takes all records of the space into account, as they were read at this time.
-    pub(crate) fn note(&mut self, at: Moment, records: &[(String, String)]) {
+    pub(crate) fn note(&mut self, at: Moment, records: &Listing) {
         let (Some(lanes), Some(now_ms)) = (self.lanes(records), at.now_ms) else { return };
         let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(now_ms);
             Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
-        self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
-        self.found = Some(Found { mono_ms: at.mono_ms, lanes });
+        self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.iter().count() as u64);
+        self.found = Some(Found { mono_ms: at.mono_ms, lanes, nearest_ms: self.nearest_ms(now_ms, records) });
+    }
+
+    /// Returns how far the lane that is least ahead of the clock is ahead of it; `None` if no lane can ever be taken.
+    fn nearest_ms(&self, now_ms: u64, records: &Listing) -> Option<u64> {
+        let meta = self.meta(records)?;
+        let used = records.iter().filter(|(key, _)| self.space.lane_of(key, meta.era).is_some()).count();
+        let lanes = self.lanes(records)?.map(|(_, lane)| lane);
+        let floors = lanes.filter(|lane| lane.state != LaneState::Closed).map(|lane| lane.ceiling_ms);
+        let unused = (used < self.space.lane_count() as usize).then_some(0);
+        let floor_ms = floors.chain(unused).min()?.max(meta.floor_ms);
+        Some(floor_ms.saturating_sub(now_ms))
+    }
+
+    fn meta(&self, records: &Listing) -> Option<MetaRecord> {
+        MetaRecord::parse(records.text(&self.space.meta_key())?).ok()
     }
 
     /// Returns the lanes of the space, if it was described.
     pub(crate) fn lanes<'a>(
         &'a self,
-        records: &'a [(String, String)],
-    ) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
-        let meta_key = self.space.meta_key();
-        let (_, meta) = records.iter().find(|(key, _)| *key == meta_key)?;
-        let era = MetaRecord::parse(meta).ok()?.era;
-        Some(
-            records
-                .iter()
-                .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
-        )
+        records: &'a Listing,
+    ) -> Option<impl Iterator<Item = (u16, &'a LaneRecord)> + 'a> {
+        let era = self.meta(records)?.era;
+        Some(records.lanes().filter_map(move |(key, lane)| Some((self.space.lane_of(key, era)?, lane))))
+    }
+
+    /// Returns how far ahead of the clock the nearest lane was.
+    pub(crate) fn nearest_lane(&self) -> Option<Duration> {
+        self.found.as_ref()?.nearest_ms.map(Duration::from_millis)
     }
 
     /// Returns what was found besides the lanes of this process, and the monotonic time of that.
@@ -117,7 +132,7 @@ impl Survey {
             self.look_at_ms = mono_ms + LEAST_MS;
             let prefix = self.space.prefix();
             if let Ok(records) = call(register, "list", &prefix, |register| register.list(&prefix)) {
-                self.note(at, &records);
+                self.note(at, &Listing::new(records, &Listing::default()));
             }
         }
     }
@@ -157,6 +172,10 @@ mod tests {
         Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
     }
 
+    fn listing(register: &mut MemoryRegister) -> Listing {
+        Listing::new(register.list("lanes/").unwrap(), &Listing::default())
+    }
+
     fn put(register: &mut MemoryRegister, key: &str, value: &str) {
         let seen = register.read(key).unwrap();
         assert!(register.compare_and_set(key, seen.as_deref(), value).unwrap());
@@ -175,7 +194,7 @@ mod tests {
     #[test]
     fn lanes_of_others_are_those_of_this_era_that_are_not_its_own() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(4).unwrap()), MemoryRegister::new());
-        let list = |register: &mut MemoryRegister| register.list("lanes/").unwrap();
+        let list = |register: &mut MemoryRegister| listing(register);
         survey.note(now(0), &list(&mut register));
         assert_eq!(survey.others(&[]), None, "the space was not described yet");
         put(&mut register, "lanes/meta", META);
@@ -196,12 +215,38 @@ mod tests {
     }
 
     #[test]
+    fn the_nearest_lane_is_where_the_next_process_begins() {
+        let (mut survey, mut register) = (Survey::new(Space::lanes(2).unwrap()), MemoryRegister::new());
+        let nearest = |survey: &mut Survey, register: &mut MemoryRegister| {
+            survey.note(now(0), &listing(register));
+            survey.nearest_lane().map(|ahead| ahead.as_millis())
+        };
+        assert_eq!(nearest(&mut survey, &mut register), None, "no description");
+        put(&mut register, "lanes/meta", META.replace("bits=4", "bits=2").as_str());
+        for (number, ahead_ms) in [(0, 9_000), (1, 8_000), (2, 7_000)] {
+            lane(&mut register, &format!("lanes/2/{number:05}"), T + ahead_ms, "held");
+        }
+        lane(&mut register, "lanes/1/00003", T, "free");
+        lane(&mut register, "lanes/2/00004", T, "free");
+        assert_eq!(nearest(&mut survey, &mut register), Some(0), "one was never used");
+        put(&mut register, "lanes/2/00003", "imid-lease/2 lane");
+        assert_eq!(nearest(&mut survey, &mut register), Some(7_000), "nobody can take that of another format");
+        lane(&mut register, "lanes/2/00003", T - 1, "closed");
+        assert_eq!(nearest(&mut survey, &mut register), Some(7_000), "nor one that is closed");
+        lane(&mut register, "lanes/2/00003", T + 200, "free");
+        assert_eq!(nearest(&mut survey, &mut register), Some(200));
+        let floor = format!("bits=2 era=2 floor={}", T + 3_000);
+        put(&mut register, "lanes/meta", META.replace("bits=4 era=2 floor=0", &floor).as_str());
+        assert_eq!(nearest(&mut survey, &mut register), Some(3_000), "the floor of the space");
+    }
+
+    #[test]
     fn a_look_is_made_each_minute_or_each_second_for_a_record() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(8).unwrap()), MemoryRegister::new());
         put(&mut register, "lanes/meta", META);
         survey.look(now(0), &mut register, 1, || false);
         assert_eq!(survey.others(&[]), None, "not before the first look of a lease");
-        survey.note(now(0), &register.list("lanes/").unwrap());
+        survey.note(now(0), &listing(&mut register));
         for (era, number) in (0..200).map(|number| (1 + number % 2, number)) {
             lane(&mut register, &format!("lanes/{era}/{number:05}"), T + 70_000, "held");
         }
@@ -249,7 +294,7 @@ mod tests {
     fn a_silent_register_delays_a_renewal_by_one_call() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(4).unwrap()), MemoryRegister::new());
         put(&mut register, "lanes/meta", META);
-        survey.note(now(0), &register.list("lanes/").unwrap());
+        survey.note(now(0), &listing(&mut register));
         register.set_down(true);
         // Both are due.
         survey.look(now(LEAST_MS), &mut register, 1, || false);

@@ -9,6 +9,7 @@
 //! | `imid_lease_lane` | gauge | the lane that was granted last |
 //! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
 //! | `imid_lease_lead_seconds` | gauge | how far the latest ID is ahead of the clock; 0 if it is not |
+//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process begins that takes a lane now; absent until the lanes were read, and in a space with one lane |
 //! | `imid_lease_weak` | gauge | 1 if the register can lose acknowledged writes, else 0; absent until it was asked |
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
@@ -112,6 +113,9 @@ mod gauges {
         }
         gauge!("imid_lease_seconds_left", labels.iter()).set(status.time_left.as_secs_f64());
         gauge!("imid_lease_lead_seconds", labels.iter()).set(status.lead.as_secs_f64());
+        if let Some(ahead) = status.nearest_lane.filter(|_| status.lanes > 1) {
+            gauge!("imid_lease_nearest_lane_seconds", labels.iter()).set(ahead.as_secs_f64());
+        }
         // The settings of a server are not known before its first answer.
         if state.start == Start::Answered {
             gauge!("imid_lease_weak", labels.iter()).set(flag(status.promise != Promise::Strong));

@@ -142,7 +142,8 @@ fn three_quarters_of_the_lanes_and_lanes_without_a_description_are_named() {
     let (_folder, path) = folder();
     let ceiling_ms = imid::clock::Clock::now_ms(&imid::clock::SystemClock).unwrap() + 60_000;
     let url = format!("file:{}", path.display());
-    imid_args(&["lane", "create", "--bits", "4", "--register", &url], "").ok();
+    let none_ahead = ["--horizon", "1ms", "--max-skew", "0ms"];
+    imid_args(&[&["lane", "create", "--bits", "4", "--register", &url], &none_ahead[..]].concat(), "").ok();
     let mut register = FileRegister::shared(&path).unwrap();
     let mut hold = |space: &str, lane: u32| {
         let record = "imid-lease/1 lane version=1 token=0000000000000001 holder=web horizon=60000";
@@ -158,6 +159,10 @@ fn three_quarters_of_the_lanes_and_lanes_without_a_description_are_named() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with("12 of 16 lanes of lanes are held"), "{found:?}");
     assert!(found[1].starts_with("the space lost has lanes and no record lost/meta"), "{found:?}");
+    (12..15).for_each(|lane| hold("lanes", lane));
+    assert!(!changes().iter().any(|change| change.starts_with("each lane")), "one was never used");
+    hold("lanes", 15);
+    assert!(changes()[0].starts_with("each lane of lanes begins more than 1 s ahead"), "{:?}", changes());
 }
 
 // A register in a file is weak on Windows, and the doctor names that.
@@ -167,11 +172,10 @@ fn what_needs_somebody_is_named() {
     let (_folder, path) = folder();
     let (one, two) = (lease(&path, "web-1"), lease(&path, "web-2"));
     let out = doctor(&path, &[]).ok();
-    assert_eq!(
-        lines(&out, "change"),
-        ["no lane of lanes is free, so no other process can start: see `imid lane resize`"],
-        "{out}"
-    );
+    let changes = lines(&out, "change");
+    assert_eq!(changes.len(), 2, "{out}");
+    assert!(changes[0].starts_with("each lane of lanes begins "), "{out}");
+    assert_eq!(changes[1], "no lane of lanes is free, so no other process can start: see `imid lane resize`");
     one.close();
     two.close();
 

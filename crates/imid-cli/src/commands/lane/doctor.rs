@@ -82,6 +82,9 @@ const MOST_VERSIONS: u64 = 1_000_000;
 /// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
 
+/// If each lane begins further ahead of the clock, it is reported, as `Status::lacks_near_lanes` does.
+const MOST_NEAREST_MS: u64 = 1_000;
+
 /// What an adapter looks at, and what it cannot see, by the store.
 fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
     match store {
@@ -390,12 +393,13 @@ fn room(_: &str, _: &str, _: &mut Vec<String>) -> Result<Option<Room>, Stop> {
 
 /// Counts the lanes of a space, and finds those that need somebody. Returns the line and the object of the space.
 fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value) {
-    let (mut held, mut unused, mut late) = (0, 0, 0);
+    let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
     for lane in &view.lanes {
         let record = match &lane.record {
             Ok(Some(record)) => record,
             Ok(None) => {
                 unused += 1;
+                nearest_ms = nearest_ms.min(view.meta.floor_ms.saturating_sub(now_ms()));
                 continue;
             }
             Err(error) => {
@@ -409,6 +413,9 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
             late += usize::from(record.ceiling_ms <= now_ms);
         }
         let lead_ms = record.ceiling_ms.saturating_sub(now_ms);
+        if record.state != LaneState::Closed {
+            nearest_ms = nearest_ms.min(lead_ms);
+        }
         if record.state != LaneState::Closed && lead_ms > record.horizon_ms.saturating_add(MOST_LEAD_MS) {
             changes.push(format!(
                 "lane {} of {name} ({}) is {lead_ms} ms ahead, and its horizon is {} ms: a clock was wrong, or the one here is",
@@ -423,6 +430,12 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
     if held < lanes && held * 4 >= lanes * 3 {
         changes.push(format!(
             "{held} of {lanes} lanes of {name} are held, and a new process waits once all are: see `imid lane resize`"
+        ));
+    }
+    if lanes > 1 && nearest_ms > MOST_NEAREST_MS {
+        changes.push(format!(
+            "each lane of {name} begins more than 1 s ahead of the clock, and so do the IDs of a process that takes one: if this stays \
+             so, see `imid lane resize`"
         ));
     }
     if held == lanes {
