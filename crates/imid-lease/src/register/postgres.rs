@@ -363,7 +363,7 @@ const EMPTIED: &str = "synchronous_standby_names was emptied while this process 
 
 /// The timeline is in the first eight digits of the name of a log file.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
-    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
+    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
     (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'), \
     left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001'";
