@@ -123,7 +123,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
     if words.take("built_in_roots")?.is_some() {
-        return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
+        return Err(words.wrong("`ssl-ca`, or nothing for the system's CAs, and no `built_in_roots`"));
     }
     if required != Some(true) {
         // The client ignores the others.
