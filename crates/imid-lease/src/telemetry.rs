@@ -22,7 +22,7 @@
 //! answered, and updated at each renewal and each change, so `imid_lease_seconds_left` is what was left then. A call that waits, such as `generate_within`, counts each of its attempts.
 //! Only refusals are counted where IDs are minted: a call that succeeds costs the same as without the feature.
 //!
-//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
+//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `skew`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
 //! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The
 //! calls are `list`, `read`, `write` and `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
 //!
