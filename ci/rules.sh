@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each rule of the lease protocol is needed: it is taken away from a copy of the engine's source, and then a schedule of the
+# Each rule of the lease protocol is needed: it is taken away from a copy of the source, and then a schedule of the
 # model (crates/imid-lease/src/simulation) must show the fault within two minutes. With an argument, only the rules whose
 # names contain it. The rules that are kept outside of the engine are in src/simulation/rules.rs.
 set -euo pipefail
@@ -101,6 +101,15 @@ RULES = [
     ("follow-within-limits", "each crash takes the IDs further ahead", LEAD, [
         ("renew.rs", "if wanted_ms <= ceiling_ms || wanted_ms > most_ms {", "if wanted_ms <= ceiling_ms {"),
         ("renew.rs", ".min((most_ms - wanted_ms) / 8);", ";")]),
+    ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
+        ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
+    ("recover-each-lane", "a first write from before a recovery grants what was granted", OVERLAP, [
+        ("../admin.rs", "        records.push((key, record, text));\n    }\n    let granted",
+                        "        if record.is_some() {\n            records.push((key, record, text));\n        }\n    }\n    let granted")]),
+    ("recover-above-the-horizons", "a recovery by a horizon that is too short grants what was granted", OVERLAP, [
+        ("../admin.rs", "granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0)", "0")]),
+    ("recover-above-the-ceilings", "a recovery below a ceiling of the backup grants what was granted", OVERLAP, [
+        ("../admin.rs", "record.ceiling_ms > floor_ms)", "record.ceiling_ms > floor_ms && false)")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

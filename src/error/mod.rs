@@ -15,3 +15,4 @@ pub use uuid::UuidError;
 
 pub(crate) use parse::Expected;
 pub(crate) use range::Quantity;
+pub(crate) use uuid::UuidKind;

@@ -28,12 +28,12 @@ use crate::layout::SPIN_BITS;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct GenerateError(GenerateKind);
+pub struct GenerateError(#[from] GenerateKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum GenerateKind {
     #[error(transparent)]
-    Clock(ClockError),
+    Clock(#[from] ClockError),
     #[error(
         "clock is {found} ms behind its latest reading (limit {max} ms): wait, raise max_rollback, or restart the process"
     )]
@@ -140,12 +140,6 @@ impl GenerateKind {
     }
 }
 
-impl From<GenerateKind> for GenerateError {
-    fn from(kind: GenerateKind) -> Self {
-        Self(kind)
-    }
-}
-
 impl From<Refusal> for GenerateKind {
     fn from(refusal: Refusal) -> Self {
         match refusal {
@@ -153,12 +147,6 @@ impl From<Refusal> for GenerateKind {
             Refusal::Ceiling => Self::Ceiling,
             Refusal::Exhausted => Self::Exhausted,
         }
-    }
-}
-
-impl From<ClockError> for GenerateKind {
-    fn from(error: ClockError) -> Self {
-        Self::Clock(error)
     }
 }
 

@@ -179,27 +179,36 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     let mut records = Vec::new();
     for lane in lanes(&space) {
         let key = space.lane_key(meta.era, lane);
-        if let Some(text) = register.read(&key)? {
-            records.push((key, LaneRecord::parse(&text)?, text));
-        }
+        let text = register.read(&key)?;
+        let record = text.as_deref().map(LaneRecord::parse).transpose()?;
+        records.push((key, record, text));
     }
-    let horizon_ms = records.iter().map(|(_, record, _)| record.horizon_ms).max().unwrap_or(0);
+    let granted = || records.iter().filter_map(|(key, record, _)| Some((key, record.as_ref()?)));
+    let horizon_ms = granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0);
     let ahead_ms = horizon_ms.max(millis(recovery.horizon)).saturating_add(millis(recovery.max_skew));
     let by_clock_ms = now_ms.saturating_add(ahead_ms);
     let floor_ms = by_clock_ms.max(recovery.above_ms.unwrap_or(0)).max(meta.floor_ms).min(END_OF_TIME_MS);
     // Its holder had a clock that was ahead. After the backup it may have gone on, in this lane or in another one.
-    let furthest = records.iter().max_by_key(|(_, record, _)| record.ceiling_ms);
-    if let Some((key, record, _)) = furthest.filter(|(_, record, _)| record.ceiling_ms > floor_ms) {
+    let furthest = granted().max_by_key(|(_, record)| record.ceiling_ms);
+    if let Some((key, record)) = furthest.filter(|(_, record)| record.ceiling_ms > floor_ms) {
         return Err(AdminKind::Ahead { key: key.clone(), ceiling_ms: record.ceiling_ms, floor_ms }.into());
     }
-    // First the description: lanes without a record start at its floor.
     let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
     replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
+    // A lane without a record gets one, too: the first write of the lane can be from before, and must not find what it expects.
+    let never_taken = LaneRecord {
+        version: 0,
+        token: Token(0),
+        holder: Name::parse("recover")?,
+        horizon_ms: 0,
+        ceiling_ms: floor_ms,
+        state: LaneState::Free,
+    };
     for (key, record, text) in records {
+        let record = record.unwrap_or_else(|| never_taken.clone());
         let state = if record.state == LaneState::Closed { LaneState::Closed } else { LaneState::Free };
-        let ceiling_ms = record.ceiling_ms.max(floor_ms);
-        let next = LaneRecord { version: record.version + 1, token: token()?, ceiling_ms, state, ..record };
-        replace(register, &key, Some(&text), &next.to_string())?;
+        let next = LaneRecord { version: record.version + 1, token: token()?, ceiling_ms: floor_ms, state, ..record };
+        replace(register, &key, text.as_deref(), &next.to_string())?;
     }
     Ok(floor_ms)
 }

@@ -438,11 +438,6 @@ impl Engine {
         )
     }
 
-    /// Returns the prefix of the keys of all records.
-    pub(crate) fn prefix(&self) -> String {
-        self.config.space.prefix()
-    }
-
     /// Returns how many leases were lost, and how many writes acknowledged.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.lost, self.acknowledgements)

@@ -269,11 +269,6 @@ impl RegisterError {
         self
     }
 
-    /// Returns the same error for another call, with its causes as text.
-    fn copy(&self) -> Self {
-        Self { context: self.to_string(), source: None, ..*self }
-    }
-
     fn of_another_machine(mut self) -> Self {
         self.is_another_machine = true;
         self

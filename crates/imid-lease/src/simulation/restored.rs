@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::world::{Fault, HORIZON_MS, SKEW_MS, World};
+use super::store::Store;
+use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, World};
 use crate::admin::{self, AdminError, Recovery};
 use crate::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
-use crate::record::MetaRecord;
-use crate::register::Register;
+use crate::record::{LaneState, MetaRecord};
+use crate::register::{Promise, Register, RegisterError};
 
 const RECOVERY: Recovery =
     Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS), above_ms: None };
@@ -65,6 +66,82 @@ fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recover
     assert!(faults.len() > 5, "{}", faults.len());
     for fault in faults {
         assert_eq!(fault, None);
+    }
+}
+
+/// A register is restored, and a process connects to it and sends its first write of a lane that has no record. The register is recovered
+/// before the write arrives. In between, the dead holder of the lane had minted.
+#[test]
+fn a_first_write_that_is_under_way_does_not_meet_a_recovered_register() {
+    let mut world = World::new(47, Rules::default());
+    let first = world.add("first", 0);
+    for _ in 0..3 {
+        world.work(first);
+        world.settle();
+    }
+    let backup = world.store.clone();
+    world.run(first);
+    assert!(world.mint(first, 190));
+    world.crash(first);
+    world.store = backup;
+    let second = world.add("second", 0);
+    world.work(second);
+    world.settle();
+    world.work(second);
+    assert!(matches!(&world.flights[..], [flight] if matches!(&flight.call, Action::Write { seen: None, .. })));
+    admin::recover_at(&mut world.store, "lanes", RECOVERY, world.now_ms).unwrap();
+    world.settle();
+    world.run(second);
+    world.mint_one(second);
+    world.calm_for(2 * HORIZON_MS);
+    let has_minted = world.mint_one(second);
+    world.expect(has_minted, Fault::Stuck);
+    assert_eq!(world.fault, None);
+}
+
+/// The same, but the lane is taken before the operator comes to it.
+#[test]
+fn a_recovery_beside_a_process_is_an_error() {
+    let mut world = World::new(48, Rules::default());
+    world.create(1).unwrap();
+    let mut store = Interrupted { store: &mut world.store, key: "lanes/1/00001" };
+    let error = admin::recover_at(&mut store, "lanes", RECOVERY, world.now_ms).unwrap_err();
+    assert_eq!(error.to_string(), "the record lanes/1/00001 is being written by another process");
+    admin::recover_at(&mut world.store, "lanes", RECOVERY, world.now_ms).unwrap();
+    let free = world.store.lanes().filter(|(_, lane)| lane.state == LaneState::Free);
+    assert_eq!(free.count(), 2);
+}
+
+/// A register in which another process takes a lane after it was read.
+struct Interrupted<'a> {
+    store: &'a mut Store,
+    key: &'static str,
+}
+
+impl Register for Interrupted<'_> {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        let found = self.store.read(key);
+        if key == self.key {
+            let record = "imid-lease/1 lane version=1 token=0000000000000001 holder=other horizon=1000 ceiling=1 held";
+            assert!(self.store.compare_and_set(key, None, record)?);
+        }
+        found
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.store.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.store.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.store.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        self.store.promise()
     }
 }
 
@@ -192,6 +269,99 @@ fn recovered_from_before_a_wild_clock(above_ms: impl Fn(&World) -> Option<u64>) 
 fn a_recovery_starts_above_the_time_that_the_operator_knows_and_else_a_wild_clock_repeats_stamps() {
     assert_eq!(recovered_from_before_a_wild_clock(|world| Some(world.now_ms + HOUR_MS + HORIZON_MS)), None);
     assert!(matches!(recovered_from_before_a_wild_clock(|_| None), Some(Fault::Overlap { .. })));
+}
+
+/// A process has raised its ceiling as far as its horizon or its clock goes, and more after the backup, and dies. The operator knows
+/// neither. Another process mints when that time comes.
+fn recovered_with_a_guess(horizon_ms: u64, ahead_ms: i64) -> Option<Fault> {
+    let mut world = World::new(49, Rules::default());
+    let first = world.add("first", 0);
+    world.holders[first].config.horizon_ms = horizon_ms;
+    world.holders[first].wall_offset_ms = ahead_ms;
+    world.holders[first].restart();
+    world.run(first);
+    let backup = world.store.clone();
+    world.calm_for(horizon_ms);
+    // Its clock was right when it started. It uses up what it has.
+    let granted_ms = world.holders[first].engine.grant().unwrap().ceiling_ms;
+    for _ in 0..granted_ms.saturating_sub(world.now_ms) / LEAD_MS {
+        world.holders[first].wall_offset_ms += LEAD_MS.cast_signed();
+        world.mint_one(first);
+    }
+    world.crash(first);
+    world.store = backup;
+    if let Err(error) = admin::recover_at(&mut world.store, "lanes", RECOVERY, world.now_ms) {
+        assert!(error.is_ahead(), "{error}");
+        return world.fault;
+    }
+    let next = world.start("next", 0);
+    while world.now_ms < granted_ms {
+        world.calm_for(50);
+        world.mint_one(next);
+    }
+    world.fault
+}
+
+#[test]
+fn a_recovery_counts_the_horizons_of_the_backup() {
+    assert_eq!(recovered_with_a_guess(8 * HORIZON_MS, 0), None);
+}
+
+#[test]
+fn a_recovery_starts_above_the_ceilings_of_the_backup() {
+    assert_eq!(recovered_with_a_guess(HORIZON_MS, 5 * HORIZON_MS.cast_signed()), None);
+}
+
+/// An operator's register, in which a process works before the description is replaced.
+struct Beside<'a>(&'a mut World, usize);
+
+impl Register for Beside<'_> {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.store.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.store.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        let Self(world, index) = self;
+        if key.ends_with("/meta") {
+            world.calm_for(2 * HORIZON_MS);
+            world.mint(*index, 190);
+        }
+        world.store.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.0.store.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        self.0.store.promise()
+    }
+}
+
+/// A resize has closed all lanes, and has not written the new description yet. A process of the old number of lanes looks for one.
+#[test]
+fn a_closed_lane_is_taken_by_nobody() {
+    let mut world = World::new(50, Rules::default());
+    world.width = 1;
+    let first = world.start("first", 0);
+    assert!(world.mint_one(first));
+    admin::resize(&mut Beside(&mut world, first), "lanes", 1).unwrap();
+    let new: Vec<_> = (0..2).map(|number| world.start(&format!("new-{number}"), 1)).collect();
+    for _ in 0..20 {
+        world.calm_for(100);
+        for index in &new {
+            world.mint(*index, 190);
+        }
+    }
+    for index in new {
+        let has_minted = world.holders[index].minted > 0;
+        world.expect(has_minted, Fault::Stuck);
+    }
+    assert_eq!(world.fault, None);
 }
 
 #[test]
