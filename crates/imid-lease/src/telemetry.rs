@@ -250,7 +250,7 @@ mod events {
         pub(crate) fn tell(&mut self) {
             for event in std::mem::take(&mut self.events) {
                 match event {
-                    Event::Granted(Grant { lane, floor_ms, ceiling_ms }) => {
+                    Event::Granted(Grant { lane, floor_ms, ceiling_ms, .. }) => {
                         tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
                     }
                     Event::Sealed { end_ms } => tell!(self, info, end_ms, "generator sealed"),
