@@ -16,8 +16,8 @@ use super::{Access, Promise, RegisterError};
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
     ///
-    /// The records are rows of the InnoDB table `imid_register`. The first call creates it. Users without the right to
-    /// create tables need one that exists, with the rights to select, insert and update:
+    /// The records are rows of the InnoDB table `imid_register`. The first call creates it. A user that may not create tables needs
+    /// an existing one, with the privileges to select, insert and update:
     ///
     /// ```sql
     /// CREATE TABLE imid_register (name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB;
@@ -25,9 +25,9 @@ remote_register! {
     ///
     /// A table with text columns or with another engine is refused, and so is a read-only server.
     ///
-    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
-    /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over
-    /// to an asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
+    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on and
+    /// `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over to an
+    /// asynchronous replica can lose acknowledged writes, which the adapter cannot see.
     ///
     /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the `program_name` of the
     /// connection.
@@ -37,14 +37,13 @@ remote_register! {
 impl MysqlRegister {
     /// Reads a URL, such as `mysql://user:password@host:3306/database?require_ssl=true`. Does not connect yet.
     ///
-    /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and
-    /// checks that the certificate of the server is for the host. `verify_ca=false` accepts any certificate;
-    /// `verify_identity=false` is refused without it, because the client checks the host all the same. The authorities are
-    /// those of the system, or those in the file `ssl-ca`. `ssl-cert` and `ssl-key` are the files of a certificate for the
-    /// server. Without `require_ssl=true` the connection is plain text.
+    /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and checks
+    /// that the certificate of the server is for the host. `verify_ca=false` accepts any certificate; `verify_identity=false` is
+    /// refused without it, because the client checks the host anyway. The CAs are the system's, or those in the file `ssl-ca`.
+    /// `ssl-cert` and `ssl-key` are the files of a client certificate. Without `require_ssl=true` the connection is plain text.
     ///
     /// # Errors
-    /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
+    /// The URL is invalid, names no database, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(Mysql::parse(url, |mysql| mysql)?))
     }
