@@ -51,7 +51,7 @@ impl UuidError {
         matches!(self.0, UuidKind::Time(_))
     }
 
-    /// Returns whether the last 36 bits are not zero. This is so if the UUID is another one of version 7.
+    /// Returns whether the last 36 bits are not zero, as in other UUIDs of version 7.
     pub const fn is_tail(self) -> bool {
         matches!(self.0, UuidKind::Tail(_))
     }
