@@ -226,7 +226,13 @@ impl World {
                 Action::Start(grant) => {
                     self.instances += 1;
                     let holder = &mut self.holders[index];
-                    let generator = Generator::new(self.instances, grant);
+                    let before_ms = holder.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules));
+                    let generator = Generator::new(self.instances, grant, before_ms);
+                    if grant.floor_ms < before_ms {
+                        // Worker IDs go on at this floor.
+                        self.fail(Fault::Order { ms: grant.floor_ms, after_ms: before_ms });
+                    }
+                    let holder = &mut self.holders[index];
                     holder.former.extend(holder.generator.replace(generator));
                     self.check_lead(grant.ceiling_ms);
                 }
@@ -268,10 +274,10 @@ impl World {
         let holder = &mut self.holders[index];
         if matches!(call, Action::Write { .. }) && holder.engine.phase() == Phase::Holding {
             // A renewal that a post waits for does not wait for the gap of others.
-            let (before, gap_ms) = if holder.wanted_ms == 0 {
-                (holder.renewed_at_ms, MIN_GAP_MS)
-            } else {
+            let (before, gap_ms) = if holder.has_wanted {
                 (holder.renewed_before_ms, FOLLOW_GAP_MS)
+            } else {
+                (holder.renewed_at_ms, MIN_GAP_MS)
             };
             let is_soon = before.is_some_and(|then| now_ms < then + gap_ms);
             holder.renewed_before_ms = holder.renewed_at_ms.replace(now_ms);
@@ -411,6 +417,7 @@ impl World {
             let wanted_ms = last_ms + 2;
             if wanted_ms <= (time_ms + holder.engine.follows_ms()).max(holder.engine.granted_ms() + 1) {
                 holder.wanted_ms = holder.wanted_ms.max(wanted_ms);
+                holder.has_wanted = true;
             } else {
                 holder.asked_ms = wanted_ms;
             }
