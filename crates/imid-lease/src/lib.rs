@@ -54,7 +54,7 @@
 //! | --- | --- | --- |
 //! | [`register::FileRegister`] | the system is Linux or Android; the disk is local, is not thrown away with the container, and keeps what it has synced | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system cannot be seen |
 //! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it |
-//! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it; an asynchronous replica that became the primary is not noticed |
+//! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or replication is semi-synchronous | weak, as far as the settings show it; an asynchronous replica of MySQL, and one that became the primary, is not noticed |
 //! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
 //! | `ZookeeperRegister` (`zookeeper`) | it syncs its log (`forceSync`), as it does by default | not noticed |
 //! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nothing can detect it | weak |
