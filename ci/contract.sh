@@ -2,7 +2,8 @@
 # The rules of docs/GENERATOR.md: docs/generator.json is the output of ci/contract/cases.py, which does not use the library; this
 # library and the generator of ci/contract/model.py pass its cases.
 #   ci/contract.sh             all of this
-#   ci/contract.sh --sentences each sentence of the page has a case that fails without it: 137 mutants of the model, some minutes
+#   ci/contract.sh --sentences each sentence of the page has a case that fails without it: prints the mutants of the model and the
+#                              case that notices each one. Some minutes
 #   ci/contract.sh COMMAND...  the cases against the driver that the command starts
 #   ci/contract.sh --mutants   which cases fail with which mutant of the model
 #   ci/contract.sh --write     writes docs/generator.json

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# The documentation builds without a warning: with private items, for maintainers, and as docs.rs builds it.
+# The documentation builds without a warning: with private items, for maintainers, and as docs.rs builds it. The drawings are what
+# docs/drawings.py draws.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+python3 docs/drawings.py --check
 export RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings"
 
 # With the examples, cargo chooses the features of crates as ci/clippy.sh does, so they are not compiled again.

@@ -16,6 +16,8 @@ NUMBER = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
 BOOLEAN = {"type": "boolean"}
 NUMBERS = {"type": "array", "items": NUMBER}
 STRINGS = {"type": "array", "items": STRING}
+LISTS = {"type": "array", "items": STRINGS}
+FLAGS = {"type": "array", "items": BOOLEAN}
 SPAN = NUMBERS | {"minItems": 2, "maxItems": 2}
 STEPS = {"type": "array", "items": {"$ref": "#/$defs/step"}}
 
@@ -80,11 +82,13 @@ FILES = {
             (STRINGS, "rules new"),
             (SPAN, "first last retry repeat ms chi_squared equal most_frequent"),
             (BOOLEAN, "next"),
+            (LISTS, "before"),
+            (FLAGS, "after"),
             (STEPS, "steps"),
         ],
         {
             "cases": "name rules steps",
-            "statistics": "name rules statistic from new? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent?",
+            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent?",
             "step": "call refused? retry? follow? first? last? repeat? ms? next?",
         },
     ),

@@ -106,7 +106,7 @@ case("by default the clock may step back by an hour", "1.4", clock(T), new(), mi
      clock(T - HOUR - 1), not_minted("rollback", 1))  # fmt: skip
 case("by default an ID may be 5,000 ms ahead", "1.4", clock(T), new(), mint(T), observe(T + 5001, **skew(1)), observe(T + 5000),
      mint((T + 5001, T + 5017)))  # fmt: skip
-case("a limit past the end of time is all of time", "1.5", clock(T), new(max_lead=2**42, max_rollback=2**53 - 1, max_skew=2**53 - 1, lane="0/12"),
+case("a limit past the end of time is all of time", "1.5", clock(T), new(max_lead=2**42, max_rollback=2**53 - 1, max_skew=2**42, lane="0/12"),
      mint(T, T + 99999, n=100000), clock(T - HOUR - 1), mint(T + 100000), observe(T + 10**12), mint((T + 10**12 + 1, T + 10**12 + 17)))  # fmt: skip
 case("a lead past the end of time does not overflow", "1.5", clock(LAST - 2), new(max_lead=2**53 - 1, lane="0/12"),
      burst(3, kind="end", retry=None))  # fmt: skip
@@ -130,6 +130,10 @@ for wild in (T + 1001, T + 59000, T + 86400000, LAST):
     case(f"the first reading of all is {wild - T} ms ahead", "2.2", clock(wild, T), new(), mint((T, T + 1)), mint((T, T + 1)))
     case(f"the reading beside an observation is {wild - T} ms ahead", "2.3", clock(T), new(), mint(T), clock(wild, T), observe(T + 900000, refused="skew"), mint((T, T + 1)))
 case("a reading is ahead by less than a second", "2.3", clock(T), new(), mint(T), clock(T + 1000), mint(T + 1000))
+case("one reading is ahead by exactly a second", "2.3", clock(T), new(), mint(T), clock(T + 1000, T + 1), mint(T + 1000))
+case("one reading is ahead by exactly a small max_rollback", "2.3 2.4", clock(T), new(max_rollback=20), mint(T), clock(T + 20, T + 1), mint(T + 20))
+case("one reading is a day ahead, with a max_rollback of a day and more", "2.4", clock(T), new(max_rollback=2**40, max_skew=2**40), mint(T), clock(T + 86400000, T + 1), mint((T, T + 2)),
+     mint((T, T + 2)))  # fmt: skip
 case("the clock was set forward by a day", "2.3", clock(T), new(), mint(T), clock(T + 86400000), mint(T + 86400000))
 case("one reading is ahead by more than a small max_rollback", "2.4", clock(T), new(max_rollback=20), mint(T), clock(T + 900, T + 1), mint((T, T + 2)),
      mint((T, T + 2)), mint((T, T + 2)))  # fmt: skip
@@ -140,6 +144,11 @@ case("one reading is ahead by less than max_skew and more than the limit of an o
 case("one reading is an hour and more back", "2.5 2.6", clock(T), new(), mint(T), clock(T - HOUR - 9, T + 2), mint(T + 2))
 case("one reading is 5 s back, and leaves nothing behind", "2.6", clock(T), new(max_lead=2, **SMALL), mint(T), clock(T - 5000, T + 40), mint(T + 40),
      burst((16, 47), 1), clock(T + 4000), mint(T + 4000))  # fmt: skip
+case("one reading fails, and one is a day ahead", "2.5", clock(T), new(), mint(T), clock(None, T + 86400000, T + 5), mint(T + 5), mint((T + 5, T + 6)))
+case("one reading is back, and one is a day ahead", "2.6", clock(T), new(), mint(T), clock(T - 5, T + 86400000, T + 1), mint((T, T + 2)), mint((T, T + 2)))
+case("two readings are back, and the second counts", "2.6", clock(T), new(), mint(T), clock(T - 10, T - 50), mint((T, T + 1)), clock(T - 30), mint((T + 10, T + 11)))
+case("one reading beside a floor fails", "2.5", clock(T), new(), mint(T), clock(None, T + 400), floor(T + 1000), clock(T + 600), mint((T + 1100, T + 1118)))
+case("after an ID, too far ahead is found twice before it is said", "2.5", clock(T), new(max_skew=50), mint(T), clock(T, T + 40), after(T + 90, T + 91))
 case("overload is found twice before it is said", "2.5", clock(T), new(max_lead=2, **SMALL), burst((33, 48)), clock(T, T + 10), mint(T + 10))
 case("too far ahead is found twice before it is said", "2.5", clock(T), new(max_skew=50), mint(T), clock(T, T + 40), observe(T + 90), mint((T + 91, T + 104)))
 
@@ -152,6 +161,7 @@ case("a max_rollback of 0", "2.7", clock(T), new(max_rollback=0), mint(T), clock
 case("a floor counts as a reading", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 71), mint((T + 71, T + 87)))
 case("a floor past max_rollback is refused with the exact wait", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 75),
      not_minted("rollback", 4, follow=T))  # fmt: skip
+case("a floor that moves nothing is not a reading", "2.7", clock(T), new(max_rollback=70), mint(T), observe(T + 3000), floor(T + 2000), mint((T + 3001, T + 3017)))
 case("an observed ID is not a reading", "2.7", clock(T), new(max_rollback=70), mint(T), observe(T + 500), mint((T + 501, T + 517)))
 case("a refused reading is forgotten", "2.8 2.7", clock(T), new(max_rollback=1000, max_lead=2, **SMALL), mint(T), clock(T - 1007), not_minted("rollback", 7),
      clock(T), mint((T, T + 1)), burst((30, 47), 1, last=(T, T + 2)))  # fmt: skip
@@ -187,6 +197,8 @@ case("steps of 1 ms, ten times a second", "3.5", clock(T), new(), mint(T),
 case("a glitch back for two readings while an observed ID is ahead", "3.4", clock(T), new(), mint(T), observe(T + 100), mint((T + 101, T + 117)),
      clock(T + 10 - 30000), mint((T + 101, T + 119)), clock(T + 30 - 30000), mint((T + 101, T + 130)), clock(T + 40), mint((T + 101, T + 150)),
      clock(T + 41), mint((T + 101, T + 151)))  # fmt: skip
+case("a glitch back by 100 ms while an observed ID is ahead, and then forward", "3.4", clock(T), new(), mint(T), observe(T + 1000), mint((T + 1001, T + 1017)),
+     clock(T - 100), mint((T + 1001, T + 1017)), clock(T + 400), mint((T + 1200, T + 1218)))  # fmt: skip
 case("the time never goes back", "3.6", clock(T), new(), mint(T), observe(T + 3000), mint((T + 3001, T + 3017)), clock(T - 1000), mint((T + 3001, T + 3017)),
      clock(T - 2000), mint((T + 3001, T + 3017)))  # fmt: skip
 
@@ -210,6 +222,13 @@ case("a step back grants its length to full load", "4.3", clock(T), new(max_lead
      clock(T - 48), burst((15, 34), (1, 4), last=(T, T + 6)), clock(T - 40), burst((8 * 16 - 32, 8 * 16 + 32), (1, 4), last=(T, T + 14)))  # fmt: skip
 case("full load goes on when the clock has caught up after a step", "4.3 4.4", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1),
      *(step for at in range(-50, 60, 2) for step in (clock(T + at), burst((0 if at == -50 else 15, 80), (1, 4)))))  # fmt: skip
+case("a step back grants its length until the clock is past its greatest reading", "4.3 4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)), clock(T - 20),
+     mint((T, T + 16)), clock(T), burst((28 * 16, 29 * 16 + 16), 1, last=T + 53), not_minted("overload", 1))  # fmt: skip
+case("past its greatest reading the clock grants what full load took", "4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), burst((32, 64), (1, 4), last=T + 3), clock(T + 1),
+     burst(64, 1, last=T + 7), clock(T + 2), burst(16, 1, last=T + 8))  # fmt: skip
+case("what minting after an ID took is no full load", "4.5", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)), after(T + 100, T + 101), clock(T + 1), burst((47, 64), (1, 2), last=T + 104))
+case("full load past a mint after an ID keeps the lead of a step", "4.5", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)), after(T + 100, T + 101), clock(T - 20),
+     burst((18 * 16, 19 * 16), (1, 2), last=T + 119), clock(T + 1), burst(160, (1, 2), last=T + 129))  # fmt: skip
 case("without full load a step leaves no lead when the clock has caught up", "4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)),
      clock(T + 60), mint(T + 60), burst((47, 63), 1, last=(T + 60, T + 63)))  # fmt: skip
 case("no IDs", "5.1", clock(T), new(), mint(n=0), mint(T), mint(n=0))
@@ -232,6 +251,7 @@ case("the ceiling comes before the overload", "5.2", clock(T), new(max_lead=3, c
 case("full load to the ceiling", "5.7", clock(T), new(max_lead=2, ceiling=T + 3, **SMALL), burst((33, 48), None, kind="ceiling"),
      clock(T + 2), not_minted("ceiling"))  # fmt: skip
 case("the last milliseconds of time", "5.7", clock(LAST - 1), new(max_lead=1000, **SMALL), burst((17, 32), None, kind="end"), clock(LAST), not_minted("end"))
+case("past the end of time a ceiling does not count", "5.7", clock(LAST - 3), new(ceiling=LAST - 1, max_lead=1000, **SMALL), not_minted("end", n=100), not_minted("ceiling", n=40), mint(LAST - 3))
 case("a run past the end of time", "5.7", clock(LAST), new(max_lead=1000, **SMALL), not_minted("end", n=100), mint(LAST), not_minted("end", n=17))
 case("IDs of one millisecond follow each other", "5.5", clock(T), new(), mint(T), *({"call": f"mint {n} {TAG}", "next": True} for n in (1, 2, 3, 1, 100, 1, 1)))
 case("IDs of all sessions are in one order", "5.5", clock(T), new(), mint(T), *(mint((T, T + 1), tag=tag) for tag in (0, 1, 2**26 - 1, 5, TAG) * 4))
@@ -258,6 +278,13 @@ case("skew is measured from the present reading", "6.3", clock(T), new(max_skew=
 case("skew is not measured from observed IDs", "6.3", clock(T), new(max_skew=50), mint(T), observe(T + 50), mint((T + 51, T + 64)), observe(T + 90, **skew(40)), mint((T + 51, T + 65)))
 case("a refused ID changes nothing", "6.3", clock(T), new(max_lead=2, max_skew=50, **SMALL), mint(T), observe(T + 60, **skew(10)), burst((30, 47), 1, last=(T, T + 2)), clock(T + 1), burst((15, 17), 1))
 case("an observed ID while the clock is too far back", "6.3", clock(T), new(max_rollback=1000), mint(T), clock(T - 5000), observe(T + 10), not_minted("rollback", 4000), clock(T), mint((T + 11, T + 15)))
+case("an observed ID while the clock is too far back, and then less far", "6.3", clock(T), new(max_rollback=1000), mint(T), clock(T - 5000), observe(T + 10), clock(T - 500), mint((T + 11, T + 14)),
+     clock(T - 300), mint((T + 107, T + 114)))  # fmt: skip
+case("an observed ID while the clock is too far back grants no lead", "6.3", clock(T), new(max_lead=3, max_rollback=1000, **SMALL), mint(T), clock(T - 5000), observe(T + 2), clock(T),
+     burst((49, 64), (1, 16), last=T + 6))  # fmt: skip
+case("half speed begins with the observation, where its reading is behind", "6.5", clock(T), new(), mint(T), clock(T - 600), observe(T + 1000), clock(T - 200), mint((T + 1001, T + 1218)),
+     clock(T), mint((T + 1101, T + 1318)))  # fmt: skip
+case("an ID that is observed a little past max_rollback begins half speed", "6.5", clock(T), new(max_rollback=1000), mint(T), observe(T + 5000), clock(T + 800), mint((T + 5401, T + 5418)))
 case("an ID at the first use", "6.4", clock(T), new(), observe(T + 100), mint((T + 101, T + 117)))
 case("an ID past the limit at the first use", "6.3", clock(T), new(), observe(T + 5001, **skew(1)), mint(T))
 case("half speed begins with the observation, and not with the next ID", "6.5", clock(T), new(), mint(T), observe(T + 1000), clock(T + 800), mint((T + 1400, T + 1418)),
@@ -274,6 +301,9 @@ case("a floor without a clock at the start", "6.8", clock(None), new(floor=T + 1
 case("a floor grants no lead", "6.6", clock(T), new(max_lead=100, **SMALL), mint(T), floor(T + 500), burst((65, 80), (1, 16), last=(T + 500, T + 520)))
 case("a floor past max_rollback holds when the clock comes near", "6.7 2.7", clock(T), new(max_rollback=1000), mint(T), floor(T + 5000), not_minted("rollback", 3999),
      clock(T + 3999), mint((T + 5000, T + 5016)))  # fmt: skip
+case("a floor past max_rollback has no reading to begin half speed from", "6.8", clock(T), new(max_rollback=1000), mint(T), floor(T + 4000), clock(T + 3500), mint((T + 4000, T + 4016)),
+     clock(T + 3600), mint((T + 4050, T + 4067)))  # fmt: skip
+case("a floor past the end of time", "1.5 6.7", clock(T), new(), floor(2**53 - 1), clock(LAST), not_minted("end"))
 case("a floor at the end of time", "6.7", clock(LAST - 3), new(), floor(LAST), mint((LAST, LAST)), floor(LAST + 1), not_minted("end"))
 case("a floor and then a lower one", "6.7", clock(T), new(), mint(T), floor(T + 500), floor(T + 100), mint((T + 500, T + 516)))
 
@@ -295,12 +325,17 @@ case("close of a generator that minted nothing", "7.4", clock(T), new(floor=T + 
 case("close after an observed ID returns what was minted", "7.4", clock(T), new(), mint(T), observe(T + 500), close(T + 1))
 case("the next generator starts at what close returned", "7.4 6.7", clock(T), new(max_lead=10, lane="0/12"), burst(11, 1), close(T + 11), new(max_lead=10, lane="0/12", floor=T + 11), mint((T + 11, T + 13)))
 case("events after close", "7.5", clock(T), new(max_skew=50), mint(T), close(T + 1), observe(T + 10), observe(T + 99, **skew(49)), floor(T + 99), ceiling(T + 999), not_minted("closed"), close(T + 1))
+case("a closed generator follows what it observes", "7.5", clock(T), new(max_skew=50), mint(T), close(T + 1), observe(T + 10), clock(None), observe(T + 10), observe(T + 99, refused="clock"))
 
 # ---------------------------------------------------------------------------------------------------------------------
 # 8. Fork.
 
 case("a forked child starts after its parent", "8.1", clock(T), new(max_lead=5), mint(T, (T + 2, T + 3), n=9000), {"call": "fork"}, mint((T + 3, T + 4)), clock(T + 40), mint(T + 40))
 case("a forked child starts after the time that its parent reached", "8.1", clock(T), new(), mint(T), observe(T + 100), {"call": "fork"}, mint((T + 102, T + 134)))
+case("a forked child starts past a time without an ID", "8.1", clock(T), new(), mint(T), observe(T), {"call": "fork"}, mint(T + 2))
+case("a forked child starts past the millisecond of the last ID, whose stamps it does not know", "8.1", clock(T), new(), mint(T), {"call": "fork"}, mint(T + 1))
+case("a forked child starts past a burst, where a floor would", "8.1", clock(T), new(), mint(T, (T + 97, T + 98), n=400000), {"call": "fork"}, mint((T + 98, T + 115)))
+case("minting after an ID, in a forked child with a lane", "5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, after(T + 9000, **refused("process")), clock(None), after(0, **refused("process")))
 case("a forked child of a generator with a lane", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, not_minted("process"), mint(n=0), clock(None), not_minted("process"))
 case("a forked child of a closed generator", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"))
 case("a run too long in a forked child", "8.2 5.2", clock(T), new(lane="0/8", max_lead=3), mint(T), {"call": "fork"}, not_minted("run", n=50), not_minted("process", n=49))
@@ -319,11 +354,13 @@ case("with a lane, after an ID of a lower lane, in its millisecond", "9.2", cloc
 case("with a lane, after an ID of a higher lane, in the next millisecond", "9.2", clock(T), new(lane="5/3"), after(T + 700, T + 701, spin=6 * 512))
 case("with a lane of one stamp, after an ID of its own", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 701, spin=7))
 case("with a lane of one stamp, after an ID of the lane below", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 700, spin=6))
+case("with a lane, after its own ID at the end of a millisecond, in the same one", "9.2", clock(T), new(lane="0/1"), after(T + 700, T + 700, spin=2046))
 case("with the last stamp of a lane, after an ID of its own", "9.2", clock(T), new(lane="0/1"), after(T + 700, T + 701, spin=2047))
 case("after an ID past max_skew", "9.3", clock(T), new(max_skew=50), mint(T), after(T + 57, **refused("skew", 7), follow=T))
 case("after an ID past max_skew nothing changes", "9.3", clock(T), new(max_skew=50, max_lead=2, **SMALL), mint(T), after(LAST, **refused("skew", LAST - 50 - T)), mint((T, T + 1)), burst((29, 46), 1))
 case("after an ID, skew is measured from the greatest reading", "9.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), after(T + 51, **refused("skew", 41)), after(T + 50, T + 51))
 case("after an ID at the ceiling", "9.3", clock(T), new(ceiling=T + 100), mint(T), after(T + 99, **refused("ceiling")), mint((T, T + 1)), after(T + 98, T + 99))
+case("after an ID, skew comes before the ceiling", "9.3", clock(T), new(max_skew=50, ceiling=T + 100), mint(T), after(T + 200, **refused("skew", 150)), after(T + 50, T + 51))
 case("after an ID at the end of time", "9.3", clock(LAST - 5), new(), after(LAST, **refused("end")), after(LAST - 1, LAST))
 case("after an ID, of a closed generator", "9.3 5.2", clock(T), new(), mint(T), close(T + 1), after(T + 9000, **refused("closed")), after(0, **refused("closed")), after(None, **refused("closed")))
 case("after an ID, with a clock that is too far back", "9.3 5.2", clock(T), new(max_rollback=100), mint(T), clock(T - 170), after(T + 9000, **refused("rollback", 70)), clock(None), after(T + 9000, **refused("clock")))
@@ -331,6 +368,9 @@ case("after the first ID of a millisecond, without a lane", "9.2", clock(T), new
 case("after an ID past max_lead", "9.2", clock(T), new(max_lead=2), mint(T), after(T + 3000, T + 3001), after(T + 3500, T + 3501))
 case("after an ID ahead, full load has 4 ms", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3), last=(T + 2001, T + 2005)),
      clock(T + 20), burst((9 * 16, 11 * 16), (1, 3), last=(T + 2001, T + 2015)))  # fmt: skip
+case("after two IDs ahead, the greater limit holds", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), clock(T + 1000), after(T + 2001, T + 2002),
+     burst((502 * 16, 504 * 16), (1, 3), last=T + 2505))  # fmt: skip
+case("after an ID ahead, behind a step", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), clock(T - 40), after(T + 1000, T + 1001), burst((4 * 16, 5 * 16), (1, 3), last=T + 1005))
 for lead in (0, 1):
     case(f"after an ID ahead, full load has no more than a lead of {lead} ms", "9.4", clock(T), new(max_lead=lead, **SMALL), mint(T), after(T + 2000, T + 2001), burst((lead * 16, lead * 16 + 16), (1, 3)))
 case("after an ID ahead, overload names the least wait", "9.4 5.6", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3)), not_minted("overload", (1, 3), follow=T))
@@ -350,6 +390,11 @@ STATISTICS = [
     {"name": "two distant seeds start alike once in w", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new seed=1 lane=0/7", "new seed=4503599627370497 lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
     {"name": "a seed starts alike again", "rules": ["5.8"], "statistic": "equal_starts", "new": ["new seed=7 lane=0/7", "new seed=7 lane=0/7"], "from": T, "milliseconds": 1000, "equal": [1000, 1000]},
     {"name": "without a seed each generator draws its own", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new lane=0/7", "new lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
+    # 4,000 / 4,096 = 1 is expected.
+    {"name": "a forked child draws a seed", "rules": ["8.1"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7"], "before": [[], ["mint 1 0", "fork"]], "from": T, "milliseconds": 4000, "equal": [0, 12]},
+    # Where the millisecond before started at its last stamps, the call is a plain one.
+    {"name": "minting after an ID begins where a plain call does", "rules": ["9.2"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7 max_skew=9000"], "after": [False, True], "from": T, "milliseconds": 1000, "equal": [990, 1000]},
+    {"name": "minting after an ID of a lower lane begins where a plain call does", "rules": ["9.2"], "statistic": "equal_starts", "new": ["new seed=7 lane=5/3", "new seed=7 lane=5/3 max_skew=9000"], "after": [False, True], "from": T, "milliseconds": 1000, "equal": [990, 1000]},
     # How many of the 17 milliseconds are found with 400 seeds, and how often the most frequent one.
     {"name": "hosts that observe one ID start apart", "rules": ["6.4"], "statistic": "spread", "event": f"observe {text(T + 999)}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
     {"name": "hosts that have one floor start apart", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 1000}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},

@@ -2,7 +2,7 @@
 """Judges a generator of any language by docs/generator.json: `check.py DRIVER [ARGUMENT...]`.
 
 The driver reads one call per line on standard input, and writes one line for it on standard output, without delay. The calls and
-the answers are in docs/GENERATOR.md. With --case TEXT only the cases whose names contain it are run, and each line is shown.
+the answers are in README.md. With --case TEXT only the cases whose names contain it are run, and each line is shown.
 """
 
 import argparse
@@ -89,6 +89,12 @@ def fields(text):
     for digit in digits:
         value = value * 32 + DIGITS.index(digit)
     return value >> 38, value >> 26 & 4095, value & 2**26 - 1
+
+
+def text(ms, spin):
+    """Returns an ID of the session tag 0."""
+    digits = "".join(DIGITS[(ms * 2**38 + spin * 2**26) >> 5 * (15 - i) & 31] for i in range(16))
+    return "-".join(digits[i : i + 4] for i in (0, 4, 8, 12))
 
 
 class Play:
@@ -196,14 +202,20 @@ class Play:
         self.accepted(call, self.driver.ask(call), {})
 
 
-def starts(driver, row, new):
-    """Returns the counter at which each millisecond starts."""
-    calls = [f"clock {row['from']}", new]
-    times = range(row["from"], row["from"] + row["milliseconds"])
-    calls += (call for ms in times for call in (f"clock {ms}", "mint 1 0"))
-    answers = list(driver.ask_all(calls))[3::2]
-    w = 4096 >> int(new.split("lane=")[1].split("/")[1].split()[0])
-    found = [fields(answer[1]) for answer in answers]
+def starts(driver, row, at):
+    """Returns the counter at which each millisecond starts, for the generator at this place of the row."""
+    new, first = row["new"][at], row["from"]
+    times = range(first, first + row["milliseconds"])
+    calls = [f"clock {first - 1}", new, *row.get("before", [[]] * 2)[at]]
+    head = len(calls)
+    if row.get("after", [False] * 2)[at]:
+        # After the first stamp of the millisecond, which is one of lane 0; without a lane after the last one before it.
+        calls += (call for ms in times for call in (f"clock {first - 1}", f"after {text(ms, 0) if 'lane' in new else text(ms - 1, 4095)} 0"))
+    else:
+        calls += (call for ms in times for call in (f"clock {ms}", "mint 1 0"))
+    lane = new.partition("lane=")[2].split(" ")[0]
+    w = 4096 >> int(lane.split("/")[1] if lane else 0)
+    found = [fields(answer[1]) for answer in list(driver.ask_all(calls))[head + 1 :: 2]]
     if [ms for ms, _, _ in found] != list(times):
         raise Failure("an ID does not have the time of the clock")
     return [spin % w for _, spin, _ in found], w
@@ -217,11 +229,11 @@ def between(what, bounds, found):
 def statistic(driver, row):
     kind = row["statistic"]
     if kind == "starts":
-        found, w = starts(driver, row, *row["new"])
+        found, w = starts(driver, row, 0)
         counts, expected = Counter(found), len(found) / w
         between("chi-squared", row["chi_squared"], sum((counts[at] - expected) ** 2 / expected for at in range(w)))
     elif kind == "equal_starts":
-        (one, _), (other, _) = (starts(driver, row, new) for new in row["new"])
+        (one, _), (other, _) = (starts(driver, row, at) for at in (0, 1))
         between("equal starts", row["equal"], sum(a == b for a, b in zip(one, other)))
     else:
         seeds = range(1, row["seeds"] + 1)
@@ -252,7 +264,8 @@ def judge(command, rows, shown=False, first_only=False, errors_shown=True):
         except (Failure, ValueError, IndexError) as failure:
             failed[row["name"]] = str(failure)
         # A driver that has failed or forked does not go on.
-        if row["name"] in failed or row["name"] in unsupported or any(step["call"] == "fork" for step in row.get("steps", ())):
+        calls = [step["call"] for step in row.get("steps", ())] + sum(row.get("before", []), [])
+        if row["name"] in failed or row["name"] in unsupported or "fork" in calls:
             driver.end()
             driver = None
         if failed and first_only:

@@ -82,7 +82,7 @@ class Generator:
             self.extra = max(self.extra, top - now)  # 4.3
             self.step = max(self.step, top - now)
         elif now > top:
-            load = self.unissued() if self.unissued() > self.moved_limit(now) + 1 else 0  # 4.4
+            load = self.unissued() if self.unissued() > self.moved_limit(now) + 1 else 0  # 4.5
             self.extra = min(self.extra, max(0, load - now))  # 4.4
         if now >= self.reached:
             self.halves = 2 * now  # 3.1
@@ -110,11 +110,10 @@ class Generator:
 
     def limit(self, now):
         limit = max(now + self.max_lead + self.extra, self.reached + min(4, self.max_lead))  # 4.1, 4.2
-        return max(limit, self.moved_limit(now))
+        return max(limit, self.moved_limit(now + self.extra))
 
-    def moved_limit(self, now):
-        now += self.extra
-        return (now + self.meet) // 2 + min(4, self.max_lead) if now < self.meet else 0  # 9.4
+    def moved_limit(self, at):
+        return (at + self.meet) // 2 + min(4, self.max_lead) if at < self.meet else 0  # 9.4
 
     def start(self, ms):
         digest = hashlib.blake2b(b"%d %d" % (self.seed, ms), digest_size=8).digest()
@@ -221,11 +220,12 @@ class Generator:
             self.move(ms + 1)
 
     def raise_floor(self, ms):
+        ms = min(ms, LAST + 1)  # 1.5
         if ms <= self.reached:
             return
         self.floor = ms  # 2.7
         try:
-            self.believe(self.reading())
+            self.settle()
         except Refused:
             self.halves, self.read, self.moved = 2 * ms, None, True  # 6.8
             return
@@ -246,7 +246,7 @@ class Generator:
             raise Refused("process")  # 8.2
         self.process = os.getpid()
         self.seed = int.from_bytes(os.urandom(8), "big")  # 8.1
-        self.halves = 2 * max(self.unissued(), self.reached + 1)  # 8.1
+        self.move(max(self.unissued(), self.reached + 1))  # 8.1
         self.read = None
 
 

@@ -2,7 +2,8 @@
 """Breaks the generator of model.py in one place after the other. Cases of the broken rule must notice it.
 
 Each sentence of docs/GENERATOR.md has a mutant here, and each mutant a case in docs/generator.json with the number of its sentence
-that fails. With --all every mutant runs every case, to see which cases are needed.
+that fails. A line for each says the sentence, what is wrong, and the case. With --all every mutant runs every case, to see which
+cases are needed.
 """
 
 import concurrent.futures
@@ -69,7 +70,7 @@ MUTANTS = [
     ("4.2", "4 ms are granted even with a lesser lead", "self.reached + min(4, self.max_lead))", "self.reached + 4)"),
     ("4.2", "5 ms are granted", "self.reached + min(4, self.max_lead))", "self.reached + min(5, self.max_lead))"),
     ("4.3", "a step back grants nothing", "            self.extra = max(self.extra, top - now)", "            pass"),
-    ("4.4", "the lead of a step is for good", "            self.extra = min(self.extra, max(0, load - now))", "            pass"),
+    ("4.4", "the lead of a step is for good", "            self.extra = min(self.extra, max(0, load - now))", "            del load"),
     ("4.4", "the lead of a step ends at once", "self.extra = min(self.extra, max(0, load - now))", "self.extra = 0"),
     ("5.1", "no IDs of a closed generator are an error", "        if n == 0:\n", "        if n == 0 and not self.closed:\n"),
     ("5.1", "no IDs need the clock", "            return []", "            self.settle()\n            return []"),
@@ -136,8 +137,8 @@ MUTANTS = [
     ("7.4", "close returns 0 if nothing was minted", "return self.unissued() if self.free else None", "return self.unissued()"),
     ("7.5", "a floor of a closed generator is an error", "        if ms <= self.reached:\n            return\n", "        if self.closed:\n            raise Refused(\"closed\")\n        if ms <= self.reached:\n            return\n"),
     ("7.5", "an observation by a closed generator is an error", "        if ms < self.reached:\n", "        if self.closed:\n            raise Refused(\"closed\")\n        if ms < self.reached:\n"),
-    ("8.1", "a child repeats its parent", "        self.halves = 2 * max(self.unissued(), self.reached + 1)", "        self.free = 0"),
-    ("8.1", "a child keeps its parent's time", "        self.halves = 2 * max(self.unissued(), self.reached + 1)", "        self.halves = 2 * self.unissued()"),
+    ("8.1", "a child repeats its parent", "        self.move(max(self.unissued(), self.reached + 1))", "        self.free = 0"),
+    ("8.1", "a child keeps its parent's time", "        self.move(max(self.unissued(), self.reached + 1))", "        self.move(max(self.unissued(), self.reached))"),
     ("8.2", "a child uses its parent's lane", "        if self.has_lane:\n", "        if False:\n"),
     ("9.1", "each ID is a move", "            return self.take(1)  # 9.1", "            pass"),
     ("9.1", "after no ID is after the last one", "            return self.take(1)  # 9.1", "            return self.take_after(self.reached + 1, 0)"),
@@ -151,13 +152,50 @@ MUTANTS = [
     ("9.3", "skew is refused a millisecond early", "if ms - max(self.top, self.read) > self.max_skew:", "if ms - max(self.top, self.read) >= self.max_skew:"),
     ("9.3", "skew is measured from the present reading", "if ms - max(self.top, self.read) > self.max_skew:", "if ms - self.read > self.max_skew:"),
     ("9.3", "a move passes the ceiling", "        if at >= self.ceiling:\n", "        if at > LAST:\n"),
-    ("9.4", "a move grants no more stamps", "if now < self.meet else 0", "if False else 0"),
-    ("9.4", "the limit of a move stands still", "        self.meet = max(self.meet, 2 * at - max(self.top, self.read))", "        self.meet = 2 * at - max(self.top, self.read)\n        self.moved_limit = lambda now: at + min(4, self.max_lead) if now < self.meet else 0"),
-    ("9.4", "4 ms past a move even with a lesser lead", "(now + self.meet) // 2 + min(4, self.max_lead)", "(now + self.meet) // 2 + 4"),
-    ("9.4", "the lead is granted past a move", "(now + self.meet) // 2 + min(4, self.max_lead)", "(now + self.meet) // 2 + self.max_lead"),
+    ("9.4", "a move grants no more stamps", "if at < self.meet else 0", "if False else 0"),
+    ("9.4", "the limit of a move stands still", "        self.meet = max(self.meet, 2 * at - max(self.top, self.read))", "        self.meet = 2 * at - max(self.top, self.read)\n        self.moved_limit = lambda reading: at + min(4, self.max_lead) if reading < self.meet else 0"),
+    ("9.4", "4 ms past a move even with a lesser lead", "(at + self.meet) // 2 + min(4, self.max_lead)", "(at + self.meet) // 2 + 4"),
+    ("9.4", "the lead is granted past a move", "(at + self.meet) // 2 + min(4, self.max_lead)", "(at + self.meet) // 2 + self.max_lead"),
     ("9.5", "a move moves the time", "        self.free = least + 1  # 9.2", "        self.free = least + 1\n        self.halves, self.moved = 2 * at, True"),
+    ("1.5", "a floor past the end is taken", "        ms = min(ms, LAST + 1)  # 1.5\n", ""),
+    ("1.5", "a skew wraps", "self.max_skew = min(max_skew, LAST)", "self.max_skew = max_skew % 2**32 % 1000000"),
+    ("2.3", "a reading ahead by exactly a second is checked", "now - self.top > far", "now - self.top >= far"),
+    ("2.4", "far is max_rollback or 1,000, whichever is more", "min(1000, self.max_rollback, self.max_skew)", "max(1000, min(self.max_rollback, self.max_skew))"),
+    ("2.5", "the second look is believed at once", "            self.believe(self.reading(limit))  # 2.5", "            self.believe(self.one_reading())"),
+    ("2.5", "a floor does not look again", "        try:\n            self.settle()", "        try:\n            self.believe(self.reading())"),
+    ("2.6", "the reading in the place of a dropped one is not checked", "            now = self.one_reading()  # 2.6\n        if", "            return self.one_reading()\n        if"),
+    ("2.6", "of two readings below the greatest the first counts", "            now = self.one_reading()  # 2.6", "            now = max(now, self.one_reading())"),
+    ("2.7", "a floor that moved nothing is a reading", "        if ms <= self.reached:\n            return\n", "        if ms <= self.reached:\n            self.floor = max(self.floor, ms)\n            return\n"),
+    ("3.4", "nothing past the greatest reading counts", "since = max(self.read, top) if now > top else self.read", "since = now if now > top else self.read"),
+    ("4.3", "the last step counts and not the greatest", "self.extra = max(self.extra, top - now)", "self.extra = top - now"),
+    ("4.4", "the lead of a step is a millisecond shorter", "max(0, load - now)", "max(0, load - now - 1)"),
+    ("4.4", "the lead of a step is a millisecond longer", "max(0, load - now)", "max(0, load - now + 1)"),
+    ("4.4", "a reading that is the greatest again ends the lead of a step", "        elif now > top:\n", "        else:\n"),
+    ("4.5", "what a move took keeps the lead of a step", "            load = self.unissued() if self.unissued() > self.moved_limit(now) + 1 else 0", "            load = self.unissued()"),
+    ("4.5", "a move explains what only the lead of a step allowed", "self.moved_limit(now) + 1 else 0", "self.moved_limit(now + self.extra) + 1 else 0"),
+    ("4.5", "no stamp keeps the lead of a step after a move", "self.moved_limit(now) + 1 else 0", "self.moved_limit(now) + 10**6 * bool(self.meet) else 0"),
+    ("5.2", "a move asks for the clock before the lane", "        self.follow_fork()\n        self.settle()\n", "        if n == 1:\n            self.settle()\n        self.follow_fork()\n        self.settle()\n"),
+    ("5.7", "past the end of time a ceiling counts first", '"end" if last > LAST else "ceiling"', '"end" if last > LAST and self.ceiling > LAST else "ceiling"'),
+    ("6.3", "a refused reading is the last one", "            pass  # 6.3: a rollback is no error here", "            self.read = now"),
+    ("6.3", "a refused reading grants lead", "            pass  # 6.3: a rollback is no error here", "            self.extra = max(self.extra, (self.top or 0) - now)"),
+    ("6.8", "half speed counts from the refused reading", "            self.halves, self.read, self.moved = 2 * ms, None, True", "            self.halves, self.read, self.moved = 2 * ms, self.clock.show(), True"),
+    ("7.5", "a closed generator observes nothing", "        if ms < self.reached:\n", "        if self.closed or ms < self.reached:\n"),
+    ("7.5", "a closed generator refuses observations and does not follow them", "        if ms >= self.reached:\n            self.move(ms + 1)", "        if ms >= self.reached and not self.closed:\n            self.move(ms + 1)"),
+    ("8.1", "a child keeps its parent's seed", "        self.seed = int.from_bytes(os.urandom(8), \"big\")  # 8.1\n", ""),
+    ("8.1", "a child keeps the millisecond of the last stamp", "self.move(max(self.unissued(), self.reached + 1))", "self.move(max(self.unissued() - 1, self.reached + 1))"),
+    ("9.2", "a move begins at the counter 0", "        least = max(least, at * self.w + self.start(at))", "        pass"),
+    ("9.2", "a move always begins at the start", "        least = max(least, at * self.w + self.start(at))", "        least = at * self.w + self.start(at)"),
+    ("9.3", "the ceiling comes before the skew", "        if ms - max(self.top, self.read) > self.max_skew:", "        if ms >= self.ceiling:\n            raise Refused(\"ceiling\")\n        if ms - max(self.top, self.read) > self.max_skew:"),
+    ("9.3", "the wait is measured from the greatest reading", "ms - self.max_skew - self.read)", "ms - self.max_skew - self.top)"),
+    ("2.5", "a skew of a move is not looked at again", "            self.believe(self.reading())  # 2.5\n", "            if sys.exc_info()[1].args[0] == \"skew\":\n                raise\n            self.believe(self.reading())\n"),
+    ("9.4", "a later move lowers the limit", "        self.meet = max(self.meet, 2 * at", "        self.meet = max(0, 2 * at"),
+    ("9.4", "a move is measured from the present reading", "2 * at - max(self.top, self.read))", "2 * at - self.read)"),
+    ("9.4", "a step back lowers the limit of a move", "self.moved_limit(now + self.extra))", "self.moved_limit(now))"),
     ("8.2", "a lane of no bits is no lane", "self.has_lane = lane is not None", "self.has_lane = lane not in (None, (0, 0))"),
 ]  # fmt: skip
+
+
+MUTANTS.sort(key=lambda mutant: [int(part) for part in mutant[0].split(".")])
 
 
 def sentences():
@@ -203,8 +241,8 @@ def main():
             of_rule = [row["name"] for row in rows() if rule in row["rules"] and row["name"] in failed]
             if not of_rule:
                 problems.append(f"{rule}: no case of this sentence fails if {what}" + f" ({len(failed)} others do)" * every)
-            elif every:
-                print(f"{rule}: {what}: {len(failed)} fail, such as: {of_rule[0]}", flush=True)
+            else:
+                print(f"{rule}: {what}: {of_rule[0]}" + f" and {len(failed) - 1} more" * every, flush=True)
             for name in failed:
                 needed[name] += 1
     if every:

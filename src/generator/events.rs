@@ -76,10 +76,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let tick = now.map_or(tick, |now| {
             let timeline = self.words.timeline();
             let tick = timeline.spread(tick, now, seed);
-            // Further ahead, calls are refused until the clock is corrected. A `meet` from the wrong reading would then
-            // take the time half of the way past the clock.
-            let most = self.words.policy.max_rollback.max(self.words.policy.max_skew);
-            if tick > now && tick > timeline.reached && tick - now <= most {
+            // Behind a floor that is too far ahead, calls are refused until the clock is corrected. A `meet` from the wrong
+            // reading would then take the time half of the way past the clock.
+            if tick > now && tick > timeline.reached && timeline.distance_behind(now) <= self.words.policy.max_rollback
+            {
                 let meet = timeline.meet_after_jump(tick, now);
                 raise(&self.words.jump, meet);
                 // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their

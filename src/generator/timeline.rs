@@ -93,6 +93,12 @@ impl Timeline {
         now.saturating_sub(self.latest) > max_advance
     }
 
+    /// Returns how far a reading is behind the greatest one, or behind a floor that is past that.
+    #[inline]
+    pub(super) fn distance_behind(&self, now: u64) -> u64 {
+        self.latest.max(self.floor.saturating_sub(1)).saturating_sub(now)
+    }
+
     /// Returns the timeline after one more reading, which is at most the last tick.
     ///
     /// `unissued` returns the first tick after every stamp that load has taken, at a reading. It is called
@@ -105,10 +111,10 @@ impl Timeline {
         unissued: impl FnOnce(u64) -> u64,
     ) -> Result<Self, TooFarBehind> {
         let mut next = self;
-        let known = self.latest.max(self.floor.saturating_sub(1));
-        if known.saturating_sub(now) > policy.max_rollback {
-            let behind = if known > self.latest { TooFarBehind::Floor } else { TooFarBehind::Reading };
-            return Err(behind(known - now));
+        let behind = self.distance_behind(now);
+        if behind > policy.max_rollback {
+            let by_floor = self.floor > self.latest + 1;
+            return Err(if by_floor { TooFarBehind::Floor(behind) } else { TooFarBehind::Reading(behind) });
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {

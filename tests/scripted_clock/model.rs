@@ -132,9 +132,9 @@ impl Model {
         }
         let Some(now) = usable(reading) else { return Err(Verdict::NoTime) };
         if let Some(max) = self.settings.max_rollback {
-            let known = self.latest.max(self.floor.saturating_sub(1));
-            if known > now + max {
-                return Err(Verdict::Rollback(known - now - max));
+            let behind = self.distance_behind(now);
+            if behind > max {
+                return Err(Verdict::Rollback(behind - max));
             }
         }
         self.read(now);
@@ -364,12 +364,17 @@ impl Model {
         Observation::Reaches(ms, ms + (way / 4).min(16))
     }
 
-    /// The time reached moved from elsewhere, at this reading. Further ahead than a step or a skew may be, the reading is
-    /// wrong, and says nothing about when the clock has caught up.
+    /// How far a reading is behind the greatest one, or behind a floor that is past that.
+    fn distance_behind(&self, now: u64) -> u64 {
+        self.latest.max(self.floor.saturating_sub(1)).saturating_sub(now)
+    }
+
+    /// The time reached moved from elsewhere, at this reading. If it is too far behind a floor, it is wrong, and says nothing about
+    /// when the clock has caught up.
     pub(super) fn jumped(&mut self, now: u64, reached: u64) {
-        // A limit that is lifted is all of time. Only a move past the end of the format can be further.
-        let [rollback, skew] = [self.settings.max_rollback, self.settings.max_skew].map(|it| it.unwrap_or(LAST_MS));
-        if reached > now && reached > self.reached && reached - now <= rollback.max(skew) {
+        // A limit that is lifted is all of time.
+        let most = self.settings.max_rollback.unwrap_or(LAST_MS);
+        if reached > now && reached > self.reached && self.distance_behind(now) <= most {
             let meet = self.after_jump(now, reached);
             (self.jump, self.meet) = (self.jump.max(meet), self.meet.max(meet));
         }

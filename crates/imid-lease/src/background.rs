@@ -1,10 +1,8 @@
 //! A thread that works for an object, shares a state with it, and ends with it; and how long such a thread waits after a failed
 //! call of a store.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use crate::changes::{Changes, lock, within};
@@ -20,7 +18,7 @@ pub(crate) struct Background<S> {
     process: Process,
 }
 
-/// What the thread sees of its owner.
+/// What the thread sees of its owner. When it is dropped, the thread has ended for the owner, even if it has panicked.
 #[derive(Debug)]
 pub(crate) struct Owner<S>(Arc<Shared<S>>);
 
@@ -31,40 +29,62 @@ struct Shared<S> {
     has_ended: AtomicBool,
     /// The end, and what the thread announces.
     changes: Changes,
-    /// Not the thread's own token (`Thread::unpark`): a client of a store can use that one up.
+    /// The thread is to look at this owner.
+    is_woken: AtomicBool,
+    sleeper: Arc<Sleeper>,
+}
+
+/// How a thread sleeps that can be woken. Not the thread's own token (`Thread::unpark`): a client of a store can use that one up.
+#[derive(Debug, Default)]
+pub(crate) struct Sleeper {
     is_woken: Mutex<bool>,
     woken: Condvar,
 }
 
+impl Sleeper {
+    /// Ends the present or the next [`sleep`](Self::sleep).
+    pub(crate) fn wake(&self) {
+        *lock(&self.is_woken) = true;
+        self.woken.notify_one();
+    }
+
+    /// Sleeps until it is woken, or for this time.
+    pub(crate) fn sleep(&self, time: Duration) {
+        let is_woken = self.woken.wait_timeout_while(lock(&self.is_woken), time, |is_woken| !*is_woken);
+        drop(is_woken.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Returns whether it was woken since the last call.
+    pub(crate) fn take_wake(&self) -> bool {
+        std::mem::take(&mut *lock(&self.is_woken))
+    }
+}
+
 impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
-    pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> io::Result<Self> {
-        /// The thread has ended, even if it has panicked.
-        struct OnEnd<S>(Owner<S>);
+    #[cfg(any(test, feature = "redis-queue", feature = "segment"))]
+    pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
+        let (background, owner) = Self::in_thread(Arc::default(), state);
+        // Nobody joins it: to drop the handle in a forked child would be wrong.
+        std::thread::Builder::new().name(name.into()).spawn(move || work(&owner))?;
+        Ok(background)
+    }
+}
 
-        impl<S> Drop for OnEnd<S> {
-            fn drop(&mut self) {
-                self.0.0.has_ended.store(true, Ordering::Release);
-                self.0.announce();
-            }
-        }
-
+impl<S> Background<S> {
+    /// Returns both ends of the work of a thread that sleeps there, and that looks at all whom it works for once it is woken.
+    pub(crate) fn in_thread(sleeper: Arc<Sleeper>, state: S) -> (Self, Owner<S>) {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             changes: Changes::default(),
-            is_woken: Mutex::new(false),
-            woken: Condvar::new(),
+            is_woken: AtomicBool::new(false),
+            sleeper,
         });
-        let on_end = OnEnd(Owner(Arc::clone(&shared)));
-        // Nobody joins it: to drop the handle in a forked child would be wrong.
-        thread::Builder::new().name(name.into()).spawn(move || work(&on_end.0))?;
-        Ok(Self { shared, process: Process::current() })
+        (Self { shared: Arc::clone(&shared), process: Process::current() }, Owner(shared))
     }
-}
 
-impl<S> Background<S> {
     /// Returns the state; `None` in a forked child.
     #[inline]
     pub(crate) fn state(&self) -> Option<MutexGuard<'_, S>> {
@@ -77,11 +97,11 @@ impl<S> Background<S> {
         !self.process.is_current()
     }
 
-    /// Ends the present or the next [`Owner::sleep`] of the thread.
+    /// Makes the thread look at this owner, at once if it sleeps.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
-            *lock(&self.shared.is_woken) = true;
-            self.shared.woken.notify_one();
+            self.shared.is_woken.store(true, Ordering::Release);
+            self.shared.sleeper.wake();
         }
     }
 
@@ -133,14 +153,27 @@ impl<S> Owner<S> {
     }
 
     /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
+    #[cfg(any(feature = "redis-queue", feature = "segment"))]
     pub(crate) fn sleep(&self, time: Duration) {
-        let is_woken = self.0.woken.wait_timeout_while(lock(&self.0.is_woken), time, |is_woken| !*is_woken);
-        *is_woken.unwrap_or_else(PoisonError::into_inner).0 = false;
+        self.0.sleeper.sleep(time);
+        self.0.sleeper.take_wake();
+    }
+
+    /// Returns whether the owner has woken the thread since the last call.
+    pub(crate) fn take_wake(&self) -> bool {
+        self.0.is_woken.swap(false, Ordering::AcqRel)
     }
 
     /// Makes all look again that wait for a change.
     pub(crate) fn announce(&self) {
         self.0.changes.announce();
+    }
+}
+
+impl<S> Drop for Owner<S> {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Ordering::Release);
+        self.announce();
     }
 }
 

@@ -54,16 +54,16 @@
 //! | --- | --- | --- |
 //! | [`register::FileRegister`] | the system is Linux or Android; the disk is local, is not thrown away with the container, and keeps what it has synced | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system cannot be seen |
 //! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it |
-//! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it; an asynchronous replica that became the primary is not noticed |
+//! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or replication is semi-synchronous | weak, as far as the settings show it; an asynchronous replica of MySQL, and one that became the primary, is not noticed |
 //! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
 //! | `ZookeeperRegister` (`zookeeper`) | it syncs its log (`forceSync`), as it does by default | not noticed |
-//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nobody can notice it | weak |
+//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nothing can detect it | weak |
 //! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
 //!
 //! Each register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
-//! same connection.
+//! same connection and the same thread.
 //!
 //! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections; so does `tls` in a program that installs a crypto provider of
 //! rustls. The store's URL says how: [`register::open_url`].
@@ -93,6 +93,8 @@ mod changes;
 mod background;
 
 mod engine;
+
+mod keeper_thread;
 
 pub mod admin;
 

@@ -51,15 +51,15 @@ macro_rules! shared_setters {
             self
         }
 
-        /// Makes it an error if the space does not exist, in place of creating it. Use this in production: a register that was
-        /// emptied, or replaced by a new one, is then noticed, and not taken for one in which nothing was granted.
+        /// Makes it an error if the space does not exist, instead of creating it. Use this in production: a register that was
+        /// emptied or replaced is then detected, rather than mistaken for one in which nothing was granted.
         /// [`admin::create`](crate::admin::create) and `imid lane create` create the space once.
         pub fn must_exist(mut self) -> Self {
             self.settings.must_exist = true;
             self
         }
 
-        /// Sets the largest error of the clock that is tolerated: a step, or a difference from the store's time. Default: 5 s.
+        /// Sets the largest clock error that is tolerated: a step, or a difference from the store's time. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
             self.settings.max_skew = skew;
@@ -121,7 +121,7 @@ impl Default for LaneOptions {
 }
 
 impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
-    /// Sets the clock to mint by. Default: the system's. Clones of it must show the same time.
+    /// Sets the clock. Default: the system's. Clones of it must show the same time.
     pub fn clock<D>(self, clock: D) -> LaneOptions<D, STRIPES> {
         LaneOptions { clock, settings: self.settings }
     }
@@ -217,7 +217,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 /// The longest horizon: a day.
 pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
-/// Settings that do not fit together.
+/// Settings that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct OptionsError(OptionsKind);

@@ -1,10 +1,9 @@
 //! A look at the register now and then, for the status: which register it is, and who else has lanes. No lease depends on
 //! what it finds.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::engine::Moment;
+use crate::engine::{Listing, Moment};
 use crate::record::{LaneRecord, LaneState, MetaRecord, RegisterRecord, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -58,47 +57,39 @@ impl Survey {
     }
 
     /// Takes all records of the space into account, as they were read at this time.
-    pub(crate) fn note(&mut self, at: Moment, records: &[(String, String)]) {
+    pub(crate) fn note(&mut self, at: Moment, records: &Listing) {
         let (Some(lanes), Some(now_ms)) = (self.lanes(records), at.now_ms) else { return };
         let lanes = lanes.map(|(number, record)| {
             let ahead_ms = record.ceiling_ms.saturating_sub(now_ms);
             Lane { number, is_held: record.state == LaneState::Held, ahead_ms }
         });
         let lanes: Vec<_> = lanes.collect();
-        self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.len() as u64);
+        self.look_at_ms = at.mono_ms + LEAST_MS.max(RECORD_MS * records.iter().count() as u64);
         self.found = Some(Found { mono_ms: at.mono_ms, lanes, nearest_ms: self.nearest_ms(now_ms, records) });
     }
 
     /// Returns how far the lane that is least ahead of the clock is ahead of it; `None` if no lane can ever be taken.
-    fn nearest_ms(&self, now_ms: u64, records: &[(String, String)]) -> Option<u64> {
+    fn nearest_ms(&self, now_ms: u64, records: &Listing) -> Option<u64> {
         let meta = self.meta(records)?;
-        let of_era = |key: &str| self.space.lane_of(key, meta.era);
-        let used: BTreeSet<_> = records.iter().filter_map(|(key, _)| of_era(key)).collect();
-        let floors = records.iter().filter(|(key, _)| of_era(key).is_some());
-        let floors = floors.filter_map(|(_, text)| LaneRecord::parse(text).ok());
-        let floors = floors.filter(|lane| lane.state != LaneState::Closed).map(|lane| lane.ceiling_ms);
-        let unused = (used.len() < self.space.lane_count() as usize).then_some(0);
+        let used = records.iter().filter(|(key, _)| self.space.lane_of(key, meta.era).is_some()).count();
+        let lanes = self.lanes(records)?.map(|(_, lane)| lane);
+        let floors = lanes.filter(|lane| lane.state != LaneState::Closed).map(|lane| lane.ceiling_ms);
+        let unused = (used < self.space.lane_count() as usize).then_some(0);
         let floor_ms = floors.chain(unused).min()?.max(meta.floor_ms);
         Some(floor_ms.saturating_sub(now_ms))
     }
 
-    fn meta(&self, records: &[(String, String)]) -> Option<MetaRecord> {
-        let meta_key = self.space.meta_key();
-        let (_, text) = records.iter().find(|(key, _)| *key == meta_key)?;
-        MetaRecord::parse(text).ok()
+    fn meta(&self, records: &Listing) -> Option<MetaRecord> {
+        MetaRecord::parse(records.text(&self.space.meta_key())?).ok()
     }
 
     /// Returns the lanes of the space, if it was described.
     pub(crate) fn lanes<'a>(
         &'a self,
-        records: &'a [(String, String)],
-    ) -> Option<impl Iterator<Item = (u16, LaneRecord)> + 'a> {
+        records: &'a Listing,
+    ) -> Option<impl Iterator<Item = (u16, &'a LaneRecord)> + 'a> {
         let era = self.meta(records)?.era;
-        Some(
-            records
-                .iter()
-                .filter_map(move |(key, text)| Some((self.space.lane_of(key, era)?, LaneRecord::parse(text).ok()?))),
-        )
+        Some(records.lanes().filter_map(move |(key, lane)| Some((self.space.lane_of(key, era)?, lane))))
     }
 
     /// Returns how far ahead of the clock the nearest lane was.
@@ -141,7 +132,7 @@ impl Survey {
             self.look_at_ms = mono_ms + LEAST_MS;
             let prefix = self.space.prefix();
             if let Ok(records) = call(register, "list", &prefix, |register| register.list(&prefix)) {
-                self.note(at, &records);
+                self.note(at, &Listing::new(records, &Listing::default()));
             }
         }
     }
@@ -181,6 +172,10 @@ mod tests {
         Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
     }
 
+    fn listing(register: &mut MemoryRegister) -> Listing {
+        Listing::new(register.list("lanes/").unwrap(), &Listing::default())
+    }
+
     fn put(register: &mut MemoryRegister, key: &str, value: &str) {
         let seen = register.read(key).unwrap();
         assert!(register.compare_and_set(key, seen.as_deref(), value).unwrap());
@@ -199,7 +194,7 @@ mod tests {
     #[test]
     fn lanes_of_others_are_those_of_this_era_that_are_not_its_own() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(4).unwrap()), MemoryRegister::new());
-        let list = |register: &mut MemoryRegister| register.list("lanes/").unwrap();
+        let list = |register: &mut MemoryRegister| listing(register);
         survey.note(now(0), &list(&mut register));
         assert_eq!(survey.others(&[]), None, "the space was not described yet");
         put(&mut register, "lanes/meta", META);
@@ -223,7 +218,7 @@ mod tests {
     fn the_nearest_lane_is_where_the_next_process_begins() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(2).unwrap()), MemoryRegister::new());
         let nearest = |survey: &mut Survey, register: &mut MemoryRegister| {
-            survey.note(now(0), &register.list("lanes/").unwrap());
+            survey.note(now(0), &listing(register));
             survey.nearest_lane().map(|ahead| ahead.as_millis())
         };
         assert_eq!(nearest(&mut survey, &mut register), None, "no description");
@@ -251,7 +246,7 @@ mod tests {
         put(&mut register, "lanes/meta", META);
         survey.look(now(0), &mut register, 1, || false);
         assert_eq!(survey.others(&[]), None, "not before the first look of a lease");
-        survey.note(now(0), &register.list("lanes/").unwrap());
+        survey.note(now(0), &listing(&mut register));
         for (era, number) in (0..200).map(|number| (1 + number % 2, number)) {
             lane(&mut register, &format!("lanes/{era}/{number:05}"), T + 70_000, "held");
         }
@@ -299,7 +294,7 @@ mod tests {
     fn a_silent_register_delays_a_renewal_by_one_call() {
         let (mut survey, mut register) = (Survey::new(Space::lanes(4).unwrap()), MemoryRegister::new());
         put(&mut register, "lanes/meta", META);
-        survey.note(now(0), &register.list("lanes/").unwrap());
+        survey.note(now(0), &listing(&mut register));
         register.set_down(true);
         // Both are due.
         survey.look(now(LEAST_MS), &mut register, 1, || false);

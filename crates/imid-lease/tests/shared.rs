@@ -1,6 +1,6 @@
 //! A register that several holders share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -163,4 +163,107 @@ fn the_time_does_not_count_the_wait_for_others() {
         // A reading from after the wait is most of a second later.
         assert!(time_ms.abs_diff(before_ms + took_ms / 2) < 400, "{} of {took_ms} ms", time_ms - before_ms);
     });
+}
+
+/// A register in memory that counts, and whose first list waits for a word. A process that has crashed does not reach it any more.
+struct Counted {
+    register: MemoryRegister,
+    may_list: Option<Receiver<()>>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    lists: AtomicUsize,
+    conflicts: AtomicUsize,
+    times: AtomicUsize,
+    has_crashed: AtomicBool,
+}
+
+impl Counted {
+    fn reached(&mut self) -> Result<&mut MemoryRegister, RegisterError> {
+        let has_crashed = self.counts.has_crashed.load(Ordering::SeqCst);
+        if has_crashed { Err(RegisterError::new("it has crashed")) } else { Ok(&mut self.register) }
+    }
+}
+
+impl Register for Counted {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.reached()?.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        if let Some(may_list) = self.may_list.take() {
+            may_list.recv_timeout(LONG).expect("all are open");
+        }
+        self.counts.lists.fetch_add(1, Ordering::SeqCst);
+        self.reached()?.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        let is_written = self.reached()?.compare_and_set(key, seen, value)?;
+        self.counts.conflicts.fetch_add(usize::from(!is_written), Ordering::SeqCst);
+        Ok(is_written)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.counts.times.fetch_add(1, Ordering::SeqCst);
+        Ok(Some(SystemClock.now_ms().unwrap()))
+    }
+
+    fn promise(&self) -> Promise {
+        self.register.promise()
+    }
+}
+
+/// Opens leases that share a register, and waits until all have a lane. Returns what their calls were, and when the first one began.
+fn open_together(register: &MemoryRegister, count: usize) -> (Vec<LeasedGenerator>, Arc<Counts>, Instant) {
+    let (open, may_list) = channel();
+    let counts = Arc::<Counts>::default();
+    let counted = Counted { register: register.clone(), may_list: Some(may_list), counts: Arc::clone(&counts) };
+    let shared = SharedRegister::new(counted);
+    let options = || LaneOptions::new().lane_bits(8).horizon(Duration::from_secs(4)).max_skew(Duration::from_secs(1));
+    let leases: Vec<_> = (0..count).map(|_| LeasedGenerator::open(shared.clone(), options()).unwrap()).collect();
+    let begun = Instant::now();
+    open.send(()).unwrap();
+    for lease in &leases {
+        lease.wait_until_open(LONG).unwrap();
+    }
+    (leases, counts, begun)
+}
+
+/// How many threads of this process keep leases. Other tests may keep some at the same time.
+#[cfg(target_os = "linux")]
+fn keeper_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| name == "imid-lease\n").count()
+}
+
+#[test]
+fn leases_that_start_together_share_a_thread_and_lists_and_never_race() {
+    let register = MemoryRegister::new();
+    let (leases, counts, _) = open_together(&register, 200);
+    // One without the description, and one with it. The thread can also begin before all are open.
+    let lists = counts.lists.load(Ordering::SeqCst);
+    assert!((2..=3).contains(&lists), "{lists} lists");
+    assert_eq!(counts.conflicts.load(Ordering::SeqCst), 0);
+    #[cfg(target_os = "linux")]
+    assert!(keeper_threads() < 50, "{} threads", keeper_threads());
+    counts.has_crashed.store(true, Ordering::SeqCst);
+    // Their lanes are not given back.
+    drop(leases);
+    let (leases, counts, begun) = open_together(&register, 200);
+    assert_eq!(counts.conflicts.load(Ordering::SeqCst), 0);
+    let (lists, times) = (counts.lists.load(Ordering::SeqCst), counts.times.load(Ordering::SeqCst));
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_secs(4), "{took:?}, before the horizon");
+    let seconds = usize::try_from(took.as_secs()).unwrap() + 1;
+    // Alone, each of them would list ten times.
+    assert!(lists <= 2 + 20 * seconds, "{lists} lists in {took:?}");
+    assert!(times <= seconds, "{times} readings of the time in {took:?}");
+    let mut lanes: Vec<_> = leases.iter().map(|lease| lease.status().lane.unwrap()).collect();
+    lanes.sort_unstable();
+    lanes.dedup();
+    assert_eq!(lanes.len(), 200);
 }

@@ -33,6 +33,11 @@ impl Listing {
         self.0.iter().map(|(key, found)| (key.as_str(), found))
     }
 
+    /// Returns the lanes, by their keys.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = (&str, &LaneRecord)> {
+        self.iter().filter_map(|(key, found)| Some((key, found.lane.as_ref()?)))
+    }
+
     /// Returns the text of a record.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.iter().find(|(found, _)| *found == key).map(|(_, found)| found.text.as_str())

@@ -98,6 +98,15 @@ impl Engine {
         self.step = Step::Choose;
     }
 
+    /// Takes into account that a record was written after it was listed.
+    pub(crate) fn note_written(&mut self, key: &str) {
+        let era = self.meta.as_ref().map_or(0, |meta| meta.era);
+        let lane = self.config.space.lane_of(key, era).map(usize::from);
+        if let Some(seen) = lane.and_then(|lane| self.seen.get_mut(lane)) {
+            seen.is_stale = true;
+        }
+    }
+
     /// Returns a wait that doubles each time.
     fn grown(&self, first_ms: u64, times: u32) -> u64 {
         let lanes = u64::from(self.config.space.lane_count());
@@ -253,7 +262,7 @@ impl Engine {
         if is_far && !accepts_far {
             return None;
         }
-        let ceiling_ms = self.raise(at, floor_ms, seen.unchanged_ms(at));
+        let ceiling_ms = self.raise(at, floor_ms, floor_ms, seen.unchanged_ms(at));
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }

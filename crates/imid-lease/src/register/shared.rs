@@ -1,4 +1,4 @@
-//! One register that several holders use.
+//! One register for several holders.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,10 +9,12 @@ use imid::fork::Process;
 
 use super::{Promise, Register, RegisterError};
 use crate::changes::lock;
+use crate::clock::monotonic_ms;
+use crate::engine::clock_judgement::{offset, time_of};
+use crate::keeper_thread::KeeperThread;
 use crate::options::millis;
 
-/// A register that several holders of a process share, so that the process has one connection. Clones are the same
-/// register.
+/// A register that several holders in a process share, so that the process has one connection. Clones are the same register.
 ///
 /// ```
 /// use imid_lease::register::{MemoryRegister, SharedRegister};
@@ -24,14 +26,15 @@ use crate::options::millis;
 /// # Ok::<(), imid_lease::OpenError>(())
 /// ```
 ///
-/// Calls take turns in the order in which they were made, and one list answers all calls that wait for the same one. A lease, the worker IDs of a process and a segment make one call
-/// at a time, so **with n holders a call can take n time limits** while the store does not answer. On a slow store,
-/// leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each worker ID
-/// counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
+/// Calls are served first come, first served. One thread keeps all leases and worker IDs that were opened with clones of one
+/// `SharedRegister`; one list answers all that wait for it, and one reading of the store's time all calls within a second. A lease
+/// and a segment make one call at a time, so **with n holders a call can take n time limits** while the store does not answer. On a
+/// slow store, leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each
+/// worker ID counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
 ///
-/// The connection has the name of the holder whose call was the first one.
+/// The connection has the name of the holder that called first.
 ///
-/// After a call has panicked, and in a forked child, each call is an error.
+/// After a call has panicked, and in a forked child, every call is an error.
 #[derive(Clone)]
 pub struct SharedRegister(Arc<Shared>);
 
@@ -44,7 +47,11 @@ struct Shared {
     /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again at once is faster than
     /// one that has to wake up, and a measured call waited for 757 others of 20 ms.
     register: Mutex<Named>,
+    thread: KeeperThread,
 }
+
+/// For how long one reading of the store's time answers all calls: a thousand leases ask for it a hundred times per second.
+const TIME_MS: u64 = 1_000;
 
 /// Who waits for a turn.
 #[derive(Default)]
@@ -57,26 +64,17 @@ struct Turns {
 }
 
 /// A call that waits. Each is woken alone: of a thousand that are woken together, one has its turn.
+#[derive(Default)]
 struct Waiter {
-    /// The prefix, if it is a list. A list that another call makes, and that begins now, answers it too.
-    prefix: Option<String>,
-    state: Mutex<Wait>,
+    is_its_turn: Mutex<bool>,
     changed: Condvar,
 }
 
-enum Wait {
-    Queued,
-    /// It is its turn.
-    Turn,
-    /// Another call has listed the same.
-    Listed(Listed),
-}
-
-type Listed = Result<Arc<Vec<(String, String)>>, RegisterError>;
-
 struct Named {
     register: Box<dyn Register>,
-    is_named: bool,
+    has_holder: bool,
+    /// The store's time, as its offset to the monotonic clock, and when it was read.
+    time: Option<(i64, u64)>,
 }
 
 /// Ends the turn when it is dropped, even after a panic.
@@ -86,30 +84,15 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut turns = lock(&self.0.turns);
         match turns.waiting.pop_front() {
-            Some(next) => next.tell(Wait::Turn),
+            Some(next) => next.begin(),
             None => turns.is_taken = false,
         }
     }
 }
 
-/// The calls that one list answers. Those that were not answered, because it has panicked, are errors.
-struct Companions(Vec<Arc<Waiter>>, &'static str);
-
-impl Drop for Companions {
-    fn drop(&mut self) {
-        for waiter in self.0.drain(..) {
-            waiter.tell(Wait::Listed(Err(panicked(self.1))));
-        }
-    }
-}
-
-fn panicked(name: &str) -> RegisterError {
-    RegisterError::new(format!("{name}: an earlier call has panicked")).permanent()
-}
-
 impl Waiter {
-    fn tell(&self, what: Wait) {
-        *lock(&self.state) = what;
+    fn begin(&self) {
+        *lock(&self.is_its_turn) = true;
         self.changed.notify_one();
     }
 }
@@ -122,82 +105,51 @@ impl SharedRegister {
             process: Process::current(),
             promise: Mutex::new(register.promise()),
             turns: Mutex::default(),
-            register: Mutex::new(Named { register: Box::new(register), is_named: false }),
+            register: Mutex::new(Named { register: Box::new(register), has_holder: false, time: None }),
+            thread: KeeperThread::default(),
         }))
+    }
+
+    /// Returns the thread that keeps all leases of this register; `None` in a forked child, where it does not run.
+    pub(crate) fn thread(&self) -> Option<KeeperThread> {
+        self.0.process.is_current().then(|| self.0.thread.clone())
     }
 
     /// Makes a call when it is its turn, and passes it the time that it has waited.
     fn call<T>(&self, call: impl FnOnce(&mut Named, Duration) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
-        self.check_process()?;
-        let asked = Instant::now();
-        match self.0.take_turn(None) {
-            Ok(turn) => self.call_in(&turn, |named| call(named, asked.elapsed())),
-            Err(_) => Err(panicked(self.0.name)),
+        // Before any lock: in a forked child, another thread of the parent may have held it.
+        if !self.0.process.is_current() {
+            return Err(RegisterError::new(format!("{}: {FORKED}", self.0.name)));
         }
-    }
-
-    /// Refuses a call of a forked child. Before any lock: another thread of the parent may have held it.
-    fn check_process(&self) -> Result<(), RegisterError> {
-        if self.0.process.is_current() { Ok(()) } else { Err(RegisterError::new(format!("{}: {FORKED}", self.0.name))) }
-    }
-
-    fn call_in<T>(
-        &self,
-        _: &Turn<'_>,
-        call: impl FnOnce(&mut Named) -> Result<T, RegisterError>,
-    ) -> Result<T, RegisterError> {
+        let asked = Instant::now();
+        let _turn = self.0.take_turn();
         // The answer of a call that has panicked may still come, and would be taken for the answer of this one.
-        let Ok(mut named) = self.0.register.lock() else { return Err(panicked(self.0.name)) };
-        let result = call(&mut named);
+        let Ok(mut named) = self.0.register.lock() else {
+            return Err(RegisterError::new(format!("{}: an earlier call has panicked", self.0.name)).permanent());
+        };
+        let result = call(&mut named, asked.elapsed());
         *lock(&self.0.promise) = named.register.promise();
         result
-    }
-
-    /// Lists records for this call, and for all that wait to list the same.
-    fn list_for_all(&self, turn: &Turn<'_>, prefix: &str) -> Listed {
-        let is_same = |waiter: &Arc<Waiter>| waiter.prefix.as_deref() == Some(prefix);
-        let mut companions = {
-            let mut turns = lock(&self.0.turns);
-            let (same, others) = turns.waiting.drain(..).partition(is_same);
-            turns.waiting = others;
-            let same: VecDeque<_> = same;
-            Companions(same.into(), self.0.name)
-        };
-        let listed = self.call_in(turn, |named| named.register.list(prefix)).map(Arc::new);
-        for waiter in companions.0.drain(..) {
-            waiter.tell(Wait::Listed(match &listed {
-                Ok(records) => Ok(Arc::clone(records)),
-                Err(error) => Err(error.copy()),
-            }));
-        }
-        listed
     }
 }
 
 const FORKED: &str = "the parent process opened this register; a forked child must open its own";
 
 impl Shared {
-    /// Waits for a turn; `Err` if another call has listed the records of this prefix meanwhile.
-    fn take_turn(&self, prefix: Option<&str>) -> Result<Turn<'_>, Listed> {
+    fn take_turn(&self) -> Turn<'_> {
         let mut turns = lock(&self.turns);
         #[cfg(test)]
         {
             turns.made += 1;
         }
-        if !turns.is_taken {
-            turns.is_taken = true;
-            return Ok(Turn(self));
+        if std::mem::replace(&mut turns.is_taken, true) {
+            let waiter = Arc::new(Waiter::default());
+            turns.waiting.push_back(Arc::clone(&waiter));
+            drop(turns);
+            let is_its_turn = waiter.changed.wait_while(lock(&waiter.is_its_turn), |is_its_turn| !*is_its_turn);
+            drop(is_its_turn.unwrap_or_else(PoisonError::into_inner));
         }
-        let waiter =
-            Waiter { prefix: prefix.map(Into::into), state: Mutex::new(Wait::Queued), changed: Condvar::new() };
-        let waiter = Arc::new(waiter);
-        turns.waiting.push_back(Arc::clone(&waiter));
-        drop(turns);
-        let state = waiter.changed.wait_while(lock(&waiter.state), |state| matches!(state, Wait::Queued));
-        match std::mem::replace(&mut *state.unwrap_or_else(PoisonError::into_inner), Wait::Turn) {
-            Wait::Listed(listed) => Err(listed),
-            _ => Ok(Turn(self)),
-        }
+        Turn(self)
     }
 }
 
@@ -207,12 +159,7 @@ impl Register for SharedRegister {
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.check_process()?;
-        let listed = match self.0.take_turn(Some(prefix)) {
-            Ok(turn) => self.list_for_all(&turn, prefix),
-            Err(listed) => listed,
-        };
-        listed.map(|records| Arc::try_unwrap(records).unwrap_or_else(|records| (*records).clone()))
+        self.call(|named, _| named.register.list(prefix))
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
@@ -221,10 +168,16 @@ impl Register for SharedRegister {
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.call(|named, waited| {
-            let time_ms = named.register.now_ms()?;
+            let asked_ms = monotonic_ms();
+            if named.time.is_none_or(|(_, read_ms)| read_ms + TIME_MS <= asked_ms) {
+                named.time = named.register.now_ms()?.map(|time_ms| {
+                    let middle_ms = asked_ms.midpoint(monotonic_ms());
+                    (offset(time_ms, middle_ms), middle_ms)
+                });
+            }
             // It is the time in the middle of the call, of which the wait for the turn is a part.
-            let since_ms = millis(waited / 2);
-            Ok(time_ms.map(|ms| ms.saturating_sub(since_ms)))
+            let middle_ms = (asked_ms - millis(waited).min(asked_ms)).midpoint(monotonic_ms());
+            Ok(named.time.map(|(offset, _)| time_of(offset, middle_ms)))
         })
     }
 
@@ -239,8 +192,8 @@ impl Register for SharedRegister {
     fn set_holder(&mut self, holder: &str) {
         // The next call has the same error, and returns it.
         let _ = self.call(|named, _| {
-            if !named.is_named {
-                named.is_named = true;
+            if !named.has_holder {
+                named.has_holder = true;
                 named.register.set_holder(holder);
             }
             Ok(())
@@ -265,12 +218,12 @@ mod tests {
     fn turns_come_in_the_order_of_the_calls_and_one_that_calls_again_waits_for_the_others() {
         let shared = SharedRegister::new(MemoryRegister::new()).0;
         let order = Mutex::new(Vec::new());
-        let first = shared.take_turn(None).map_err(drop).unwrap();
+        let first = shared.take_turn();
         thread::scope(|scope| {
             for number in 1..=5 {
                 let (shared, order) = (&shared, &order);
                 scope.spawn(move || {
-                    let _turn = shared.take_turn(None);
+                    let _turn = shared.take_turn();
                     lock(order).push(number);
                 });
                 while lock(&shared.turns).made <= number {
@@ -279,78 +232,9 @@ mod tests {
             }
             lock(&order).push(0);
             drop(first);
-            let _turn = shared.take_turn(None);
+            let _turn = shared.take_turn();
             lock(&order).push(6);
         });
         assert_eq!(*lock(&order), [0, 1, 2, 3, 4, 5, 6]);
-    }
-
-    /// A register that counts its lists, each of which waits for a word.
-    struct Counted(MemoryRegister, std::sync::mpsc::Receiver<()>, Arc<std::sync::atomic::AtomicU32>);
-
-    impl Register for Counted {
-        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-            self.0.read(key)
-        }
-
-        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-            self.2.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            self.1.recv().expect("on purpose");
-            self.0.list(prefix)
-        }
-
-        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-            self.0.compare_and_set(key, seen, value)
-        }
-
-        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-            Ok(None)
-        }
-
-        fn promise(&self) -> Promise {
-            self.0.promise()
-        }
-    }
-
-    #[test]
-    fn one_list_answers_all_that_wait_for_it_and_no_call_that_came_later() {
-        for panics in [false, true] {
-            let (end, ends) = std::sync::mpsc::channel();
-            let lists = Arc::default();
-            let mut register = MemoryRegister::new();
-            register.compare_and_set("a/1", None, "1").unwrap();
-            let shared = SharedRegister::new(Counted(register, ends, Arc::clone(&lists)));
-            let made = |count| {
-                while lock(&shared.0.turns).made < count {
-                    thread::yield_now();
-                }
-            };
-            thread::scope(|scope| {
-                let list = |prefix: &'static str| {
-                    let mut shared = shared.clone();
-                    scope.spawn(move || {
-                        shared.list(prefix).map(|records| records.len()).map_err(|error| error.is_final())
-                    })
-                };
-                let first = list("a/");
-                made(1);
-                let waiting = [list("a/"), list("a/"), list("b/")];
-                made(4);
-                if panics {
-                    drop(end);
-                    assert!(first.join().is_err());
-                } else {
-                    (0..3).for_each(|_| end.send(()).unwrap());
-                    assert_eq!(first.join().unwrap(), Ok(1));
-                }
-                let [a, same, b] = waiting.map(|call| call.join().unwrap());
-                assert_eq!(
-                    (a, same, b),
-                    if panics { (Err(true), Err(true), Err(true)) } else { (Ok(1), Ok(1), Ok(0)) }
-                );
-            });
-            // The first one, one for two that waited, and that of another prefix.
-            assert_eq!(lists.load(std::sync::atomic::Ordering::Relaxed), if panics { 1 } else { 3 });
-        }
     }
 }

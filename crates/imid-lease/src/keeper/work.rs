@@ -1,0 +1,487 @@
+//! What the thread of a keeper does: it drives engines over a register.
+
+use std::any::Any;
+
+use imid::clock::Clock;
+
+use super::{KeeperOwner, Lease, Tenant};
+use crate::background::FIRST_WAIT_MS;
+use crate::clock::{BelievedClock, monotonic_ms};
+use crate::engine::clock_judgement::Holders;
+use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::keeper_thread::{Job, ListError, Listed, Next};
+use crate::register::{Register, RegisterError};
+use crate::space::Space;
+use crate::state::Start;
+use crate::survey::Survey;
+use crate::telemetry;
+
+/// How often the store is asked for its time.
+const STORE_TIME_MS: u64 = 10_000;
+
+/// One lease of the thread.
+struct Running {
+    engine: Engine,
+    tenant: Box<dyn Tenant>,
+    is_new_register: bool,
+    told: telemetry::Told,
+}
+
+/// The register, and what its calls have said.
+struct Store<R> {
+    register: R,
+    /// The error of the last call, if it has failed.
+    last_error: Option<String>,
+    is_answered: bool,
+    is_refused: bool,
+    /// A call has failed while the thread ends. No other one is made, because each may take as long.
+    gives_up: bool,
+}
+
+impl<R: Register> Store<R> {
+    /// Makes a call, and remembers its error.
+    fn call<T>(
+        &mut self,
+        owner: &KeeperOwner,
+        name: &'static str,
+        key: &str,
+        call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
+    ) -> Result<T, Silence> {
+        if self.gives_up {
+            return Err(Silence);
+        }
+        let result = telemetry::call(&mut self.register, name, key, call);
+        let error = result.as_ref().err().map(|error| (error.to_string(), error.is_final()));
+        self.note(owner, error);
+        result.map_err(|_| Silence)
+    }
+
+    /// Remembers whether a call was answered, or its error and whether that is final.
+    fn note(&mut self, owner: &KeeperOwner, error: Option<(String, bool)>) {
+        self.gives_up = error.is_some() && owner.is_closing();
+        self.is_answered |= error.is_none();
+        self.is_refused = error.as_ref().is_some_and(|(_, is_final)| *is_final);
+        self.last_error = error.map(|(text, _)| text);
+    }
+}
+
+/// Whose clock is right, where the store's time and this one differ at the start.
+#[derive(Default)]
+struct Judgement {
+    /// Nothing is left to find out: the store's time is near the clock, the holders of lanes have voted, or IDs may have a time
+    /// already, which does not jump.
+    is_made: bool,
+    /// Watched until then.
+    holders: Holders,
+    /// When they are listed again.
+    look_at_ms: u64,
+    is_listing: bool,
+    /// The list has failed, so the lease goes on first.
+    has_failed: bool,
+}
+
+/// What the thread works on.
+struct Work<R, C> {
+    store: Store<R>,
+    clock: BelievedClock<C>,
+    leases: Vec<Running>,
+    /// When to ask the store for its time; `None` if it has none.
+    ask_time_at_ms: Option<u64>,
+    knows_store_time: bool,
+    store_ahead_ms: Option<i64>,
+    judgement: Judgement,
+    /// Of the space of all leases.
+    survey: Survey,
+    /// The lease whose turn it is, and when the first one of those before it wants to go on.
+    turn: usize,
+    next_ms: Option<u64>,
+    has_begun: bool,
+    /// The keys that were written.
+    written: Vec<String>,
+}
+
+/// The work for a keeper, and the keeper's end. That is told of the end when it is dropped: after the register.
+pub(super) struct Kept<R, C> {
+    work: Work<R, C>,
+    owner: KeeperOwner,
+}
+
+impl<R: Register, C: Clock> Kept<R, C> {
+    pub(super) fn new(
+        register: R,
+        clock: BelievedClock<C>,
+        space: Space,
+        leases: Vec<Lease>,
+        owner: KeeperOwner,
+    ) -> Self {
+        Self { work: Work::new(register, clock, space, leases), owner }
+    }
+}
+
+impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
+    fn proceed(&mut self) -> Next {
+        self.work.proceed(&self.owner)
+    }
+
+    fn prefix(&self) -> String {
+        self.work.survey.space().prefix()
+    }
+
+    fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
+        let prefix = self.prefix();
+        let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
+        let error = |error: RegisterError| ListError { text: error.to_string(), is_final: error.is_final() };
+        listed.map(|records| Listing::new(records, before)).map_err(error)
+    }
+
+    fn take_list(&mut self, listed: &Listed) {
+        self.work.take_list(listed, &self.owner);
+    }
+
+    fn take_written(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.work.written)
+    }
+
+    fn note_written(&mut self, key: &str) {
+        for running in &mut self.work.leases {
+            running.engine.note_written(key);
+        }
+    }
+
+    fn take_wake(&mut self) -> bool {
+        self.owner.take_wake()
+    }
+
+    fn end(&mut self, panic: Option<Box<dyn Any + Send>>) {
+        self.work.end(&self.owner, panic);
+    }
+}
+
+impl<R: Register, C: Clock> Work<R, C> {
+    fn new(register: R, clock: BelievedClock<C>, space: Space, leases: Vec<Lease>) -> Self {
+        let leases = leases.into_iter().map(|lease| Running {
+            told: telemetry::Told::new(&lease.config),
+            engine: Engine::new(lease.config),
+            tenant: lease.tenant,
+            is_new_register: false,
+        });
+        Self {
+            store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
+            clock,
+            leases: leases.collect(),
+            ask_time_at_ms: Some(0),
+            knows_store_time: false,
+            store_ahead_ms: None,
+            judgement: Judgement::default(),
+            survey: Survey::new(space),
+            turn: 0,
+            next_ms: None,
+            has_begun: false,
+            written: Vec::new(),
+        }
+    }
+
+    /// Says that all leases have ended. After a panic all generators stop at their ceilings.
+    fn end(&mut self, owner: &KeeperOwner, panic: Option<Box<dyn Any + Send>>) {
+        for (state, running) in owner.state().iter_mut().zip(&self.leases) {
+            state.status.phase = Phase::Stopped;
+            state.stopped.get_or_insert(Stopped::Closed);
+            // What was published last can be from before a write.
+            state.is_given_back &= running.engine.is_done();
+        }
+        if let Some(panic) = panic {
+            // Here already, because what follows is foreign code. The end of the thread is announced, too.
+            owner.announce();
+            self.tell_of_panic(owner, panic.as_ref());
+            // Not dropped: that can panic, too.
+            std::mem::forget(panic);
+        }
+    }
+
+    fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn Any + Send)) {
+        for lease in 0..self.leases.len() {
+            // Apart from the clock, which is foreign code: it may read the status, which locks this.
+            let state = owner.state()[lease].clone();
+            telemetry::record_lease(&state, || self.clock.believed_ms());
+        }
+        for running in &mut self.leases {
+            let text = panic.downcast_ref::<&str>().copied();
+            let reason = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+            running.told.panicked(reason);
+            running.told.tell();
+        }
+    }
+
+    /// Lets each lease go on in turn, until one wants a list or all sleep.
+    fn proceed(&mut self, owner: &KeeperOwner) -> Next {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.begin(owner);
+        }
+        while self.turn < self.leases.len() {
+            match self.drive(self.turn, owner) {
+                Next::List => return Next::List,
+                Next::Sleep { until_ms, .. } => {
+                    self.next_ms = Some(self.next_ms.map_or(until_ms, |next| next.min(until_ms)));
+                }
+                Next::End => {}
+            }
+            self.turn += 1;
+        }
+        self.turn = 0;
+        let is_seeking = self.leases.iter().any(|it| matches!(it.engine.phase(), Phase::Seeking | Phase::Lost));
+        self.next_ms.take().map_or(Next::End, |until_ms| Next::Sleep { until_ms, is_seeking })
+    }
+
+    fn begin(&mut self, owner: &KeeperOwner) {
+        let holder = owner.state().first().map(|state| state.status.holder.clone());
+        if let Some(holder) = holder {
+            self.store.register.set_holder(holder.as_str());
+        }
+        // The first call can take long, and a process without a lane is to be seen.
+        for lease in 0..self.leases.len() {
+            let state = owner.state()[lease].clone();
+            telemetry::record_lease(&state, || self.clock.believed_ms());
+        }
+    }
+
+    /// Takes the list that a lease has wanted.
+    fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
+        let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_final));
+        self.store.note(owner, error);
+        if std::mem::take(&mut self.judgement.is_listing) {
+            return self.judge(listed, owner);
+        }
+        let at = Moment { mono_ms: listed.answered_ms, ..self.moment(self.turn) };
+        if let Ok(records) = &listed.records {
+            self.survey.note(at, records);
+        }
+        // The time of the answer: what was done since is not in the list.
+        let listed = listed.records.clone().map_err(|_| Silence);
+        self.leases[self.turn].engine.reply(at, Reply::Listed(listed));
+    }
+
+    /// Does what an engine asks for until it sleeps, wants a list or is done.
+    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Next {
+        loop {
+            // Looked at before each call, so that the end begins after the call that is under way.
+            let is_closing = owner.is_closing();
+            if is_closing {
+                self.leases[lease].engine.close();
+            } else if !self.leases[lease].engine.starts() {
+                // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
+                // no foreign code then that may be a caller: no register, no subscriber, no recorder.
+                // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
+                if self.store.is_answered && self.store.last_error.is_none() {
+                    self.ask_time();
+                }
+                if let Some(next) = self.judge_store() {
+                    return next;
+                }
+            }
+            let at = self.moment(lease);
+            let Ok(random) = crate::record::random_bits() else {
+                // Without random numbers nothing can be written. The generators stop at their ceilings.
+                self.store.last_error = Some("the system has no random numbers".into());
+                return if is_closing { Next::End } else { Next::sleep(at.mono_ms + FIRST_WAIT_MS) };
+            };
+            let running = &mut self.leases[lease];
+            let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
+            running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
+            running.told.clock(|| self.clock.not_followed());
+            let reply = match running.engine.poll(at, random) {
+                Action::Sleep { until_ms } => {
+                    // Nobody waits for this thread now.
+                    self.look_around(at, random, owner);
+                    self.publish(lease, owner);
+                    self.leases[lease].told.tell();
+                    return Next::sleep(until_ms);
+                }
+                Action::Done | Action::Wait => {
+                    self.publish(lease, owner);
+                    self.leases[lease].told.tell();
+                    return Next::End;
+                }
+                Action::List if self.store.gives_up => Reply::Listed(Err(Silence)),
+                Action::List => return Next::List,
+                Action::Read { key } => {
+                    Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
+                }
+                Action::Write { attempt, key, seen, value } => {
+                    let write = |register: &mut R| register.compare_and_set(&key, seen.as_deref(), &value);
+                    let written = self.store.call(owner, "write", &key, write);
+                    let outcome = match written {
+                        Ok(true) => Outcome::Acknowledged,
+                        Ok(false) => Outcome::Conflict,
+                        Err(Silence) => Outcome::Unknown,
+                    };
+                    self.leases[lease].is_new_register |=
+                        seen.is_none() && key.ends_with("/meta") && outcome == Outcome::Acknowledged;
+                    self.written.push(key);
+                    Reply::Written { attempt, outcome }
+                }
+                Action::Seal => {
+                    // Published first, so that a call that finds a sealed generator knows whether another one will
+                    // come.
+                    self.publish(lease, owner);
+                    let end_ms = self.leases[lease].tenant.seal();
+                    if self.leases[lease].engine.grant().is_some() {
+                        self.leases[lease].told.sealed(end_ms);
+                    }
+                    Reply::Sealed { end_ms }
+                }
+                Action::Start(grant) => {
+                    running.tenant.start(grant);
+                    running.told.granted(grant);
+                    self.publish(lease, owner);
+                    self.leases[lease].told.tell();
+                    continue;
+                }
+                Action::Raise { ceiling_ms } => {
+                    running.tenant.raise(ceiling_ms);
+                    self.publish(lease, owner);
+                    self.leases[lease].told.tell();
+                    continue;
+                }
+            };
+            // The time of the reply.
+            let at = self.moment(lease);
+            self.leases[lease].engine.reply(at, reply);
+        }
+    }
+
+    fn moment(&self, lease: usize) -> Moment {
+        Moment {
+            mono_ms: monotonic_ms(),
+            now_ms: self.clock.believed_ms(),
+            used_until_ms: self.leases[lease].tenant.used_until_ms(),
+            wanted_ms: self.leases[lease].tenant.wanted_ms(),
+            asked_ms: self.leases[lease].tenant.asked_ms(),
+        }
+    }
+
+    /// Looks at what the status shows and no engine needs, if the store answers.
+    fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
+        if self.store.is_answered && self.store.last_error.is_none() {
+            self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
+        }
+    }
+
+    /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Returns
+    /// what to do until they have; `None` if there is nothing to decide.
+    fn judge_store(&mut self) -> Option<Next> {
+        let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
+        if self.judgement.is_made || !self.knows_store_time && !is_granted {
+            return None;
+        }
+        self.judgement.is_made = is_granted || !self.clock.is_in_doubt();
+        // A store that fails now and then must not keep a lease from a lane.
+        if self.judgement.is_made || std::mem::take(&mut self.judgement.has_failed) {
+            return None;
+        }
+        // Calls that find no worker ID wake this thread earlier.
+        if monotonic_ms() < self.judgement.look_at_ms {
+            return Some(Next::sleep(self.judgement.look_at_ms));
+        }
+        self.judgement.is_listing = true;
+        Some(Next::List)
+    }
+
+    /// Looks at the holders of lanes.
+    fn judge(&mut self, listed: &Listed, owner: &KeeperOwner) {
+        let judgement = &mut self.judgement;
+        let Ok(records) = &listed.records else {
+            judgement.holders.miss();
+            judgement.has_failed = true;
+            return;
+        };
+        let lanes = self.survey.lanes(records).into_iter().flatten().map(|(lane, record)| (lane, record.clone()));
+        judgement.holders.see(listed.asked_ms, listed.answered_ms, lanes);
+        judgement.is_made = self.clock.hear(&judgement.holders);
+        judgement.look_at_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
+        for state in owner.state().iter_mut() {
+            (state.start, state.next_ms) = (Start::Judging, judgement.look_at_ms);
+        }
+    }
+
+    /// Asks the store for its time, if it is due.
+    fn ask_time(&mut self) {
+        let before_ms = monotonic_ms();
+        if self.store.gives_up || self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
+            return;
+        }
+        self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
+        // Not noted: a store whose time cannot be read grants lanes all the same.
+        match telemetry::call(&mut self.store.register, "time", "", Register::now_ms) {
+            Ok(Some(store_ms)) => {
+                let middle_ms = before_ms.midpoint(monotonic_ms());
+                let offset = engine::clock_judgement::offset(store_ms, middle_ms);
+                self.store_ahead_ms = self.clock.store_ahead_ms(offset);
+                self.clock.set_store(offset);
+                self.knows_store_time = true;
+            }
+            Ok(None) => self.ask_time_at_ms = None,
+            // Before the first answer, a clock that is wrong from the start is believed. So it is asked before each
+            // action.
+            Err(_) if !self.knows_store_time => self.ask_time_at_ms = Some(before_ms),
+            Err(_) => {}
+        }
+    }
+
+    fn publish(&mut self, lease: usize, owner: &KeeperOwner) {
+        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
+        let promise = self.store.register.promise();
+        let Running { engine, told, .. } = &mut self.leases[lease];
+        // The settings of a server are not known before its first answer.
+        if self.store.is_answered {
+            let lane = engine.grant().map(|grant| grant.lane);
+            told.state(lane, engine.counts().0, &promise, engine.stopped());
+        }
+        let used_until_ms = self.leases[lease].tenant.used_until_ms();
+        let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
+        let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
+        let others = self.survey.others(&own);
+        let Running { engine, is_new_register, .. } = &self.leases[lease];
+        let mut states = owner.state();
+        let published = &mut states[lease];
+        let before = published.clone();
+        let (lost, renewals) = engine.counts();
+        let grant = engine.grant();
+        let shown = &mut published.status;
+        shown.phase = engine.phase();
+        shown.space_id = engine.space_id().map(str::to_owned);
+        shown.register_id = self.survey.register_id().map(str::to_owned);
+        shown.store_ahead_ms = self.store_ahead_ms;
+        shown.others = others.map(|(others, _)| others);
+        shown.nearest_lane = self.survey.nearest_lane();
+        shown.is_new_register = *is_new_register;
+        shown.promise = promise;
+        shown.lane = grant.map(|grant| grant.lane);
+        shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);
+        shown.renewals = renewals;
+        shown.lost = lost;
+        shown.last_error.clone_from(&self.store.last_error);
+        published.stopped = engine.stopped().cloned();
+        published.next_ms = engine.next_ms();
+        published.next_time_out_ms = engine.next_time_out_ms();
+        published.held_by_others = engine.held_by_others();
+        published.far_ahead = engine.far_ahead();
+        published.start = if self.store.is_answered { Start::Answered } else { Start::Asking };
+        published.is_refused = self.store.is_refused;
+        published.is_given_back = engine.is_given_back();
+        published.renewed_at_ms = engine.acknowledged_at_ms();
+        published.used_until_ms = used_until_ms;
+        published.follows_ms = engine.follows_ms();
+        published.granted_ms = engine.granted_ms();
+        published.answered_ms = engine.answered_ms();
+        published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
+        let recorded = published.clone();
+        let is_changed = recorded != before;
+        drop(states);
+        // A call that is refused wakes this thread. It must not be woken in turn if nothing is new.
+        if is_changed {
+            owner.announce();
+        }
+        // A recorder is foreign code: it may read the status.
+        telemetry::record_lease(&recorded, || self.clock.believed_ms());
+    }
+}
