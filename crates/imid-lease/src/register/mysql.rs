@@ -38,8 +38,8 @@ remote_register! {
     /// `KILL QUERY`, the outcome of the write is unknown. Not seen: an asynchronous replica of MySQL, and one that is not
     /// connected.
     ///
-    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the `program_name` of the
-    /// connection.
+    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
+    /// MariaDB with `performance_schema=ON` only).
     MysqlRegister, Mysql
 }
 
