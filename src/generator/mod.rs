@@ -355,6 +355,32 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.close().map(|last| self.core.policy().shape.tick(last) + 1)
     }
 
+    /// Makes the later IDs of each session sort after those that a [closed](Self::close) generator has issued, stripe by stripe: for the
+    /// next generator of a process that changes its [lane](Builder::lane).
+    ///
+    /// The sessions that [`generate_after`](Self::generate_after) has moved ahead stay ahead, and those of other stripes are not moved. What
+    /// `close` returns is later than all of them, and as a floor would move all.
+    ///
+    /// ```
+    /// use imid::clock::ManualClock;
+    /// use imid::generator::Lane;
+    /// use imid::{Generator, MessageId, SessionTag, SessionType};
+    ///
+    /// let ids = |index| Generator::builder().stripes::<64>().clock(ManualClock::new(1_763_665_800_000)).lane(Lane { index, bits: 4 });
+    /// let [far, near] = ["room-42", "room-43"].map(|room| SessionTag::new(SessionType::GROUP, room));
+    /// let first = ids(0).build()?;
+    /// let last = first.generate_after(Some(MessageId::last_at(1_763_665_802_000)?), far)?;
+    /// first.close();
+    /// let second = ids(1).build()?;
+    /// second.continue_after(&first);
+    /// assert!(last < second.generate(far)?);
+    /// assert_eq!(second.generate(near)?.timestamp_ms(), 1_763_665_800_000);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn continue_after(&self, closed: &Self) {
+        self.core.continue_after(&closed.core, &self.clock);
+    }
+
     /// Returns the state, for monitoring. It costs nothing when an ID is minted; only a refused call increments a counter.
     pub fn stats(&self) -> Stats {
         let now = self.clock.refresh().ok();

@@ -75,7 +75,7 @@ struct Inner<C, const STRIPES: usize> {
     is_closed: AtomicBool,
     /// How many calls were refused.
     refused: AtomicU64,
-    /// The least ceiling with which the call that wanted most would have succeeded.
+    /// The least ceiling with which the call would have succeeded that wanted most since the keeper looked.
     wanted_ms: AtomicU64,
     /// The same of the last call that wanted more than any lane was known to be granted.
     asked_ms: AtomicU64,
@@ -176,7 +176,8 @@ where
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
         let lane_bits = space.bits();
         // It finds settings that do not fit, too: the keeper could not report them.
-        let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+        let before =
+            build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, lane_floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
@@ -523,11 +524,14 @@ where
         &self,
         mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
-        self.retry(mint).map_err(|kind| {
-            self.inner.refused.fetch_add(1, Ordering::Relaxed);
-            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
-            kind.into()
-        })
+        self.retry(mint).map_err(|kind| self.refuse(kind))
+    }
+
+    /// Counts a refusal.
+    fn refuse(&self, kind: LeaseKind) -> LeaseError {
+        self.inner.refused.fetch_add(1, Ordering::Relaxed);
+        telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+        kind.into()
     }
 
     /// As [`try_again`](Self::try_again). If the ceiling is in the way, the keeper is told how far this call must go.
@@ -541,7 +545,7 @@ where
         // The ID can be in the next millisecond.
         let wanted_ms = last.map_or(0, |last| last.timestamp_ms() + 2);
         let mut too_far = None;
-        let minted = self.try_again(|generator| {
+        let minted = self.retry(|generator| {
             let minted = mint(generator);
             if minted.is_err_and(GenerateError::is_ceiling) {
                 // Another room can have taken the stripe to the ceiling already.
@@ -560,9 +564,9 @@ where
             }
             minted
         });
-        minted.map_err(|error| match too_far {
-            Some(kind) if error.is_used_up() => kind.into(),
-            _ => error,
+        minted.map_err(|kind| match (kind, too_far) {
+            (LeaseKind::UsedUp { .. }, Some(too_far)) => self.refuse(too_far),
+            _ => self.refuse(kind),
         })
     }
 
@@ -743,11 +747,11 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
     }
 
     fn wanted_ms(&self) -> u64 {
-        self.0.wanted_ms.load(Ordering::Relaxed)
+        self.0.wanted_ms.swap(0, Ordering::Relaxed)
     }
 
     fn asked_ms(&self) -> u64 {
-        self.0.asked_ms.load(Ordering::Relaxed)
+        self.0.asked_ms.swap(0, Ordering::Relaxed)
     }
 
     fn start(&mut self, grant: Grant) {
@@ -762,11 +766,15 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         let now = || before.clock().refresh().unwrap_or(0);
         let (now_ms, behind) = (now(), millis(before.stats().behind));
         let reached_ms = now_ms.max(now()) + behind + u64::from(behind > 0);
-        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
+        let grant = Grant { floor_ms: grant.lane_floor_ms.max(reached_ms), ..grant };
         let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one for ever.
             return self.0.close();
         };
+        if let Some(last) = last {
+            // Only the rooms that were ahead stay so.
+            granted.generator.continue_after(&last.generator);
+        }
         // This thread alone adds generators, so the place is free.
         let _ = match last {
             Some(last) => last.next.set(Box::new(granted)).is_ok(),

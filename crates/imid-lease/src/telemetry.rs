@@ -23,7 +23,7 @@
 //! such as `generate_within`, counts each of its attempts. Minting counts only refusals: a successful call costs the same as
 //! without the feature.
 //!
-//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
+//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `skew`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
 //! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The
 //! calls are `list`, `read`, `write` and `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
 //!
@@ -251,7 +251,7 @@ mod events {
         pub(crate) fn tell(&mut self) {
             for event in std::mem::take(&mut self.events) {
                 match event {
-                    Event::Granted(Grant { lane, floor_ms, ceiling_ms }) => {
+                    Event::Granted(Grant { lane, floor_ms, ceiling_ms, .. }) => {
                         tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
                     }
                     Event::Sealed { end_ms } => tell!(self, info, end_ms, "generator sealed"),
